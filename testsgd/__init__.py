@@ -1,0 +1,60 @@
+"""testsgd: find, measure and prove group discrimination in machine-learning models.
+
+The public names are loaded when they are first used, so that importing the package takes no time.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from testsgd._version import __version__
+
+if TYPE_CHECKING:
+    from testsgd.api import AuditResult, audit
+    from testsgd.data import (
+        DatasetSpecification,
+        catalogue,
+        generate_demo,
+        load_specification,
+        load_table,
+    )
+    from testsgd.errors import TestSGDError
+    from testsgd.models import load_model, train_network
+
+_HOMES = {
+    "AuditResult": "testsgd.api",
+    "audit": "testsgd.api",
+    "DatasetSpecification": "testsgd.data",
+    "catalogue": "testsgd.data",
+    "generate_demo": "testsgd.data",
+    "load_specification": "testsgd.data",
+    "load_table": "testsgd.data",
+    "TestSGDError": "testsgd.errors",
+    "load_model": "testsgd.models",
+    "train_network": "testsgd.models",
+}
+
+__all__ = [
+    "AuditResult",
+    "DatasetSpecification",
+    "TestSGDError",
+    "__version__",
+    "audit",
+    "catalogue",
+    "generate_demo",
+    "load_model",
+    "load_specification",
+    "load_table",
+    "train_network",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'testsgd' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

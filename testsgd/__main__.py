@@ -1,0 +1,6 @@
+"""``python -m testsgd``: the command line."""
+
+from testsgd.cli.main import run
+
+if __name__ == "__main__":
+    run()

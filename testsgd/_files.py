@@ -1,0 +1,66 @@
+"""Writing files so that a reader never sees half of one, and hashing them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from testsgd.errors import ConfigurationError
+
+
+@contextlib.contextmanager
+def atomic_path(target: Path) -> Iterator[Path]:
+    """Give a temporary path beside `target` that is moved onto it when the block succeeds.
+
+    If the block raises, the temporary file is removed and `target` is left as it was.
+    """
+    target = Path(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.stem}.", suffix=f".part{target.suffix}"
+        )
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot write there ({error.strerror})",
+            where=str(target),
+            remedy="choose a folder that can be written to",
+        ) from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes the file private; a report is meant to be as open as its folder says.
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write `text` as UTF-8, whole or not at all."""
+    write_stream(target, lambda stream: stream.write(text))
+
+
+def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
+    """Call `write` with an open UTF-8 stream; the file appears whole or not at all."""
+    with atomic_path(target) as temporary:
+        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
+            write(stream)
+
+
+def sha256_of_file(path: Path) -> str:
+    """Give the sha256 of a file's bytes, in hexadecimal."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,309 @@
+"""The Python interface: one call for an audit, one object for its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from testsgd._files import write_text
+from testsgd.auditing import AuditParameters, Findings, run_audit
+from testsgd.auditing.run import Progress
+from testsgd.data import (
+    DatasetSpecification,
+    category_text,
+    check_table,
+    load_specification,
+    load_table,
+    specification_from_mapping,
+)
+from testsgd.errors import ParameterError, ResultError
+from testsgd.models import load_model
+from testsgd.reporting import (
+    AuditSummary,
+    Verdict,
+    groups_frame,
+    read_summary,
+    render_html,
+    render_json,
+    render_markdown,
+    summarise,
+    write_csv,
+    write_parquet,
+)
+
+FORMATS = ("html", "md", "json", "csv", "parquet")
+
+FILE_NAMES = {
+    "html": "report.html",
+    "md": "report.md",
+    "json": "result.json",
+    "csv": "groups.csv",
+    "parquet": "groups.parquet",
+}
+
+
+class AuditResult:
+    """The result of an audit; every view of it is rendered from one summary.
+
+    Parameters
+    ----------
+    summary : AuditSummary
+        The document.
+    findings : Findings, optional
+        What it was made from; a result that was read back from JSON has none.
+
+    Attributes
+    ----------
+    summary : AuditSummary
+        As given.
+    findings : Findings or None
+        As given.
+    """
+
+    def __init__(self, summary: AuditSummary, findings: Findings | None = None) -> None:
+        self.summary = summary
+        self.findings = findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """The outcome in words, with the exit code that the CLI gives."""
+        return self.summary.verdict
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """All frequent groups by rank; of a result read back from JSON, those it holds."""
+        if self.findings is not None:
+            return groups_frame(self.findings)
+        rows = []
+        for group in self.summary.groups:
+            row = group.model_dump(exclude={"rules", "rules_alone", "interval", "margin_method"})
+            row["interval_low"], row["interval_high"] = group.interval
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @property
+    def distinct(self) -> pd.DataFrame:
+        """The groups that are no near copies of one ranked above them."""
+        groups = self.groups
+        return groups[groups["distinct"]] if len(groups) else groups
+
+    def to_json(self) -> str:
+        """Give the summary as JSON text, after the schema ``testsgd.audit/1``."""
+        return render_json(self.summary)
+
+    def to_html(self) -> str:
+        """Give the report as one self-contained HTML page."""
+        return render_html(self.summary)
+
+    def to_markdown(self) -> str:
+        """Give the report as Markdown."""
+        return render_markdown(self.summary)
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> AuditResult:
+        """Read a result back.
+
+        Parameters
+        ----------
+        source : str or path-like
+            JSON text, or the path of a file that holds it.
+
+        Returns
+        -------
+        AuditResult
+
+        Raises
+        ------
+        ResultError
+            If it is no result of an audit.
+        """
+        text = str(source)
+        if isinstance(source, str) and text.lstrip().startswith("{"):
+            return cls(read_summary(text))
+        try:
+            return cls(read_summary(Path(text).read_text(encoding="utf-8"), where=text))
+        except FileNotFoundError as error:
+            raise ResultError(
+                "there is no such file", where=text, remedy="check the path"
+            ) from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise ResultError(
+                "the file cannot be read as text", where=text, remedy="give a result.json"
+            ) from error
+
+    def write(
+        self, folder: str | Path, formats: Sequence[str] = ("html", "md", "json")
+    ) -> list[Path]:
+        """Write views of the result into a folder, each file whole or not at all.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there.
+        formats : sequence of {"html", "md", "json", "csv", "parquet"}
+            Which views; the last two hold all frequent groups.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files written.
+
+        Raises
+        ------
+        ParameterError
+            If a format is unknown, or needs the findings and the result was read from JSON.
+        """
+        check_formats(formats)
+        texts = {"html": self.to_html, "md": self.to_markdown, "json": self.to_json}
+        # Rendered first, written then: if one view fails, no file is touched.
+        rendered = {item: texts[item]() for item in formats if item in texts}
+        written = []
+        for item in formats:
+            target = Path(folder) / FILE_NAMES[item]
+            if item in rendered:
+                write_text(target, rendered[item])
+            elif self.findings is None:
+                raise ParameterError(
+                    f"{item!r} holds all groups, a saved result only the top ones",
+                    where="format",
+                    remedy="run the audit again with that format",
+                )
+            elif item == "csv":
+                write_csv(self.findings, target)
+            else:
+                write_parquet(self.findings, target)
+            written.append(target)
+        return written
+
+    def __repr__(self) -> str:
+        return f"<AuditResult of {self.summary.data.name!r}: {self.verdict.headline}>"
+
+
+def audit(
+    model: Any,
+    data: Any,
+    spec: DatasetSpecification | Mapping[str, Any] | str | Path,
+    *,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> AuditResult:
+    """Find the groups that a model treats differently from everybody else.
+
+    Parameters
+    ----------
+    model : callable, estimator, str, path-like or None
+        A function from a data frame to labels or to scores in [0, 1] of the favourable label; an
+        object with ``predict``, such as a scikit-learn estimator; a ``.keras`` file written by
+        ``testsgd train``; ``"package.module:callable"``; None for the network trained for the data
+        set.
+    data : data frame, path-like or None
+        The rows: a pandas, polars or Arrow table with a column a feature; a file that the
+        description can parse; None for the data set's own files. Never changed.
+    spec : DatasetSpecification, mapping, str or path-like
+        What the columns mean: a description, its parts as a mapping, a name of the catalogue, or
+        the path of a TOML file.
+    favourable : str, optional
+        The label whose rate is compared, in place of the description's.
+    threshold : float
+        A score above it counts as the favourable label.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+    **parameters
+        Those of :class:`testsgd.auditing.AuditParameters`: ``theta``, ``error_margin``,
+        ``min_samples``, ``confidence``, ``mode``, ``sampling``, ``max_queries``, ``max_features``,
+        ``bins``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    References
+    ----------
+    Zhang, Sun, Wang and Sun, TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+    Discrimination.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> result = testsgd.audit(None, None, "demo")
+    >>> result.distinct["text"].iloc[0]
+    'gender = female and race = Black and 40 <= age < 60'
+    """
+    settings = _parameters(parameters)
+    specification = resolve_specification(spec, favourable=favourable)
+    table = (
+        load_table(specification, file=data, seed=settings.seed)
+        if data is None or isinstance(data, (str, Path))
+        else check_table(data, specification)
+    )
+    loaded = load_model(
+        model, specification, favourable_given=favourable is not None, threshold=threshold
+    )
+    findings = run_audit(loaded, table, settings, progress=progress)
+    return AuditResult(summarise(findings), findings)
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Raise a :class:`ParameterError` if a format of reports is unknown."""
+    for item in formats:
+        if item not in FORMATS:
+            raise ParameterError(
+                f"the format {item!r} is unknown",
+                where="format",
+                remedy=f"choose from {', '.join(FORMATS)}",
+            )
+
+
+def resolve_specification(
+    spec: DatasetSpecification | Mapping[str, Any] | str | Path, *, favourable: Any = None
+) -> DatasetSpecification:
+    """Find a data set's description, with another favourable label if one is given.
+
+    Parameters
+    ----------
+    spec : DatasetSpecification, mapping, str or path-like
+        As for :func:`audit`.
+    favourable : str, optional
+        The label whose rate is compared.
+
+    Returns
+    -------
+    DatasetSpecification
+    """
+    if isinstance(spec, DatasetSpecification):
+        specification = spec
+    elif isinstance(spec, Mapping):
+        specification = specification_from_mapping(spec)
+    else:
+        specification = load_specification(spec)
+    if favourable is None:
+        return specification
+    label = specification.label.model_copy(
+        update={"favourable": category_text(favourable), "meaning": ""}
+    )
+    if label.values is not None and label.favourable not in label.values:
+        # A model may know more labels than the file; the table's check speaks of the file's.
+        label = label.model_copy(update={"values": None})
+    return specification.model_copy(update={"label": label})
+
+
+def _parameters(parameters: Mapping[str, Any]) -> AuditParameters:
+    known = set(AuditParameters.__dataclass_fields__)
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(
+                f"there is no parameter {name!r}",
+                where="audit",
+                remedy=f"the parameters are {', '.join(sorted(known))}",
+            )
+    return AuditParameters(**parameters)

@@ -1,0 +1,8 @@
+"""Auditing: which groups does a model treat differently, how much, and how sure is that?"""
+
+from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.findings import Findings
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.run import run_audit
+
+__all__ = ["AuditParameters", "Estimates", "Findings", "run_audit"]

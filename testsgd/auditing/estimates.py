@@ -1,0 +1,138 @@
+"""Rates of many groups at once: favourable answers and samples, inside and outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.rules import FrequentRuleSets
+from testsgd.sampling import Neighbourhood
+from testsgd.scoring import difference_interval, effective_size
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What is known of each group, in the order of the groups.
+
+    Attributes
+    ----------
+    rows_in, rows_out : numpy.ndarray of int64, shape (groups,)
+        Rows inside and outside.
+    samples_in, samples_out, favourable_in, favourable_out : numpy.ndarray of int64
+        Neighbours asked about on each side and how many got the favourable label.
+    squares_in, squares_out : numpy.ndarray of int64 or None
+        In exact mode the sums over rows of the squared number of favourable neighbours, from which
+        the rows' variance follows; None if samples were drawn.
+    answers : int
+        In exact mode the neighbours of each row; else 1.
+    margin : numpy.ndarray of float64
+        Sampling margin of the score, 0 in exact mode.
+    wilson : numpy.ndarray of bool
+        Where Wilson's margin was needed.
+    decided : numpy.ndarray of bool
+        Where the margin is small enough.
+    """
+
+    rows_in: Counts
+    rows_out: Counts
+    samples_in: Counts
+    samples_out: Counts
+    favourable_in: Counts
+    favourable_out: Counts
+    squares_in: Counts | None
+    squares_out: Counts | None
+    answers: int
+    margin: Floats
+    wilson: NDArray[np.bool_]
+    decided: NDArray[np.bool_]
+
+    @property
+    def exact(self) -> bool:
+        """True if the rates carry no sampling error."""
+        return self.squares_in is not None
+
+    @property
+    def rate_in(self) -> Floats:
+        """Rate of the favourable label inside; NaN where nothing was sampled."""
+        return _rate(self.favourable_in, self.samples_in)
+
+    @property
+    def rate_out(self) -> Floats:
+        """Rate of the favourable label outside; NaN where nothing was sampled."""
+        return _rate(self.favourable_out, self.samples_out)
+
+    @property
+    def difference(self) -> Floats:
+        """Rate inside minus rate outside."""
+        return self.rate_in - self.rate_out
+
+    @property
+    def score(self) -> Floats:
+        """The group fairness score: the absolute difference (TestSGD, Definition 4.1)."""
+        return np.abs(self.difference)
+
+    @property
+    def sampled(self) -> NDArray[np.bool_]:
+        """Where there is at least one sample on each side."""
+        return (self.samples_in > 0) & (self.samples_out > 0)
+
+    def take(self, groups: NDArray[np.intp]) -> Estimates:
+        """Give the estimates of some groups."""
+        arrays = {
+            name: value[groups]
+            for name, value in self.__dict__.items()
+            if isinstance(value, np.ndarray)
+        }
+        return replace(self, **arrays)
+
+    def population_interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Compute the interval for the difference in the population the rows are drawn from."""
+        if self.squares_in is not None and self.squares_out is not None:
+            size_in = _exact_size(self.favourable_in, self.squares_in, self.rows_in, self.answers)
+            size_out = _exact_size(
+                self.favourable_out, self.squares_out, self.rows_out, self.answers
+            )
+        else:
+            # Both the rows and the draws vary; variances add, so sizes add like resistances.
+            size_in = 1 / (1 / self.rows_in + 1 / self.samples_in)
+            size_out = 1 / (1 / self.rows_out + 1 / self.samples_out)
+        return difference_interval(self.rate_in, size_in, self.rate_out, size_out, confidence)
+
+
+def exact_estimates(rule_sets: FrequentRuleSets, neighbourhood: Neighbourhood) -> Estimates:
+    """Give the estimates of an audit that asked about every neighbour.
+
+    The rule sets' sums must be of rows, of favourable neighbours, and of their squares.
+    """
+    rows, favourable, squares = rule_sets.sums
+    total = len(neighbourhood.favourable)
+    counts = neighbourhood.favourable.astype(np.int64)
+    groups = len(rows)
+    return Estimates(
+        rows_in=rows,
+        rows_out=total - rows,
+        samples_in=rows * neighbourhood.size,
+        samples_out=(total - rows) * neighbourhood.size,
+        favourable_in=favourable,
+        favourable_out=int(counts.sum()) - favourable,
+        squares_in=squares,
+        squares_out=int((counts**2).sum()) - squares,
+        answers=neighbourhood.size,
+        margin=np.zeros(groups),
+        wilson=np.zeros(groups, dtype=bool),
+        decided=np.ones(groups, dtype=bool),
+    )
+
+
+def _rate(favourable: Counts, samples: Counts) -> Floats:
+    return np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
+
+
+def _exact_size(favourable: Counts, squares: Counts, rows: Counts, answers: int) -> Floats:
+    rate = favourable / (rows * answers)
+    return effective_size(rate, squares / (rows * answers**2), rows, answers)

@@ -1,0 +1,99 @@
+"""What an audit found, before anything is rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts, Estimates
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.data import Table
+from testsgd.models import LoadedModel
+from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything an audit computed.
+
+    Attributes
+    ----------
+    table : Table
+        The rows that were audited.
+    model : LoadedModel
+        The black box.
+    parameters : AuditParameters
+        What the user asked for.
+    mode : {"exact", "sampled"}
+        How the rates were found.
+    contingency : Contingency
+        The rows' sensitive cells.
+    rule_sets : FrequentRuleSets
+        The groups.
+    estimates : Estimates
+        Their rates, in the groups' order.
+    ranking : numpy.ndarray of int
+        The groups by score, those without a sample on one side left out.
+    distinct : tuple of int
+        The first groups of the ranking that are no near copies of one before them.
+    small : tuple of SmallGroup
+        Groups with too few rows.
+    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
+        Samples in each cell of the contingency table and how many got the favourable label.
+    neighbourhood : int
+        Neighbours of all rows.
+    queries : int
+        Rows the model was asked about.
+    model_fingerprint : str
+        sha256 of the model's decisions on the first rows.
+    accuracy : float or None
+        Share of rows labelled as in the file, if every row was predicted and has a label.
+    seconds : dict of str to float
+        Wall-clock time of each phase.
+    """
+
+    table: Table
+    model: LoadedModel
+    parameters: AuditParameters
+    mode: Literal["exact", "sampled"]
+    contingency: Contingency
+    rule_sets: FrequentRuleSets
+    estimates: Estimates
+    ranking: NDArray[np.intp]
+    distinct: tuple[int, ...]
+    small: tuple[SmallGroup, ...]
+    cell_samples: Counts
+    cell_favourable: Counts
+    neighbourhood: int
+    queries: int
+    model_fingerprint: str
+    accuracy: float | None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def rule_set(self, group: int) -> RuleSet:
+        """Give a group's description."""
+        return self.rule_sets.rule_set(group)
+
+    @property
+    def overall_rate(self) -> float:
+        """Rate of the favourable label over all samples."""
+        samples = int(self.cell_samples.sum())
+        if samples:
+            return float(self.cell_favourable.sum() / samples)
+        # Independent sampling keeps no common samples: weigh a group's two sides by their rows.
+        estimates = self.estimates.take(np.array([0])) if len(self.rule_sets) else None
+        if estimates is None:
+            return float("nan")
+        rows_in, rows_out = estimates.rows_in[0], estimates.rows_out[0]
+        weighted = estimates.rate_in[0] * rows_in + estimates.rate_out[0] * rows_out
+        return float(weighted / (rows_in + rows_out))
+
+    @property
+    def top_score(self) -> float | None:
+        """The largest score of a decided group, None if no group is decided."""
+        if len(self.ranking) == 0 or not self.estimates.decided[self.ranking[0]]:
+            return None
+        return float(self.estimates.score[self.ranking[0]])

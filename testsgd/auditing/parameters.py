@@ -1,0 +1,114 @@
+"""What the user of an audit can choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from testsgd.errors import ParameterError
+
+Mode = Literal["auto", "exact", "sampled"]
+SamplingScheme = Literal["pooled", "independent"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditParameters:
+    """The parameters of an audit; the defaults are the paper's (Table 2) where it has them.
+
+    Attributes
+    ----------
+    theta : float
+        Support threshold: smallest share of the rows that a group must have.
+    error_margin : float
+        Sampling goes on until the margin of a score is no larger.
+    min_samples : int
+        More samples than this are drawn on each side before the margin is looked at.
+    confidence : float
+        Confidence level of each side's margin, and of the population interval.
+    mode : {"auto", "exact", "sampled"}
+        ``exact`` predicts every neighbour of every row; ``auto`` does so if that is at most
+        `max_queries` rows.
+    sampling : {"pooled", "independent"}
+        In sampled mode: one pool of samples for all groups, or the paper's algorithm, one group
+        after another.
+    max_queries : int
+        Most rows to ask the model about.
+    max_features : int
+        Most rules in a rule set.
+    bins : int or None
+        Number of bins of every continuous sensitive feature, in place of the description's.
+    top : int
+        How many groups the summary holds.
+    seed : int
+        Same seed, same result.
+    jobs : int or None
+        Threads; None: as many as there are processors if the model allows it. Changes no result.
+    overlap : float
+        Jaccard overlap from which two groups count as one finding.
+    fail_above : float or None
+        The audit's gate: it fails if a decided group's score is larger.
+
+    Raises
+    ------
+    ParameterError
+        If a value is out of its range.
+
+    Examples
+    --------
+    >>> AuditParameters(theta=2)
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ParameterError: theta: 2 is not between 0 and 1; give a share such as 0.05
+    """
+
+    theta: float = 0.05
+    error_margin: float = 0.05
+    min_samples: int = 1000
+    confidence: float = 0.95
+    mode: Mode = "auto"
+    sampling: SamplingScheme = "pooled"
+    max_queries: int = 20_000_000
+    max_features: int = 3
+    bins: int | None = None
+    top: int = 100
+    seed: int = 0
+    jobs: int | None = None
+    overlap: float = 0.8
+    fail_above: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, example in (("theta", "0.05"), ("error_margin", "0.05"), ("confidence", "0.95")):
+            value = getattr(self, name)
+            if not 0 < value < 1:
+                raise _out_of_range(
+                    name, value, "between 0 and 1", f"give a share such as {example}"
+                )
+        if not 0 < self.overlap <= 1:
+            raise _out_of_range("overlap", self.overlap, "in (0, 1]", "give a share such as 0.8")
+        if self.fail_above is not None and not 0 <= self.fail_above <= 1:
+            raise _out_of_range(
+                "fail_above", self.fail_above, "between 0 and 1", "give a score such as 0.2"
+            )
+        for name, least in (
+            ("min_samples", 1),
+            ("max_queries", 1),
+            ("max_features", 1),
+            ("top", 1),
+            ("seed", 0),
+        ):
+            value = getattr(self, name)
+            if value < least:
+                raise _out_of_range(name, value, f"at least {least}", "give a whole number")
+        if self.bins is not None and not 2 <= self.bins <= 200:
+            raise _out_of_range("bins", self.bins, "between 2 and 200", "the paper's choice is 10")
+        if self.jobs is not None and self.jobs < 1:
+            raise _out_of_range("jobs", self.jobs, "at least 1", "give a number of threads")
+        for name, choices in (("mode", get_args(Mode)), ("sampling", get_args(SamplingScheme))):
+            if getattr(self, name) not in choices:
+                raise _out_of_range(
+                    name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"
+                )
+
+
+def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
+    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)

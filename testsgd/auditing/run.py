@@ -1,0 +1,264 @@
+"""The audit: from rows and a model to ranked groups."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+
+from testsgd.auditing.estimates import Counts, Estimates, exact_estimates
+from testsgd.auditing.findings import Findings
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.sampled import sample_independent, sample_pooled
+from testsgd.data import Table
+from testsgd.errors import ParameterError
+from testsgd.models import PROBE_ROWS, LoadedModel
+from testsgd.rules import (
+    Contingency,
+    FrequentRuleSets,
+    lay_out,
+    mine,
+    sensitive_axes,
+    small_groups,
+)
+from testsgd.sampling import explore_neighbourhood, neighbourhood_size
+from testsgd.scoring import distinct_groups, rank_groups
+
+# A phase's name, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
+
+# The distinct view is for reading; nobody reads more than this.
+DISTINCT_GROUPS = 20
+
+
+def run_audit(
+    model: LoadedModel,
+    table: Table,
+    parameters: AuditParameters,
+    *,
+    progress: Progress | None = None,
+) -> Findings:
+    """Audit a model.
+
+    Parameters
+    ----------
+    model : LoadedModel
+        The black box, from :func:`testsgd.models.load_model`.
+    table : Table
+        The rows, from :func:`testsgd.data.load_table` or :func:`testsgd.data.check_table`.
+    parameters : AuditParameters
+        What to do.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+
+    Returns
+    -------
+    Findings
+
+    Raises
+    ------
+    ModelError
+        If the model raises or returns something unusable.
+    ParameterError
+        If exact mode was asked for and takes more queries than allowed.
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.
+    """
+    clock = _Clock()
+    with clock.phase("rows"):
+        axes = sensitive_axes(table, bins=parameters.bins)
+        contingency = lay_out(table, axes)
+        min_count = max(1, math.ceil(parameters.theta * len(table) - 1e-9))
+    with clock.phase("model check"):
+        fingerprint, probed = _probe(model, table)
+    if _exact(table, parameters):
+        mode = "exact"
+        outcome = _run_exact(model, table, contingency, parameters, min_count, clock, progress)
+    else:
+        mode = "sampled"
+        outcome = _run_sampled(
+            model, table, contingency, parameters, min_count, probed, clock, progress
+        )
+    with clock.phase("ranking"):
+        ranking = rank_groups(
+            outcome.estimates.score,
+            outcome.estimates.rows_in,
+            outcome.rule_sets.rule_counts(),
+            outcome.estimates.decided,
+        )
+        ranking = ranking[outcome.estimates.sampled[ranking]]
+        distinct = distinct_groups(
+            ranking[outcome.estimates.decided[ranking]],
+            lambda groups: outcome.rule_sets.members(groups, contingency),
+            contingency.tally(),
+            overlap=parameters.overlap,
+            limit=DISTINCT_GROUPS,
+        )
+        small = small_groups(contingency, min_count=min_count, max_features=parameters.max_features)
+    return Findings(
+        table=table,
+        model=model,
+        parameters=parameters,
+        mode="exact" if mode == "exact" else "sampled",
+        contingency=contingency,
+        rule_sets=outcome.rule_sets,
+        estimates=outcome.estimates,
+        ranking=ranking,
+        distinct=tuple(distinct),
+        small=tuple(small),
+        cell_samples=outcome.cell_samples,
+        cell_favourable=outcome.cell_favourable,
+        neighbourhood=neighbourhood_size(table) * len(table),
+        queries=outcome.queries + probed,
+        model_fingerprint=fingerprint,
+        accuracy=outcome.accuracy,
+        seconds=clock.seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    rule_sets: FrequentRuleSets
+    estimates: Estimates
+    cell_samples: Counts
+    cell_favourable: Counts
+    queries: int
+    accuracy: float | None
+
+
+class _Clock:
+    """Wall-clock seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - started, 4)
+
+
+def _probe(model: LoadedModel, table: Table) -> tuple[str, int]:
+    """Try the model on the first rows: it shows early what is wrong, and how to recognise it."""
+    frame = table.frame.iloc[:PROBE_ROWS]
+    decisions = model.model.decisions(frame)
+    return hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest(), len(frame)
+
+
+def _exact(table: Table, parameters: AuditParameters) -> bool:
+    if parameters.mode == "sampled":
+        return False
+    queries = (neighbourhood_size(table) + 1) * len(table)
+    fits = queries <= parameters.max_queries
+    if parameters.mode == "exact" and not fits:
+        raise ParameterError(
+            f"an exact audit takes up to {queries:,} queries, {parameters.max_queries:,} are allowed",
+            where="max_queries",
+            remedy=f"give --max-queries {queries}, or --mode sampled",
+        )
+    return fits
+
+
+def _jobs(model: LoadedModel, parameters: AuditParameters) -> int:
+    if parameters.jobs is not None:
+        return parameters.jobs
+    return int(joblib.cpu_count()) if model.model.thread_safe else 1
+
+
+def _run_exact(
+    model: LoadedModel,
+    table: Table,
+    contingency: Contingency,
+    parameters: AuditParameters,
+    min_count: int,
+    clock: _Clock,
+    progress: Progress | None,
+) -> _Outcome:
+    with clock.phase("predictions"):
+        neighbourhood = explore_neighbourhood(
+            model.model,
+            table,
+            jobs=_jobs(model, parameters),
+            progress=_named("asking the model", progress),
+        )
+    with clock.phase("rule sets"):
+        favourable = neighbourhood.favourable.astype(np.int64)
+        rows = contingency.tally()
+        cell_favourable = contingency.tally(favourable)
+        rule_sets = mine(
+            contingency,
+            np.vstack([rows, cell_favourable, contingency.tally(favourable**2)]),
+            min_count=min_count,
+            max_features=parameters.max_features,
+            progress=_named("scoring rule sets", progress),
+        )
+    accuracy = None
+    if table.labels is not None and not table.labels.isna().any():
+        labels = table.labels.to_numpy() == table.specification.label.favourable
+        accuracy = float((neighbourhood.decisions == labels).mean())
+    return _Outcome(
+        rule_sets,
+        exact_estimates(rule_sets, neighbourhood),
+        rows * neighbourhood.size,
+        cell_favourable,
+        neighbourhood.queries,
+        accuracy,
+    )
+
+
+def _run_sampled(
+    model: LoadedModel,
+    table: Table,
+    contingency: Contingency,
+    parameters: AuditParameters,
+    min_count: int,
+    probed: int,
+    clock: _Clock,
+    progress: Progress | None,
+) -> _Outcome:
+    budget = max(0, parameters.max_queries - probed)
+    with clock.phase("sampling"):
+        if parameters.sampling == "pooled":
+            sampled = sample_pooled(
+                model.model,
+                table,
+                contingency,
+                parameters,
+                min_count=min_count,
+                budget=budget,
+                progress=_named("sampling", progress),
+            )
+        else:
+            sampled = sample_independent(
+                model.model,
+                table,
+                contingency,
+                parameters,
+                min_count=min_count,
+                budget=budget,
+                jobs=_jobs(model, parameters),
+                progress=_named("sampling", progress),
+            )
+    return _Outcome(
+        sampled.rule_sets,
+        sampled.estimates,
+        sampled.cell_samples,
+        sampled.cell_favourable,
+        sampled.queries,
+        None,
+    )
+
+
+def _named(phase: str, progress: Progress | None) -> Callable[[int, int], None] | None:
+    if progress is None:
+        return None
+    return lambda done, total: progress(phase, done, total)

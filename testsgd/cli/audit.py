@@ -1,0 +1,169 @@
+"""``testsgd audit``: find the groups that a model treats differently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testsgd.cli.console import print_line, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from testsgd.api import AuditResult
+
+_SHOWN = 10
+
+
+def audit(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME_OR_SPEC",
+            help="A data set of the catalogue, or the TOML file that describes yours.",
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Rows to audit, in place of the data set's own.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="A catalogue name, a .keras file, or package.module:callable; "
+            "by default the network trained for the data set.",
+        ),
+    ] = None,
+    theta: Annotated[
+        float, typer.Option(help="Support threshold: smallest share of the rows in a group.")
+    ] = 0.05,
+    error_margin: Annotated[
+        float, typer.Option(help="Sample until the margin of a score is no larger.")
+    ] = 0.05,
+    min_samples: Annotated[
+        int, typer.Option(help="Draw more samples than this on each side first.")
+    ] = 1000,
+    confidence: Annotated[
+        float, typer.Option(help="Confidence of each side's margin; both hold with its square.")
+    ] = 0.95,
+    mode: Annotated[
+        str,
+        typer.Option(help="exact (predict every neighbour), sampled, or auto (exact if it fits)."),
+    ] = "auto",
+    sampling: Annotated[
+        str, typer.Option(help="pooled, or independent (the paper's algorithm to the letter).")
+    ] = "pooled",
+    max_queries: Annotated[
+        int, typer.Option(help="Most rows to ask the model about.")
+    ] = 20_000_000,
+    max_features: Annotated[int, typer.Option(help="Most rules in a rule set.")] = 3,
+    bins: Annotated[
+        int | None,
+        typer.Option(help="Equal intervals of each continuous sensitive feature."),
+    ] = None,
+    top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(help="Threads; changes no result.  [default: what is there]")
+    ] = None,
+    favorable: Annotated[
+        str | None,
+        typer.Option("--favorable", "--favourable", help="The label whose rate is compared."),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="A score above it counts as the favourable label.")
+    ] = 0.5,
+    fail_above: Annotated[
+        float | None, typer.Option(help="Exit with 1 if a group's score is larger.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the reports.  [default: reports/NAME]")
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Which reports: html,md,json,csv,parquet.")
+    ] = "html,md,json",
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print timings too; show internal errors whole.")
+    ] = False,
+) -> int:
+    """Find the groups that a model treats differently from everybody else, and write a report.
+
+    Exit codes: 0 done, 1 the gate --fail-above was exceeded, 2 bad input, 3 not enough evidence.
+    """
+    from testsgd import api
+
+    wanted = [item.strip() for item in formats.split(",") if item.strip()]
+    api.check_formats(wanted)
+    with progress_bar(quiet) as progress:
+        result = api.audit(
+            model,
+            data,
+            dataset,
+            favourable=favorable,
+            threshold=threshold,
+            progress=progress,
+            theta=theta,
+            error_margin=error_margin,
+            min_samples=min_samples,
+            confidence=confidence,
+            mode=mode,
+            sampling=sampling,
+            max_queries=max_queries,
+            max_features=max_features,
+            bins=bins,
+            top=top,
+            seed=seed,
+            jobs=jobs,
+            fail_above=fail_above,
+        )
+    written = result.write(out or Path("reports") / result.summary.data.name, wanted)
+    if not quiet:
+        _print_result(result, written, verbose)
+    return result.verdict.exit_code
+
+
+def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:
+    summary = result.summary
+    distinct = [group for group in summary.groups if group.distinct][:_SHOWN]
+    if distinct:
+        print_table(
+            f"{summary.data.title}: groups by difference in the rate of "
+            f"“{summary.data.label.favourable}”, near copies folded",
+            [
+                ("rank", "right"),
+                ("group", "left"),
+                ("people", "right"),
+                ("in", "right"),
+                ("out", "right"),
+                ("difference", "right"),
+                ("margin", "right"),
+                ("population", "right"),
+            ],
+            [
+                [
+                    str(group.rank),
+                    group.text,
+                    f"{group.n_in:,}",
+                    f"{group.rate_in:.1%}",
+                    f"{group.rate_out:.1%}",
+                    f"{group.difference * 100:+.1f}",
+                    "exact" if group.exact else f"{group.margin * 100:.1f}",
+                    f"{group.interval[0] * 100:+.1f} to {group.interval[1] * 100:+.1f}",
+                ]
+                for group in distinct
+            ],
+        )
+    print_line(summary.verdict.headline)
+    for sentence in summary.verdict.sentences:
+        print_line(sentence)
+    counts = summary.counts
+    print_line(
+        f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups; "
+        f"{summary.model_queries:,} model queries, {summary.mode}."
+    )
+    if verbose:
+        for phase, seconds in summary.seconds.items():
+            print_line(f"  {phase}: {seconds:.3f} s")
+    for path in written:
+        print_line(f"Written: {path}")

@@ -1,0 +1,86 @@
+"""What commands share: exit codes, messages, progress bars, tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+DONE = 0
+USAGE_ERROR = 2
+# Outside the four codes of a verdict, so that a crash is never taken for one.
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+
+
+def print_error(message: str) -> None:
+    """Print one line about a mistake to the standard error."""
+    print(f"testsgd: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201 - the CLI's voice
+
+
+def print_line(message: str) -> None:
+    """Print one line to the standard output."""
+    print(message)  # noqa: T201 - the CLI's voice
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show progress on the standard error while the block runs, if that is a terminal.
+
+    Yields
+    ------
+    callable or None
+        To be called with a phase's name, how much is done and how much there is.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def show(phase: str, done: int, total: int) -> None:
+            if phase not in tasks:
+                tasks[phase] = progress.add_task(phase, total=total)
+            progress.update(tasks[phase], completed=done, total=total)
+
+        yield show
+
+
+def print_table(title: str, columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
+    """Print a table.
+
+    Parameters
+    ----------
+    title : str
+        What stands above it.
+    columns : list of (str, str)
+        Each column's heading and how it is justified.
+    rows : list of list of str
+        The cells, plain text.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, title_style="bold")
+    for heading, justify in columns:
+        table.add_column(
+            heading,
+            justify="right" if justify == "right" else "left",
+            no_wrap=justify == "right",
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    Console().print(table)

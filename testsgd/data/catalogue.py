@@ -1,0 +1,76 @@
+"""The catalogue: the data sets that testsgd describes itself, one TOML file each."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from testsgd.data.schema import DatasetSpecification
+from testsgd.data.specification import read_specification
+from testsgd.errors import ParameterError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def bundled_folder(kind: str) -> Path:
+    """Give the folder of what is shipped with the package: ``datasets`` or ``models``.
+
+    The wheel carries both inside the package; a checkout has them at its top.
+    """
+    inside = _PACKAGE / "_bundled" / kind
+    return inside if inside.is_dir() else _PACKAGE.parent / kind
+
+
+@functools.cache
+def catalogue() -> dict[str, Path]:
+    """List the data sets of the catalogue.
+
+    Returns
+    -------
+    dict of str to pathlib.Path
+        Name of each data set and the file that describes it, in alphabetical order.
+
+    Examples
+    --------
+    >>> "demo" in catalogue()
+    True
+    """
+    return {path.stem: path for path in sorted(bundled_folder("datasets").glob("*.toml"))}
+
+
+def load_specification(name_or_path: str | Path) -> DatasetSpecification:
+    """Find a data set's description by its name in the catalogue or by its file.
+
+    Parameters
+    ----------
+    name_or_path : str or path-like
+        A name of the catalogue, or the path of a TOML file.
+
+    Returns
+    -------
+    DatasetSpecification
+
+    Raises
+    ------
+    ParameterError
+        If there is no data set of that name.
+    SpecificationError
+        If the file does not describe a data set.
+
+    Examples
+    --------
+    >>> load_specification("demo").sensitive
+    ('gender', 'race', 'age')
+    """
+    text = str(name_or_path)
+    if text in catalogue():
+        return read_specification(catalogue()[text])
+    if text.endswith(".toml"):
+        return read_specification(text)
+    raise ParameterError(
+        f"there is no data set {text!r} in the catalogue",
+        where="data set",
+        remedy=f"choose one of {', '.join(catalogue())}, or give the path of a .toml file "
+        "that describes yours",
+        name=text,
+    )

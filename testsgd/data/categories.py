@@ -1,0 +1,150 @@
+"""Categories: one text for one value, whatever the column's type.
+
+A pandas ``Categorical``, a column of strings, booleans, whole numbers, nullable or Arrow types all
+mean the same: two cells are in one category if :func:`category_text` gives the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.errors import DataError
+
+# The name under which rules and reports speak of a missing categorical value.
+MISSING = "missing"
+
+
+def category_text(value: Any) -> str:
+    """Give the text of a categorical value.
+
+    Parameters
+    ----------
+    value : object
+        A string, a whole number (also one that a column of floats holds), or a boolean.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> category_text(1), category_text(1.0), category_text(True), category_text("a")
+    ('1', '1', 'True', 'a')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value)
+
+
+def category_codes(
+    column: pd.Series[Any], values: Sequence[str], *, feature: str
+) -> NDArray[np.int16]:
+    """Give each cell's place among the declared values.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        The cells, of any type.
+    values : sequence of str
+        The declared values.
+    feature : str
+        The feature's name, for error messages.
+
+    Returns
+    -------
+    numpy.ndarray of int16, shape (n,)
+        Positions in `values`; -1 for a missing cell.
+
+    Raises
+    ------
+    DataError
+        If a cell holds a value that is not declared.
+
+    Examples
+    --------
+    >>> category_codes(pd.Series(["b", None, "a"]), ["a", "b"], feature="letter").tolist()
+    [1, -1, 0]
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes: NDArray[Any] = np.asarray(column.array.codes)
+        table, unknown = _places(_Identical(column.cat.categories), tuple(values))
+    else:
+        codes, uniques = distinct_values(column)
+        table, unknown = _find_places(uniques, values)
+    for code, text in unknown:
+        seen = np.flatnonzero(codes == code)
+        if len(seen) > 0:
+            row = int(seen[0])
+            raise DataError(
+                f"the value {text!r} (row {row}) is not among the declared values of {feature!r}",
+                where=f"feature {feature!r}",
+                remedy=f"add it to `values` or correct the data; declared: {_some(values)}",
+                feature=feature,
+                value=text,
+                row=row,
+            )
+    # The last place of `table` serves code -1, a missing cell.
+    return table[codes]
+
+
+def declared_places(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
+    """Give the place among the declared values of each category of a type, -1 for none.
+
+    Examples
+    --------
+    >>> declared_places(pd.CategoricalDtype(["b", "a", "z"]), ["a", "b"]).tolist()
+    [1, 0, -1]
+    """
+    return _places(_Identical(dtype.categories), tuple(values))[0][:-1]
+
+
+class _Identical:
+    """An object as a key by identity; holds on to it, so that its identity is not used again."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identical) and other.value is self.value
+
+
+# The slices of a column share their categories, so one look serves thousands of calls.
+@lru_cache(maxsize=1024)
+def _places(
+    categories: _Identical, values: tuple[str, ...]
+) -> tuple[NDArray[np.int16], tuple[tuple[int, str], ...]]:
+    return _find_places(list(categories.value), values)
+
+
+def _find_places(
+    uniques: Sequence[Any], values: Sequence[str]
+) -> tuple[NDArray[np.int16], tuple[tuple[int, str], ...]]:
+    """Give each unique value's place among the declared ones, and those that have none."""
+    place = {value: position for position, value in enumerate(values)}
+    texts = [category_text(unique) for unique in uniques]
+    table = np.array([place.get(text, -1) for text in texts] + [-1], dtype=np.int16)
+    return table, tuple((code, text) for code, text in enumerate(texts) if text not in place)
+
+
+def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Split a column into codes and the distinct values they stand for (-1: missing)."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return np.asarray(column.cat.codes, dtype=np.int64), list(column.cat.categories)
+    codes, uniques = pd.factorize(column, use_na_sentinel=True)
+    return np.asarray(codes, dtype=np.int64), list(uniques)
+
+
+def _some(values: Sequence[str], limit: int = 8) -> str:
+    shown = ", ".join(values[:limit])
+    return f"{shown}, ... ({len(values)} in all)" if len(values) > limit else shown

@@ -1,0 +1,312 @@
+"""A checked table: the features as the model sees them, and the label as the file has it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data.categories import category_codes
+from testsgd.data.demo import generate_demo
+from testsgd.data.lookup import find_files
+from testsgd.data.readers import label_texts, missing_column, read_rows
+from testsgd.data.schema import DatasetSpecification, Feature
+from testsgd.errors import DataError, ParameterError
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that fit their description.
+
+    Attributes
+    ----------
+    specification : DatasetSpecification
+        What the columns mean.
+    frame : pandas.DataFrame
+        The features in the order of the description, cells and types as they were given; what the
+        model sees. Never changed.
+    labels : pandas.Series or None
+        The label of each row as text, if the data have a label column.
+    missing : dict of str to int
+        Rows in which each feature is missing.
+    source : str
+        Where the rows came from.
+    """
+
+    specification: DatasetSpecification
+    frame: pd.DataFrame
+    labels: pd.Series[Any] | None
+    missing: dict[str, int] = field(default_factory=dict)
+    source: str = ""
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def codes(self, feature: str, rows: slice = slice(None)) -> NDArray[np.int16]:
+        """Give the place of each row's value among the declared values, -1 where missing."""
+        declared = self.specification.features[feature].values or []
+        return category_codes(self.frame[feature].iloc[rows], declared, feature=feature)
+
+    def numbers(self, feature: str, rows: slice = slice(None)) -> NDArray[np.float64]:
+        """Give a continuous feature as floats, NaN where missing."""
+        return as_floats(self.frame[feature].iloc[rows])
+
+
+def load_table(
+    specification: DatasetSpecification,
+    *,
+    file: Path | str | None = None,
+    seed: int = 0,
+    download: bool = True,
+) -> Table:
+    """Find, read and check a data set.
+
+    Parameters
+    ----------
+    specification : DatasetSpecification
+        The data set.
+    file : path-like, optional
+        A file to read instead of those of the description.
+    seed : int
+        Seed of the generator, for a data set that the package generates.
+    download : bool
+        False: never use the network.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        If the rows do not fit the description.
+    DownloadError
+        If a file is missing.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification
+    >>> len(load_table(load_specification("demo")))
+    20000
+    """
+    if file is not None:
+        frame, source = read_rows([Path(file)], specification), str(file)
+    elif specification.dataset.generator == "demo":
+        frame, source = generate_demo(seed=seed), f"generated, seed {seed}"
+    elif specification.files:
+        frame = read_rows(find_files(specification, download=download), specification)
+        source = ", ".join(item.name for item in specification.files)
+    else:
+        raise ParameterError(
+            f"the data set {specification.name!r} names no files",
+            where=specification.name,
+            remedy="give a file of rows with --data, or list the files under [[files]]",
+        )
+    return check_table(frame, specification, source=source)
+
+
+def check_table(data: Any, specification: DatasetSpecification, *, source: str = "") -> Table:
+    """Check that a data frame fits its description.
+
+    Parameters
+    ----------
+    data : data frame
+        A pandas data frame, or any that narwhals knows (polars, pyarrow, ...). Never changed.
+    specification : DatasetSpecification
+        What the columns mean.
+    source : str
+        What to call the data in messages and reports.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        If a column is missing or of the wrong type, a value is outside its declared domain, the
+        favourable label does not occur, or a sensitive feature has one value only.
+    """
+    where = source or "the data"
+    frame = _as_pandas(data)
+    if len(frame) == 0:
+        raise DataError("there are no rows", where=where, remedy="give a table with rows")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(
+            f"two columns are called {twice!r}", where=where, remedy="rename one of them"
+        )
+    for name in specification.features:
+        if name not in frame:
+            raise missing_column(name, list(frame), where)
+    missing = {
+        name: _check_feature(frame[name], name, feature, where)
+        for name, feature in specification.features.items()
+    }
+    return Table(
+        specification=specification,
+        frame=frame[list(specification.features)],
+        labels=_check_labels(frame, specification, where),
+        missing=missing,
+        source=source,
+    )
+
+
+def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Give a numeric column of any type as floats, NaN where missing."""
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def table_fingerprint(table: Table) -> str:
+    """Give the sha256 of the features' names and values, whatever the columns' types.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification
+    >>> table = load_table(load_specification("demo"))
+    >>> len(table_fingerprint(table))
+    64
+    """
+    digest = hashlib.sha256()
+    step = 1 << 18
+    for name, feature in table.specification.features.items():
+        digest.update(f"{name}\0{feature.type}\0".encode())
+        if not feature.continuous:
+            digest.update("\0".join(feature.values or []).encode())
+        for start in range(0, len(table), step):
+            rows = slice(start, start + step)
+            block = table.numbers(name, rows) if feature.continuous else table.codes(name, rows)
+            digest.update(np.ascontiguousarray(block).tobytes())
+    return digest.hexdigest()
+
+
+def _as_pandas(data: Any) -> pd.DataFrame:
+    if isinstance(data, pd.DataFrame):
+        return data
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError as error:
+        raise DataError(
+            f"the data are a {type(data).__name__}, not a data frame",
+            where="data",
+            remedy="give a pandas, polars or Arrow table with named columns",
+        ) from error
+    # Column by column through numpy: pyarrow is not needed to leave polars.
+    return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
+
+
+def _column(column: Any) -> Any:
+    values = column.to_list()
+    return pd.array(values, dtype=None) if values else values
+
+
+def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: str) -> int:
+    """Check one column; give the number of missing cells."""
+    place = f"{where}, feature {name!r}"
+    if not feature.continuous:
+        codes = category_codes(column, feature.values or [], feature=name)
+        present = np.unique(codes)
+        missing = int((codes < 0).sum())
+    else:
+        numbers = _checked_numbers(column, name, feature, place)
+        known = numbers[~np.isnan(numbers)]
+        missing = len(numbers) - len(known)
+        present = np.array([]) if len(known) == 0 else np.unique([known.min(), known.max()])
+    if feature.sensitive and len(present) < 2:
+        raise DataError(
+            "the sensitive feature has one value only, so there is nobody to compare with",
+            where=place,
+            remedy="give data with at least two values, or set `sensitive = false`",
+            feature=name,
+        )
+    return missing
+
+
+def _checked_numbers(
+    column: pd.Series[Any], name: str, feature: Feature, place: str
+) -> NDArray[np.float64]:
+    if pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column):
+        raise DataError(
+            f"the column is {feature.type} by its description, but holds {column.dtype} values "
+            f"(row 0: {column.iloc[0]!r})",
+            where=place,
+            remedy="convert it to numbers, or declare it categorical",
+            feature=name,
+        )
+    numbers = as_floats(column)
+    # A comparison with NaN is False, so missing cells pass all three checks.
+    if feature.range is None:  # pragma: no cover - the schema asks for it
+        raise AssertionError(name)
+    low, high = feature.range
+    outside = (numbers < low) | (numbers > high)
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        raise DataError(
+            f"{int(outside.sum())} value(s) are outside the declared range {low:g} to {high:g} "
+            f"(row {row}: {numbers[row]:g})",
+            where=place,
+            remedy="widen `range` or correct the data",
+            feature=name,
+            row=row,
+            value=float(numbers[row]),
+        )
+    if feature.type == "integer":
+        fractional = np.flatnonzero(numbers % 1 > 0)
+        if len(fractional):
+            row = int(fractional[0])
+            raise DataError(
+                f"the column is integer by its description, but row {row} holds {numbers[row]:g}",
+                where=place,
+                remedy="declare it decimal or correct the data",
+                feature=name,
+                row=row,
+                value=float(numbers[row]),
+            )
+    return numbers
+
+
+def _check_labels(
+    frame: pd.DataFrame, specification: DatasetSpecification, where: str
+) -> pd.Series[Any] | None:
+    label = specification.label
+    if label.column not in frame:
+        return None
+    texts = frame[label.column]
+    place = f"{where}, label column {label.column!r}"
+    already_texts = label.values is not None and set(
+        str(value) for value in texts.dropna().unique()
+    ) <= set(label.values)
+    if not already_texts:
+        texts = label_texts(texts, specification)
+    present = {str(value) for value in texts.dropna().unique()}
+    if label.values is not None and (unknown := sorted(present - set(label.values))):
+        raise DataError(
+            f"the label {unknown[0]!r} is not among the declared labels {label.values}",
+            where=place,
+            remedy="add it to label.values, or correct the data",
+            value=unknown[0],
+        )
+    absent = sorted(set(label.values or [label.favourable]) - present)
+    if label.favourable in absent:
+        raise DataError(
+            f"the favourable label {label.favourable!r} does not occur; labels seen: "
+            f"{', '.join(sorted(present)[:8]) or 'none'}",
+            where=place,
+            remedy="correct label.favourable or choose another with --favorable",
+            value=label.favourable,
+        )
+    if absent:
+        raise DataError(
+            f"the declared label {absent[0]!r} does not occur; labels seen: "
+            f"{', '.join(sorted(present)[:8])}",
+            where=place,
+            remedy="correct label.values or the data",
+            value=absent[0],
+        )
+    return texts.astype(object)

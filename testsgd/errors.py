@@ -1,0 +1,146 @@
+"""The errors that a user can cause: one family, each says what, where and what to do.
+
+Every error carries its parts as data, so that a program can act on them, and pickles, so that it
+crosses process borders whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "ConfigurationError",
+    "DataError",
+    "DownloadError",
+    "MissingExtraError",
+    "ModelError",
+    "ParameterError",
+    "ResultError",
+    "SpecificationError",
+    "TestSGDError",
+]
+
+
+class TestSGDError(Exception):
+    """A mistake that the user can mend.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong, with the value that was seen.
+    where : str, optional
+        The file, line, column, row or option where it was seen.
+    remedy : str, optional
+        What to do about it.
+    **details
+        The parts of the message as data, for programs.
+
+    Attributes
+    ----------
+    what, where, remedy : str
+        As given.
+    details : dict
+        As given.
+
+    Examples
+    --------
+    >>> error = TestSGDError("theta is 2", where="--theta", remedy="give a share between 0 and 1")
+    >>> str(error)
+    '--theta: theta is 2; give a share between 0 and 1'
+    """
+
+    __test__ = False  # pytest would take the name for a test class
+
+    def __init__(self, what: str, *, where: str = "", remedy: str = "", **details: Any) -> None:
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+        self.details = details
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        message = f"{self.where}: {self.what}" if self.where else self.what
+        if self.remedy:
+            message = f"{message}; {self.remedy}"
+        return " ".join(message.split())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {
+            "what": self.what,
+            "where": self.where,
+            "remedy": self.remedy,
+            "details": self.details,
+        }
+        return _rebuild, (type(self), state)
+
+
+def _rebuild(kind: type[TestSGDError], state: dict[str, Any]) -> TestSGDError:
+    details = state["details"]
+    return kind(state["what"], where=state["where"], remedy=state["remedy"], **details)
+
+
+class SpecificationError(TestSGDError):
+    """The description of a data set is wrong: names the key and the line."""
+
+
+class DataError(TestSGDError):
+    """The data do not fit their description."""
+
+
+class DownloadError(TestSGDError):
+    """A file is missing and could not be fetched, or is not the file it should be."""
+
+
+class ModelError(TestSGDError):
+    """The model could not be loaded, raised, or returned something unusable."""
+
+
+class ParameterError(TestSGDError):
+    """A parameter is out of its range or does not go with another."""
+
+
+class ResultError(TestSGDError):
+    """A saved result could not be read back."""
+
+
+class ConfigurationError(TestSGDError):
+    """A folder or file of the user's set-up is unusable."""
+
+
+class MissingExtraError(TestSGDError):
+    """An optional package is needed; names the exact install line.
+
+    Parameters
+    ----------
+    package : str
+        The package that could not be imported.
+    extra : str
+        The extra of testsgd that brings it.
+    purpose : str
+        What it is needed for.
+
+    Examples
+    --------
+    >>> str(MissingExtraError("tensorflow", extra="tensorflow", purpose="training a network"))
+    "training a network needs tensorflow; run: pip install 'testsgd[tensorflow]'"
+    """
+
+    def __init__(self, package: str, *, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs {package}",
+            remedy=f"run: pip install 'testsgd[{extra}]'",
+            package=package,
+            extra=extra,
+            purpose=purpose,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_extra, (
+            self.details["package"],
+            self.details["extra"],
+            self.details["purpose"],
+        )
+
+
+def _rebuild_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
+    return MissingExtraError(package, extra=extra, purpose=purpose)

@@ -1,0 +1,32 @@
+"""Reporting: one summary of a result, and every view rendered from it."""
+
+from testsgd.reporting.document import (
+    SCHEMA_FILE,
+    generate_schema,
+    read_summary,
+    render_json,
+    summary_schema,
+)
+from testsgd.reporting.html import render_html
+from testsgd.reporting.markdown import render_markdown
+from testsgd.reporting.summarise import summarise
+from testsgd.reporting.summary import SCHEMA_NAME, AuditSummary, GroupSummary, Verdict
+from testsgd.reporting.tables import groups_frame, write_csv, write_parquet
+
+__all__ = [
+    "SCHEMA_FILE",
+    "SCHEMA_NAME",
+    "AuditSummary",
+    "GroupSummary",
+    "Verdict",
+    "generate_schema",
+    "groups_frame",
+    "read_summary",
+    "render_html",
+    "render_json",
+    "render_markdown",
+    "summarise",
+    "summary_schema",
+    "write_csv",
+    "write_parquet",
+]

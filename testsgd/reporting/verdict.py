@@ -1,0 +1,140 @@
+"""The verdict of an audit in words, and its exit code."""
+
+from __future__ import annotations
+
+from testsgd.reporting.summary import Counts, GroupSummary, Parameters, Verdict
+
+DONE = 0
+GATE_FAILED = 1
+NOT_ENOUGH_EVIDENCE = 3
+
+
+def verdict(
+    groups: list[GroupSummary],
+    *,
+    top_score: float | None,
+    counts: Counts,
+    label: str,
+    parameters: Parameters,
+    rows: int,
+) -> Verdict:
+    """Say in words what an audit found.
+
+    Parameters
+    ----------
+    groups : list of GroupSummary
+        The top groups and the distinct ones, by rank.
+    top_score : float or None
+        The largest score of a decided group, None if no group is decided.
+    counts : Counts
+        How many rule sets there were.
+    label : str
+        The favourable label.
+    parameters : Parameters
+        What the user asked for, with the gate.
+    rows : int
+        Rows audited.
+
+    Returns
+    -------
+    Verdict
+    """
+    decided = [group for group in groups if group.decided]
+    if top_score is None or not decided:
+        return Verdict(
+            status="not_enough_evidence",
+            exit_code=NOT_ENOUGH_EVIDENCE,
+            headline="Not enough evidence to judge any group.",
+            sentences=_why_nothing(counts, parameters),
+        )
+    top = decided[0]
+    sentences = [_population_sentence(top)]
+    if top.n_out < parameters.theta * rows:
+        sentences.append(_few_outside(decided, top, label, parameters, rows))
+    if counts.undecided_frequent:
+        sentences.append(
+            f"{counts.undecided_frequent:,} frequent group(s) did not reach the error margin and "
+            "stay undecided."
+        )
+    if counts.undecided_small:
+        sentences.append(
+            f"{counts.undecided_small:,} combination(s) of values have fewer than "
+            f"{parameters.theta:.3g} of the rows: too few to judge, which does not make them fair."
+        )
+    if parameters.fail_above is None:
+        return Verdict(
+            status="reported", exit_code=DONE, headline=_headline(top, label), sentences=sentences
+        )
+    failed = top_score > parameters.fail_above
+    relation = "above" if failed else "not above"
+    gate = (
+        f"The gate {'failed' if failed else 'passed'}: the largest score, {top_score:.3f}, is "
+        f"{relation} {parameters.fail_above:g}."
+    )
+    return Verdict(
+        status="gate_failed" if failed else "gate_passed",
+        exit_code=GATE_FAILED if failed else DONE,
+        headline=_headline(top, label),
+        sentences=[gate, *sentences],
+    )
+
+
+def _headline(group: GroupSummary, label: str) -> str:
+    often = "less" if group.difference < 0 else "more"
+    return (
+        f"The model predicts “{label}” {_points(group.score)} {often} often for "
+        f"{group.text} ({_percent(group.rate_in)}) than for everybody else "
+        f"({_percent(group.rate_out)})."
+    )
+
+
+def _population_sentence(group: GroupSummary) -> str:
+    low, high = group.interval
+    sentence = (
+        f"Taken as a sample of a larger population, the {group.n_in:,} rows inside and "
+        f"{group.n_out:,} outside put that difference between {low * 100:+.1f} and "
+        f"{high * 100:+.1f} points."
+    )
+    if low <= 0 <= high:
+        sentence += " No difference at all is within that interval."
+    return sentence
+
+
+def _few_outside(
+    decided: list[GroupSummary], top: GroupSummary, label: str, parameters: Parameters, rows: int
+) -> str:
+    sentence = f"Only {top.n_out:,} rows are outside that group."
+    fewest = parameters.theta * rows
+    balanced = next((group for group in decided if group.n_out >= fewest), None)
+    if balanced is not None:
+        often = "less" if balanced.difference < 0 else "more"
+        sentence += (
+            f" With at least {parameters.theta:.3g} of the rows on both sides the largest "
+            f"difference among the groups shown is for {balanced.text}: “{label}” "
+            f"{_points(balanced.score)} {often} often ({_percent(balanced.rate_in)} against "
+            f"{_percent(balanced.rate_out)})."
+        )
+    return sentence
+
+
+def _why_nothing(counts: Counts, parameters: Parameters) -> list[str]:
+    if counts.groups == 0:
+        return [
+            f"No rule set is satisfied by at least {parameters.theta:.3g} of the rows with "
+            "somebody outside it.",
+            "Lower theta, or bring more rows.",
+        ]
+    return [
+        f"None of {counts.groups:,} groups reached an error margin of {parameters.error_margin:g} "
+        f"with more than {parameters.min_samples:,} samples a side within "
+        f"{parameters.max_queries:,} queries.",
+        "Allow more queries, or a wider margin.",
+    ]
+
+
+def _points(share: float) -> str:
+    return f"{share * 100:.1f} points"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f}%"

@@ -1,0 +1,311 @@
+"""Axes: the cells into which a sensitive feature falls, and the rules over them.
+
+A rule over a feature is a set of its cells. Summing a table of counts over a rule's cells is one
+product with a 0/1 matrix (a row a rule, a column a cell); :meth:`Axis.contract` does it for every
+rule at once. For intervals the product is taken as a difference of running sums, for subsets of
+values by adding one value after another to all the subsets without it; both add whole numbers, so
+nothing is rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.data import DEFAULT_BINS, MISSING, Feature, Table
+from testsgd.errors import ParameterError
+from testsgd.rules.rule import IntervalRule, Rule, ValueRule
+
+# 2 to the 12th rules over one feature; more would be a search over noise, and over no screen.
+MOST_VALUES = 12
+
+
+class Axis(Protocol):
+    """The cells of one sensitive feature and the rules over them."""
+
+    @property
+    def feature(self) -> str:
+        """The feature's name."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cells' names, in order."""
+        ...
+
+    @property
+    def rule_count(self) -> int:
+        """How many rules there are over the feature."""
+        ...
+
+    @property
+    def matrix(self) -> NDArray[np.int64]:
+        """The 0/1 matrix, shape (rules, cells)."""
+        ...
+
+    @property
+    def value_counts(self) -> NDArray[np.int64]:
+        """How many values each rule names, shape (rules,); 0 for intervals."""
+        ...
+
+    @property
+    def widths(self) -> NDArray[np.int64]:
+        """How many bins each rule spans, shape (rules,); 0 for subsets of values."""
+        ...
+
+    def rule(self, index: int) -> Rule:
+        """Give one rule."""
+        ...
+
+    def cell_rule(self, cell: int) -> Rule | None:
+        """Give the rule that selects one cell, None for missing continuous values."""
+        ...
+
+    def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
+        """Give each row's cell."""
+        ...
+
+    def contract(self, counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+        """Replace the cells along an array's axis by sums over each rule's cells."""
+        ...
+
+
+@dataclass(frozen=True)
+class CategoryAxis:
+    """The values of a categorical feature that occur; every proper subset is a rule.
+
+    Attributes
+    ----------
+    feature : str
+        The feature's name.
+    values : tuple of str
+        The values that occur, in their declared order, "missing" last if cells are missing.
+    codes : tuple of int
+        Their places among the declared values, -1 for missing.
+    """
+
+    feature: str
+    values: tuple[str, ...]
+    codes: tuple[int, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The cells' names, in order."""
+        return self.values
+
+    @property
+    def rule_count(self) -> int:
+        """Every subset but the empty one and the whole."""
+        return 2 ** len(self.values) - 2
+
+    @cached_property
+    def matrix(self) -> NDArray[np.int64]:
+        """The 0/1 matrix; rule i selects the values whose bits are set in i + 1."""
+        subsets = np.arange(1, self.rule_count + 1)
+        return (subsets[:, None] >> np.arange(len(self.values))) & 1
+
+    @property
+    def value_counts(self) -> NDArray[np.int64]:
+        """How many values each rule names."""
+        return self.matrix.sum(axis=1)
+
+    @property
+    def widths(self) -> NDArray[np.int64]:
+        """Zeros: a subset has no width."""
+        return np.zeros(self.rule_count, dtype=np.int64)
+
+    def rule(self, index: int) -> ValueRule:
+        """Give one rule."""
+        chosen = [value for place, value in enumerate(self.values) if ((index + 1) >> place) & 1]
+        return ValueRule(self.feature, tuple(chosen))
+
+    def cell_rule(self, cell: int) -> Rule | None:
+        """Give the rule that selects one value."""
+        return ValueRule(self.feature, (self.values[cell],))
+
+    def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
+        """Give each row's cell."""
+        place = np.zeros(max(self.codes) + 2, dtype=np.intp)
+        for cell, code in enumerate(self.codes):
+            place[code] = cell
+        return place[table.codes(self.feature, rows)]
+
+    def contract(self, counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+        """Replace values along an axis by sums over each subset of them."""
+        moved = np.moveaxis(counts, axis, 0)
+        sums = np.zeros((1, *moved.shape[1:]), dtype=np.int64)
+        for value in moved:
+            sums = np.concatenate([sums, sums + value])
+        return np.moveaxis(sums[1:-1], 0, axis)
+
+
+@dataclass(frozen=True)
+class IntervalAxis:
+    """The bins of a continuous feature; every proper run of adjacent bins is a rule.
+
+    Attributes
+    ----------
+    feature : str
+        The feature's name.
+    edges : tuple of float
+        The bins' limits, ascending; the last bin has its upper limit in it.
+    has_missing : bool
+        True: there is one more cell, last, for rows in which the feature is missing. It belongs to
+        no rule.
+    """
+
+    feature: str
+    edges: tuple[float, ...]
+    has_missing: bool = False
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) - 1
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The cells' names, in order."""
+        names = [
+            f"{low:.10g} to {high:.10g}"
+            for low, high in zip(self.edges, self.edges[1:], strict=False)
+        ]
+        return (*names, MISSING) if self.has_missing else tuple(names)
+
+    @cached_property
+    def _runs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """First bin, and bin after the last, of each proper run."""
+        starts, stops = np.triu_indices(self.bins + 1, k=1)
+        proper = (stops - starts) < self.bins
+        return starts[proper], stops[proper]
+
+    @property
+    def rule_count(self) -> int:
+        """Every run but the whole range."""
+        return len(self._runs[0])
+
+    @cached_property
+    def matrix(self) -> NDArray[np.int64]:
+        """The 0/1 matrix; the cell of missing values is in no rule."""
+        starts, stops = self._runs
+        cells = np.arange(len(self.labels))
+        inside = (cells >= starts[:, None]) & (cells < stops[:, None])
+        return inside.astype(np.int64)
+
+    @property
+    def value_counts(self) -> NDArray[np.int64]:
+        """Zeros: an interval names no values."""
+        return np.zeros(self.rule_count, dtype=np.int64)
+
+    @property
+    def widths(self) -> NDArray[np.int64]:
+        """How many bins each rule spans."""
+        starts, stops = self._runs
+        return (stops - starts).astype(np.int64)
+
+    def rule(self, index: int) -> IntervalRule:
+        """Give one rule, open at the ends of the range."""
+        start, stop = int(self._runs[0][index]), int(self._runs[1][index])
+        return self._interval(start, stop)
+
+    def cell_rule(self, cell: int) -> Rule | None:
+        """Give the rule that selects one bin."""
+        return self._interval(cell, cell + 1) if cell < self.bins and self.bins > 1 else None
+
+    def _interval(self, start: int, stop: int) -> IntervalRule:
+        return IntervalRule(
+            self.feature,
+            None if start == 0 else self.edges[start],
+            None if stop == self.bins else self.edges[stop],
+        )
+
+    def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
+        """Give each row's cell."""
+        numbers = table.numbers(self.feature, rows)
+        bins = np.searchsorted(self.edges[1:-1], numbers, side="right")
+        # NaN is sorted behind everything; it has a cell of its own.
+        return np.where(np.isnan(numbers), self.bins, bins)
+
+    def contract(self, counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+        """Replace bins along an axis by sums over each run of them."""
+        moved = np.moveaxis(counts, axis, 0)[: self.bins]
+        running = np.zeros((self.bins + 1, *moved.shape[1:]), dtype=np.int64)
+        np.cumsum(moved, axis=0, out=running[1:])
+        starts, stops = self._runs
+        return np.moveaxis(running[stops] - running[starts], 0, axis)
+
+
+def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]:
+    """Lay out the sensitive features of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    bins : int, optional
+        Number of equal intervals, in place of what the description says.
+
+    Returns
+    -------
+    tuple of CategoryAxis or IntervalAxis
+        One a sensitive feature, in order.
+
+    Raises
+    ------
+    ParameterError
+        If a categorical feature has so many values that its subsets cannot be searched.
+    """
+    axes: list[Axis] = []
+    for name in table.specification.sensitive:
+        feature = table.specification.features[name]
+        if feature.continuous:
+            edges = bin_edges(feature, bins=bins)
+            axes.append(IntervalAxis(name, edges, has_missing=table.missing[name] > 0))
+        else:
+            axes.append(_category_axis(table, name, feature))
+    return tuple(axes)
+
+
+def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]:
+    """Give the limits of a continuous feature's bins.
+
+    Examples
+    --------
+    >>> bin_edges(Feature(type="integer", range=(0, 100), bins=4))
+    (0.0, 25.0, 50.0, 75.0, 100.0)
+    >>> bin_edges(Feature(type="integer", range=(1, 4)))  # a bin a whole number
+    (1.0, 2.0, 3.0, 4.0, 5.0)
+    """
+    if bins is None and feature.edges is not None:
+        return tuple(feature.edges)
+    low, high = feature.range or (0.0, 1.0)
+    count = bins or feature.bins or DEFAULT_BINS
+    if feature.type == "integer" and high - low + 1 <= count:
+        return tuple(float(edge) for edge in np.arange(low, high + 2))
+    # linspace gives 0.30000000000000004 where people mean 0.3, and a row at 0.3 would be misplaced.
+    digits = 12 - int(np.ceil(np.log10(high - low)))
+    return tuple(round(float(edge), digits) for edge in np.linspace(low, high, count + 1))
+
+
+def _category_axis(table: Table, name: str, feature: Feature) -> CategoryAxis:
+    present = {int(code) for code in np.unique(table.codes(name))}
+    declared = feature.values or []
+    codes = [code for code in range(len(declared)) if code in present]
+    values = [declared[code] for code in codes]
+    if -1 in present:
+        codes.append(-1)
+        values.append(MISSING)
+    if len(values) > MOST_VALUES:
+        raise ParameterError(
+            f"the sensitive feature {name!r} has {len(values)} values, whose subsets are "
+            f"{2 ** len(values) - 2:,} rules",
+            where=f"feature {name!r}",
+            remedy=f"join values with `map` in the description, down to {MOST_VALUES} at most",
+            feature=name,
+            values=len(values),
+        )
+    return CategoryAxis(name, tuple(values), tuple(codes))

@@ -1,0 +1,125 @@
+"""The contingency table of the sensitive features: which combinations occur, and sums over them.
+
+Only the combinations ("cells") that occur are kept, so ten features of ten bins take no more room
+than there are rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data import Table
+from testsgd.errors import ParameterError
+from testsgd.rules.axes import Axis
+
+Counts = NDArray[np.int64]
+
+# Rows laid out at once, so that a long table is never copied.
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """The combinations of sensitive values that occur.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        The sensitive features.
+    coordinates : numpy.ndarray of int16, shape (cells, features)
+        Each combination's cell on each axis.
+    cell_of_row : numpy.ndarray of int32, shape (rows,)
+        Each row's combination.
+    """
+
+    axes: tuple[Axis, ...]
+    coordinates: NDArray[np.int16]
+    cell_of_row: NDArray[np.int32]
+
+    @property
+    def cells(self) -> int:
+        """How many combinations occur."""
+        return len(self.coordinates)
+
+    def tally(self, weights: NDArray[np.int64] | None = None) -> Counts:
+        """Sum whole-number weights of rows over each cell; count the rows if none are given."""
+        if weights is None:
+            return np.bincount(self.cell_of_row, minlength=self.cells).astype(np.int64)
+        # Sums of whole numbers below 2**53 are exact in a float.
+        sums = np.bincount(self.cell_of_row, weights=weights, minlength=self.cells)
+        return np.rint(sums).astype(np.int64)
+
+    def marginal(
+        self, subset: Sequence[int], quantities: Counts
+    ) -> tuple[NDArray[np.int64], Counts]:
+        """Sum quantities over the combinations of a subset of the features.
+
+        Parameters
+        ----------
+        subset : sequence of int
+            Positions of the features.
+        quantities : numpy.ndarray of int64, shape (q, cells)
+
+        Returns
+        -------
+        joint : numpy.ndarray of int64, shape (m,)
+            The combinations that occur, as places in the table of all of them, ascending.
+        sums : numpy.ndarray of int64, shape (q, m)
+        """
+        shape = self.shape(subset)
+        joint = np.ravel_multi_index(
+            tuple(self.coordinates[:, axis].astype(np.intp) for axis in subset), shape
+        )
+        order = np.argsort(joint, kind="stable")
+        ordered = joint[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        # Integer sums wrap and never round, which the fingerprints of the lattice rely on.
+        return ordered[starts], np.add.reduceat(quantities[:, order], starts, axis=1)
+
+    def dense(self, subset: Sequence[int], quantities: Counts) -> Counts:
+        """Give :meth:`marginal` as a full array, shape (q, cells of each axis of the subset)."""
+        shape = self.shape(subset)
+        joint, sums = self.marginal(subset, quantities)
+        full = np.zeros((len(quantities), int(np.prod(shape))), dtype=np.int64)
+        full[:, joint] = sums
+        return full.reshape(len(quantities), *shape)
+
+    def shape(self, subset: Sequence[int]) -> tuple[int, ...]:
+        """Give the number of cells on each axis of a subset."""
+        return tuple(len(self.axes[axis].labels) for axis in subset)
+
+
+def lay_out(table: Table, axes: Sequence[Axis]) -> Contingency:
+    """Find the combinations of sensitive values that occur in a table.
+
+    Parameters
+    ----------
+    table : Table
+        The data.
+    axes : sequence of Axis
+        The sensitive features, from :func:`testsgd.rules.sensitive_axes`.
+
+    Returns
+    -------
+    Contingency
+    """
+    shape = tuple(len(axis.labels) for axis in axes)
+    if np.prod([float(size) for size in shape]) >= 2.0**62:
+        raise ParameterError(
+            f"{len(axes)} sensitive features with {', '.join(map(str, shape))} cells are too many",
+            where="sensitive features",
+            remedy="use fewer bins (--bins) or fewer sensitive features",
+        )
+    joint = np.zeros(len(table), dtype=np.int64)
+    for start in range(0, len(table), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        for axis, size in zip(axes, shape, strict=True):
+            joint[rows] = joint[rows] * size + axis.cells(table, rows)
+    codes, uniques = pd.factorize(joint, sort=True)
+    coordinates = np.column_stack(np.unravel_index(np.asarray(uniques), shape))
+    return Contingency(tuple(axes), coordinates.astype(np.int16), codes.astype(np.int32))

@@ -1,0 +1,109 @@
+"""The lattice: sums over every rule set at once.
+
+For each subset of the sensitive features the contingency table is contracted, axis by axis, with
+the features' rule matrices; what comes out holds, for every combination of one rule a feature, the
+sum over the rows that satisfy them all. Large tables are done in slices of the first feature's
+rules, so that the room needed is bounded whatever the number of rule sets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.rules.axes import Axis
+from testsgd.rules.contingency import Contingency, Counts
+from testsgd.rules.rule import RuleSet
+
+# Numbers in one block; 32 MB.
+_BLOCK_NUMBERS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Block:
+    """Sums over consecutive rule sets of one subset of the features.
+
+    Attributes
+    ----------
+    subset : int
+        Which of :func:`feature_subsets`.
+    first : int
+        Place of the first rule set among those of the subset.
+    sums : numpy.ndarray of int64, shape (q, rule sets)
+    """
+
+    subset: int
+    first: int
+    sums: Counts
+
+
+def feature_subsets(axes: Sequence[Axis], max_features: int) -> tuple[tuple[int, ...], ...]:
+    """List the subsets of features that rule sets may be over, small ones first."""
+    sizes = range(1, min(max_features, len(axes)) + 1)
+    return tuple(
+        subset for size in sizes for subset in itertools.combinations(range(len(axes)), size)
+    )
+
+
+def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
+    """Count the rule sets that the axes allow, whether anybody satisfies them or not."""
+    return sum(
+        math.prod(axes[axis].rule_count for axis in subset)
+        for subset in feature_subsets(axes, max_features)
+    )
+
+
+def rule_set_sums(
+    contingency: Contingency, quantities: Counts, max_features: int
+) -> Iterator[Block]:
+    """Sum quantities over the rows of every rule set.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The sensitive features' combinations.
+    quantities : numpy.ndarray of int64, shape (q, cells)
+        What to sum, tallied by cell.
+    max_features : int
+        Most rules in a rule set.
+
+    Yields
+    ------
+    Block
+    """
+    axes = contingency.axes
+    for index, subset in enumerate(feature_subsets(axes, max_features)):
+        rule_counts = [axes[axis].rule_count for axis in subset]
+        if 0 in rule_counts:
+            continue
+        # The first axis is small until the others are contracted, so it is cut into slices.
+        rows = axes[subset[0]].contract(contingency.dense(subset, quantities), 1)
+        rest = math.prod(rule_counts[1:])
+        step = max(1, _BLOCK_NUMBERS // (rest * len(quantities)))
+        for start in range(0, rule_counts[0], step):
+            sums = rows[:, start : start + step]
+            for place, axis in enumerate(subset[1:], start=2):
+                sums = axes[axis].contract(sums, place)
+            sums = np.ascontiguousarray(sums).reshape(len(quantities), -1)
+            yield Block(index, start * rest, sums)
+
+
+def decode(
+    axes: Sequence[Axis], subset: tuple[int, ...], places: NDArray[np.int64]
+) -> tuple[NDArray[np.intp], ...]:
+    """Give the rule of each axis of a subset, from places among the subset's rule sets."""
+    shape = tuple(axes[axis].rule_count for axis in subset)
+    return tuple(np.unravel_index(places, shape))
+
+
+def rule_set_at(axes: Sequence[Axis], subset: tuple[int, ...], place: int) -> RuleSet:
+    """Give one rule set from its place among those of a subset of the features."""
+    indices = decode(axes, subset, np.array([place], dtype=np.int64))
+    return RuleSet(
+        tuple(axes[axis].rule(int(index[0])) for axis, index in zip(subset, indices, strict=True))
+    )

@@ -1,0 +1,205 @@
+"""Frequent rule sets: those with enough people, each group of rows described once.
+
+Two rule sets that select the same rows are one group. They are recognised by a fingerprint: every
+cell of the contingency table gets a random 64-bit number, and the lattice sums these like anything
+else, modulo 2**64. Equal rows give equal sums; that different rows with equal counts do so too has
+a chance below one in a billion even among ten million rule sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.rules.axes import Axis
+from testsgd.rules.contingency import Contingency, Counts
+from testsgd.rules.lattice import (
+    candidate_count,
+    decode,
+    feature_subsets,
+    rule_set_at,
+    rule_set_sums,
+)
+from testsgd.rules.rule import RuleSet
+
+_FINGERPRINT_SEED = 1986
+
+
+@dataclass(frozen=True)
+class FrequentRuleSets:
+    """Groups of people, each with its simplest description.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        The sensitive features.
+    subsets : tuple of tuple of int
+        Subsets of the features.
+    subset : numpy.ndarray of int32, shape (groups,)
+        Which subset each group's rules are over.
+    place : numpy.ndarray of int64, shape (groups,)
+        Its place among the rule sets of that subset.
+    sums : numpy.ndarray of int64, shape (q, groups)
+        The quantities' sums over each group's rows.
+    candidates : int
+        Rule sets that were looked at.
+    frequent : int
+        Those with enough rows in and somebody out, before equal ones were joined.
+    """
+
+    axes: tuple[Axis, ...]
+    subsets: tuple[tuple[int, ...], ...]
+    subset: NDArray[np.int32]
+    place: NDArray[np.int64]
+    sums: Counts
+    candidates: int
+    frequent: int
+
+    def __len__(self) -> int:
+        return len(self.subset)
+
+    def rule_set(self, group: int) -> RuleSet:
+        """Give a group's description."""
+        return rule_set_at(self.axes, self.subsets[self.subset[group]], int(self.place[group]))
+
+    def take(self, groups: NDArray[np.intp]) -> FrequentRuleSets:
+        """Give some of the groups, in the order given."""
+        return FrequentRuleSets(
+            self.axes,
+            self.subsets,
+            self.subset[groups],
+            self.place[groups],
+            self.sums[:, groups],
+            self.candidates,
+            self.frequent,
+        )
+
+    def rule_counts(self) -> NDArray[np.int64]:
+        """Count the rules of each group."""
+        sizes = np.array([len(subset) for subset in self.subsets], dtype=np.int64)
+        return sizes[self.subset]
+
+    def members(self, groups: NDArray[np.intp], contingency: Contingency) -> NDArray[np.bool_]:
+        """Say which cells of the contingency table belong to each group, shape (groups, cells)."""
+        inside = np.ones((len(groups), contingency.cells), dtype=bool)
+        matrices = [axis.matrix.astype(bool) for axis in self.axes]
+        for index, subset in enumerate(self.subsets):
+            chosen = np.flatnonzero(self.subset[groups] == index)
+            if len(chosen) == 0:
+                continue
+            rules = decode(self.axes, subset, self.place[groups[chosen]])
+            for axis, rule in zip(subset, rules, strict=True):
+                cells = contingency.coordinates[:, axis]
+                inside[chosen] &= matrices[axis][rule][:, cells]
+        return inside
+
+
+def mine(
+    contingency: Contingency,
+    quantities: Counts,
+    *,
+    min_count: int,
+    max_features: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> FrequentRuleSets:
+    """Find the rule sets that enough rows satisfy, and sum quantities over their rows.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The sensitive features' combinations.
+    quantities : numpy.ndarray of int64, shape (q, cells)
+        What to sum; the first must be the number of rows.
+    min_count : int
+        Fewest rows of a frequent rule set.
+    max_features : int
+        Most rules in a rule set.
+    progress : callable, optional
+        Called with the rule sets done and their number.
+
+    Returns
+    -------
+    FrequentRuleSets
+        In no particular order of importance; rule sets that everybody satisfies are left out.
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.1 and Algorithm 1.
+    """
+    axes = contingency.axes
+    total = int(quantities[0].sum())
+    candidates = candidate_count(axes, max_features)
+    generator = np.random.default_rng(_FINGERPRINT_SEED)
+    limits = np.iinfo(np.int64)
+    marks = generator.integers(limits.min, limits.max, contingency.cells, endpoint=True)
+    with_marks = np.vstack([quantities, marks])
+
+    subset_parts, place_parts, sum_parts = [], [], []
+    done = 0
+    for block in rule_set_sums(contingency, with_marks, max_features):
+        counts = block.sums[0]
+        kept = np.flatnonzero((counts >= max(min_count, 1)) & (counts < total))
+        subset_parts.append(np.full(len(kept), block.subset, dtype=np.int32))
+        place_parts.append(block.first + kept.astype(np.int64))
+        sum_parts.append(block.sums[:, kept])
+        done += block.sums.shape[1]
+        if progress is not None:
+            progress(done, candidates)
+    if not subset_parts:
+        subset_parts, place_parts = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
+    everything = FrequentRuleSets(
+        axes,
+        feature_subsets(axes, max_features),
+        np.concatenate(subset_parts),
+        np.concatenate(place_parts),
+        np.concatenate(sum_parts, axis=1),
+        candidates,
+        sum(len(part) for part in subset_parts),
+    )
+    del sum_parts
+    groups = everything.take(_simplest_of_equal(everything))
+    return FrequentRuleSets(
+        groups.axes,
+        groups.subsets,
+        groups.subset,
+        groups.place,
+        groups.sums[:-1],
+        groups.candidates,
+        groups.frequent,
+    )
+
+
+def _simplest_of_equal(rule_sets: FrequentRuleSets) -> NDArray[np.intp]:
+    """Choose one rule set of each that select the same rows: the simplest, in enumeration order."""
+    if len(rule_sets) == 0:
+        return np.zeros(0, dtype=np.intp)
+    counts, marks = rule_sets.sums[0], rule_sets.sums[-1]
+    # A count mixed into the mark tells apart what a rare equal mark would join.
+    mixed = marks ^ (counts * np.int64(0x9E3779B97F4A7C1))
+    order = np.argsort(mixed)
+    ordered = mixed[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    keys = _complexity(rule_sets)
+    best = np.minimum.reduceat(keys[order], starts)
+    return np.sort(best & 0xFFFFFFFF)
+
+
+def _complexity(rule_sets: FrequentRuleSets) -> NDArray[np.int64]:
+    """Give a key that orders by rules, values, width (widest first), then by place."""
+    keys = rule_sets.rule_counts() << 20
+    for index, subset in enumerate(rule_sets.subsets):
+        chosen = np.flatnonzero(rule_sets.subset == index)
+        if len(chosen) == 0:
+            continue
+        rules = decode(rule_sets.axes, subset, rule_sets.place[chosen])
+        values = np.zeros(len(chosen), dtype=np.int64)
+        widths = np.zeros(len(chosen), dtype=np.int64)
+        for axis, rule in zip(subset, rules, strict=True):
+            values += rule_sets.axes[axis].value_counts[rule]
+            widths += rule_sets.axes[axis].widths[rule]
+        keys[chosen] += (np.minimum(values, 511) << 11) + (2047 - np.minimum(widths, 2047))
+    return (keys << 32) + np.arange(len(keys))

@@ -1,0 +1,114 @@
+"""Rules and rule sets: who is in a group, written as people write it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.data import MISSING, Table
+
+
+@dataclass(frozen=True)
+class ValueRule:
+    """A feature has one of some values; the value "missing" stands for a missing cell.
+
+    Examples
+    --------
+    >>> ValueRule("race", ("Black", "Hispanic")).text
+    'race in {Black, Hispanic}'
+    >>> ValueRule("gender", ("male",)).text
+    'gender = male'
+    """
+
+    feature: str
+    values: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The rule as people write it."""
+        if len(self.values) == 1:
+            return f"{self.feature} = {self.values[0]}"
+        return f"{self.feature} in {{{', '.join(self.values)}}}"
+
+    def matches(self, table: Table) -> NDArray[np.bool_]:
+        """Say for each row whether it satisfies the rule, shape (n,)."""
+        declared = table.specification.features[self.feature].values or []
+        wanted = [declared.index(value) for value in self.values if value != MISSING]
+        if MISSING in self.values:
+            wanted.append(-1)
+        return np.isin(table.codes(self.feature), wanted)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the rule as JSON-able data."""
+        return {"feature": self.feature, "values": list(self.values), "text": self.text}
+
+
+@dataclass(frozen=True)
+class IntervalRule:
+    """A feature lies in an interval: ``low`` included, ``high`` excluded, None where open.
+
+    A row in which the feature is missing satisfies no such rule.
+
+    Examples
+    --------
+    >>> IntervalRule("age", 40, 60).text
+    '40 <= age < 60'
+    >>> IntervalRule("age", 40, None).text, IntervalRule("age", None, 20.5).text
+    ('age >= 40', 'age < 20.5')
+    """
+
+    feature: str
+    low: float | None
+    high: float | None
+
+    @property
+    def text(self) -> str:
+        """The rule as people write it."""
+        if self.low is None:
+            return f"{self.feature} < {self.high:.10g}"
+        if self.high is None:
+            return f"{self.feature} >= {self.low:.10g}"
+        return f"{self.low:.10g} <= {self.feature} < {self.high:.10g}"
+
+    def matches(self, table: Table) -> NDArray[np.bool_]:
+        """Say for each row whether it satisfies the rule, shape (n,)."""
+        numbers = table.numbers(self.feature)
+        low = -np.inf if self.low is None else self.low
+        high = np.inf if self.high is None else self.high
+        return (numbers >= low) & (numbers < high)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the rule as JSON-able data."""
+        return {"feature": self.feature, "low": self.low, "high": self.high, "text": self.text}
+
+
+Rule = ValueRule | IntervalRule
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """Rules that all hold, at most one a feature.
+
+    Examples
+    --------
+    >>> group = RuleSet((ValueRule("gender", ("male",)), IntervalRule("age", 40, 60)))
+    >>> group.text
+    'gender = male and 40 <= age < 60'
+    """
+
+    rules: tuple[Rule, ...]
+
+    @property
+    def text(self) -> str:
+        """The rule set as people write it."""
+        return " and ".join(rule.text for rule in self.rules)
+
+    def matches(self, table: Table) -> NDArray[np.bool_]:
+        """Say for each row whether it satisfies every rule, shape (n,)."""
+        matching = np.ones(len(table), dtype=bool)
+        for rule in self.rules:
+            matching &= rule.matches(table)
+        return matching
