@@ -49,9 +49,11 @@ def write_text(target: Path, text: str) -> None:
 
 def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
     """Call `write` with an open UTF-8 stream; the file appears whole or not at all."""
-    with atomic_path(target) as temporary:
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            write(stream)
+    with (
+        atomic_path(target) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as stream,
+    ):
+        write(stream)
 
 
 def sha256_of_file(path: Path) -> str:

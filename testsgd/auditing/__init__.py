@@ -1,4 +1,4 @@
-"""Auditing: which groups does a model treat differently, how much, and how sure is that?"""
+"""Auditing: the groups that a model treats differently, by how much, and how surely."""
 
 from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.findings import Findings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ class Estimates:
 
     def take(self, groups: NDArray[np.intp]) -> Estimates:
         """Give the estimates of some groups."""
-        arrays = {
+        arrays: dict[str, Any] = {
             name: value[groups]
             for name, value in self.__dict__.items()
             if isinstance(value, np.ndarray)

@@ -161,7 +161,8 @@ def _exact(table: Table, parameters: AuditParameters) -> bool:
     fits = queries <= parameters.max_queries
     if parameters.mode == "exact" and not fits:
         raise ParameterError(
-            f"an exact audit takes up to {queries:,} queries, {parameters.max_queries:,} are allowed",
+            f"an exact audit takes up to {queries:,} queries, "
+            f"{parameters.max_queries:,} are allowed",
             where="max_queries",
             remedy=f"give --max-queries {queries}, or --mode sampled",
         )

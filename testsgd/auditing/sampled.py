@@ -1,8 +1,9 @@
 """Sampled mode: rates estimated from random neighbours, with a two-sided stopping rule.
 
-Pooled sampling draws neighbours of all rows once and lets every group use those that fall inside and
-outside it; only groups that are then still uncertain get draws of their own. Independent sampling is
-the paper's Algorithm 2 to the letter, one group after another, and serves as its reference.
+Pooled sampling draws neighbours of all rows once and lets every group use those that fall inside
+and outside it; only groups that are then still uncertain get draws of their own. Independent
+sampling is the paper's Algorithm 2 to the letter, one group after another, and serves as its
+reference.
 """
 
 from __future__ import annotations

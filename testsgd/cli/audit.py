@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testsgd.cli.console import print_line, print_table, progress_bar
+from testsgd.cli.console import Column, print_line, print_table, progress_bar
 
 if TYPE_CHECKING:
     from testsgd.api import AuditResult
+    from testsgd.reporting import GroupSummary
 
 _SHOWN = 10
 
@@ -127,33 +128,7 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     summary = result.summary
     distinct = [group for group in summary.groups if group.distinct][:_SHOWN]
     if distinct:
-        print_table(
-            f"{summary.data.title}: groups by difference in the rate of "
-            f"“{summary.data.label.favourable}”, near copies folded",
-            [
-                ("rank", "right"),
-                ("group", "left"),
-                ("people", "right"),
-                ("in", "right"),
-                ("out", "right"),
-                ("difference", "right"),
-                ("margin", "right"),
-                ("population", "right"),
-            ],
-            [
-                [
-                    str(group.rank),
-                    group.text,
-                    f"{group.n_in:,}",
-                    f"{group.rate_in:.1%}",
-                    f"{group.rate_out:.1%}",
-                    f"{group.difference * 100:+.1f}",
-                    "exact" if group.exact else f"{group.margin * 100:.1f}",
-                    f"{group.interval[0] * 100:+.1f} to {group.interval[1] * 100:+.1f}",
-                ]
-                for group in distinct
-            ],
-        )
+        _print_groups(result, distinct)
     print_line(summary.verdict.headline)
     for sentence in summary.verdict.sentences:
         print_line(sentence)
@@ -167,3 +142,39 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
             print_line(f"  {phase}: {seconds:.3f} s")
     for path in written:
         print_line(f"Written: {path}")
+
+
+def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
+    summary = result.summary
+    columns = [
+        Column("rank", numeric=True),
+        Column("difference", numeric=True),
+        Column("in", numeric=True),
+        Column("out", numeric=True),
+        Column("rows", numeric=True),
+        Column("group"),
+        Column("population", numeric=True, only_if_wide=True),
+    ]
+    if summary.mode == "sampled":
+        columns.insert(2, Column("margin", numeric=True))
+    rows = []
+    for group in groups:
+        low, high = group.interval
+        row = [
+            str(group.rank),
+            f"{group.difference * 100:+.1f}",
+            f"{group.rate_in:.1%}",
+            f"{group.rate_out:.1%}",
+            f"{group.n_in:,}",
+            group.text,
+            f"{low * 100:+.1f} to {high * 100:+.1f}",
+        ]
+        if summary.mode == "sampled":
+            row.insert(2, f"{group.margin * 100:.1f}")
+        rows.append(row)
+    print_table(
+        f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "
+        "in points, near copies folded",
+        columns,
+        rows,
+    )

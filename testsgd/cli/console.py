@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 DONE = 0
 USAGE_ERROR = 2
@@ -56,31 +57,48 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         yield show
 
 
-def print_table(title: str, columns: list[tuple[str, str]], rows: list[list[str]]) -> None:
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its heading, and how it takes part in the layout."""
+
+    heading: str
+    numeric: bool = False
+    only_if_wide: bool = False
+
+
+# From here on a terminal is wide.
+_WIDE = 110
+
+
+def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> None:
     """Print a table.
 
     Parameters
     ----------
     title : str
         What stands above it.
-    columns : list of (str, str)
-        Each column's heading and how it is justified.
+    columns : list of Column
+        The columns.
     rows : list of list of str
-        The cells, plain text.
+        The cells, plain text, one a column.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, title_style="bold")
-    for heading, justify in columns:
+    console = Console()
+    kept = [
+        place
+        for place, column in enumerate(columns)
+        if console.width >= _WIDE or not column.only_if_wide
+    ]
+    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, title_style="bold")
+    for place in kept:
+        numeric = columns[place].numeric
         table.add_column(
-            heading,
-            justify="right" if justify == "right" else "left",
-            no_wrap=justify == "right",
-            overflow="fold",
+            columns[place].heading, justify="right" if numeric else "left", no_wrap=numeric
         )
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
-    Console().print(table)
+        table.add_row(*(escape(row[place]) for place in kept))
+    console.print(table)

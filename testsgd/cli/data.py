@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from testsgd.cli.console import DONE, print_line, print_table
+from testsgd.cli.console import DONE, Column, print_line, print_table
 
 app = typer.Typer(name="data", help="List, describe and fetch data sets.", no_args_is_help=True)
 
@@ -34,7 +34,7 @@ def list_datasets() -> int:
         )
     print_table(
         "Data sets",
-        [("name", "left"), ("title", "left"), ("features", "right"), ("sensitive", "left")],
+        [Column("name"), Column("title"), Column("features", numeric=True), Column("sensitive")],
         rows,
     )
     return DONE
@@ -49,7 +49,7 @@ def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
     identity, label = specification.dataset, specification.label
     print_table(
         f"{identity.name}: {identity.title}",
-        [("feature", "left"), ("type", "left"), ("sensitive", "left"), ("domain", "left")],
+        [Column("feature"), Column("type"), Column("sensitive"), Column("domain")],
         [
             [name, feature.type, "yes" if feature.sensitive else "", feature.domain]
             for name, feature in specification.features.items()

@@ -92,7 +92,8 @@ def category_codes(
                 row=row,
             )
     # The last place of `table` serves code -1, a missing cell.
-    return table[codes]
+    places: NDArray[np.int16] = table[codes]
+    return places
 
 
 def declared_places(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:

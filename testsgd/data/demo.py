@@ -105,7 +105,7 @@ def _merit(
     housing: NDArray[np.str_],
 ) -> NDArray[np.float64]:
     """Score an application on what should count; mean about 0, standard deviation about 1."""
-    return (
+    merit: NDArray[np.float64] = (
         1.1 * (np.log(income) - 3.7)
         - 0.6 * (np.log(amount) - 2.6)
         - 2.0 * (debt_ratio - 1 / 3)
@@ -114,3 +114,4 @@ def _merit(
         + 0.3 * (housing == "own")
         - 0.2 * (housing == "rent")
     )
+    return merit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
     for name, feature in specification.features.items():
         column = specification.column_of(name)
         if column not in cells:
-            raise missing_column(column, list(cells), where)
+            raise missing_column(column, cells.columns, where)
         columns[name] = _clean(cells[column], name, feature, where)
     if specification.label.column in cells:
         columns[specification.label.column] = label_texts(
@@ -59,15 +59,16 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
     return pd.DataFrame(columns)
 
 
-def missing_column(column: str, present: list[str], where: str) -> DataError:
+def missing_column(column: str, present: Iterable[Any], where: str) -> DataError:
     """Give the error of a column that a table lacks."""
-    shown = ", ".join(str(name) for name in present[:12]) + (", ..." if len(present) > 12 else "")
+    names = [str(name) for name in present]
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return DataError(
         f"the column {column!r} is missing",
         where=where,
         remedy=f"add it or correct its name; the columns are {shown}",
         column=column,
-        present=present,
+        present=names,
     )
 
 
@@ -82,11 +83,11 @@ def label_texts(column: pd.Series[Any], specification: DatasetSpecification) -> 
     label = specification.label
     if label.above is not None and label.values is not None:
         numbers = pd.to_numeric(column, errors="coerce")
-        texts = pd.Series(
+        above: pd.Series[Any] = pd.Series(
             np.where(numbers > label.above, label.values[0], label.values[1]), index=column.index
         )
-        return texts.where(numbers.notna())
-    texts = column.map(category_text, na_action="ignore")
+        return above.where(numbers.notna())
+    texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
     if label.map is not None:
         unknown = sorted(set(texts.dropna().unique()) - set(label.map) - set(label.map.values()))
         if unknown:
@@ -96,7 +97,7 @@ def label_texts(column: pd.Series[Any], specification: DatasetSpecification) -> 
                 remedy="add it to label.map",
                 value=unknown[0],
             )
-        texts = texts.map(lambda text: label.map.get(text, text), na_action="ignore")
+        texts = _renamed(texts, label.map)
     return texts
 
 
@@ -146,7 +147,12 @@ def _read_cells(path: Path, parsing: Parsing) -> pd.DataFrame:
     if len(cells) == 0:
         raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")
     # A trailing blank is no part of a value.
-    return cells.apply(lambda column: column.str.strip())
+    return pd.DataFrame({name: cells[name].str.strip() for name in cells.columns})
+
+
+def _renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
+    """Replace texts that a description renames; the others, and missing cells, stay."""
+    return texts.map(names, na_action="ignore").where(texts.isin(names), texts)
 
 
 def _looks_binary(path: Path) -> bool:
@@ -164,7 +170,7 @@ def _not_text(path: Path, parsing: Parsing) -> DataError:
 
 def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series[bool]:
     if row_filter.column not in cells:
-        raise missing_column(row_filter.column, list(cells), where)
+        raise missing_column(row_filter.column, cells.columns, where)
     column = cells[row_filter.column]
     keep = column.notna() & ~column.isin(row_filter.none_of)
     if row_filter.minimum is not None or row_filter.maximum is not None:
@@ -180,8 +186,7 @@ def _clean(column: pd.Series[Any], name: str, feature: Feature, where: str) -> p
         return _numbers(column, name, feature, where)
     texts = column
     if feature.map is not None:
-        mapping = feature.map
-        texts = texts.map(lambda text: mapping.get(text, text), na_action="ignore")
+        texts = _renamed(texts, feature.map)
     values = feature.values or []
     unknown = texts.notna() & ~texts.isin(values)
     if unknown.any():

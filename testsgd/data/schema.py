@@ -7,6 +7,7 @@ The classes below are the format. A description in TOML is read by
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Annotated, Any, Literal
 
@@ -297,7 +298,7 @@ def _check_continuous(feature: Feature) -> None:
         raise ValueError("give `bins` or `edges`, not both")
     edges = feature.edges
     if edges is not None:
-        if len(edges) < 2 or any(b <= a for a, b in zip(edges, edges[1:], strict=False)):
+        if len(edges) < 2 or any(b <= a for a, b in itertools.pairwise(edges)):
             raise ValueError("`edges` needs at least two limits, ascending")
         if edges[0] > low or edges[-1] < high:
             raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from pydantic import ValidationError
 
 from testsgd.data.schema import DatasetSpecification
 from testsgd.errors import SpecificationError
+
+_KEY_MISSING = "this key is missing"
 
 _TABLE = re.compile(r"^\s*\[(\[)?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(
@@ -74,11 +77,10 @@ def parse_specification(text: str, *, where: str = "specification") -> DatasetSp
 
     Examples
     --------
-    >>> parse_specification('[dataset]\\nname = "x"\\ncolour = 1\\n', where="x.toml")
+    >>> parse_specification("[dataset]; name = 1", where="x.toml")
     Traceback (most recent call last):
     ...
-    testsgd.errors.SpecificationError: x.toml, line 3: dataset.colour: unknown key; remove it \
-or correct its name (and 2 more mistakes)
+    testsgd.errors.SpecificationError: x.toml: not valid TOML: ...
     """
     try:
         document = tomllib.loads(text)
@@ -108,29 +110,33 @@ def _validated(document: dict[str, Any], text: str, where: str) -> DatasetSpecif
 
 
 def _specification_error(error: ValidationError, text: str, where: str) -> SpecificationError:
-    mistakes = []
-    for item in error.errors(include_url=False):
-        location = _named_location(item["loc"])
-        mistakes.append(
-            {
-                "key": ".".join(str(part) for part in location) or "(top level)",
-                "line": line_of(text, location),
-                "problem": _problem(item),
-            }
-        )
+    mistakes = [_mistake(item, text) for item in error.errors(include_url=False)]
     # A mistake that stands in a line helps more than a key that is missing somewhere.
-    mistakes.sort(key=lambda mistake: mistake["problem"][0].startswith("this key is missing"))
+    mistakes.sort(key=lambda mistake: mistake.problem == _KEY_MISSING)
     first = mistakes[0]
-    problem, remedy = first["problem"]
     others = len(mistakes) - 1
-    if others:
-        remedy += f" (and {others} more mistake{'s' if others > 1 else ''})"
+    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
     return SpecificationError(
-        f"{first['key']}: {problem}",
-        where=f"{where}, line {first['line']}" if text else where,
-        remedy=remedy,
-        mistakes=mistakes,
+        f"{first.key}: {first.problem}",
+        where=f"{where}, line {first.line}" if text else where,
+        remedy=first.remedy + more,
+        mistakes=[asdict(mistake) for mistake in mistakes],
     )
+
+
+@dataclass(frozen=True)
+class _Mistake:
+    key: str
+    line: int
+    problem: str
+    remedy: str
+
+
+def _mistake(item: Any, text: str) -> _Mistake:
+    location = _named_location(item["loc"])
+    problem, remedy = _problem(item)
+    key = ".".join(str(part) for part in location) or "(top level)"
+    return _Mistake(key, line_of(text, location), problem, remedy)
 
 
 def _problem(item: Any) -> tuple[str, str]:
@@ -138,7 +144,7 @@ def _problem(item: Any) -> tuple[str, str]:
     if kind == "extra_forbidden":
         return "unknown key", "remove it or correct its name"
     if kind == "missing":
-        return "this key is missing", "add it"
+        return _KEY_MISSING, "add it"
     message = str(item["msg"]).removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
     if isinstance(seen, (str, int, float, bool)):
@@ -172,8 +178,8 @@ def line_of(text: str, location: tuple[int | str, ...]) -> int:
 
     Examples
     --------
-    >>> line_of('[label]\\ncolumn = "y"\\n[features.age]\\ntype = "word"\\n',
-    ...         ("features", "age", "type"))
+    >>> lines = ["[label]", "column = 'y'", "[features.age]", "type = 'word'"]
+    >>> line_of(chr(10).join(lines), ("features", "age", "type"))
     4
     """
     best_line, best_depth = 1, 0

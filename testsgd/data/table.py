@@ -144,7 +144,7 @@ def check_table(data: Any, specification: DatasetSpecification, *, source: str =
         )
     for name in specification.features:
         if name not in frame:
-            raise missing_column(name, list(frame), where)
+            raise missing_column(name, frame.columns, where)
     missing = {
         name: _check_feature(frame[name], name, feature, where)
         for name, feature in specification.features.items()
@@ -279,9 +279,9 @@ def _check_labels(
         return None
     texts = frame[label.column]
     place = f"{where}, label column {label.column!r}"
-    already_texts = label.values is not None and set(
-        str(value) for value in texts.dropna().unique()
-    ) <= set(label.values)
+    already_texts = label.values is not None and (
+        {str(value) for value in texts.dropna().unique()} <= set(label.values)
+    )
     if not already_texts:
         texts = label_texts(texts, specification)
     present = {str(value) for value in texts.dropna().unique()}

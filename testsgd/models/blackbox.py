@@ -45,19 +45,25 @@ class Model(Protocol):
         What to call it in a report.
     kind : str
         What it is, in words.
-    output : {"labels", "scores"}
-        What it returns.
-    threshold : float or None
-        For scores: what lies above it counts as the favourable label.
-    thread_safe : bool
-        True if several threads may ask it at once.
     """
 
     name: str
     kind: str
-    output: Output
-    threshold: float | None
-    thread_safe: bool
+
+    @property
+    def output(self) -> Output:
+        """What it returns."""
+        ...
+
+    @property
+    def threshold(self) -> float | None:
+        """For scores: what lies above it counts as the favourable label."""
+        ...
+
+    @property
+    def thread_safe(self) -> bool:
+        """True if several threads may ask it at once."""
+        ...
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Say for each row whether the model gives it the favourable label."""

@@ -1,10 +1,10 @@
 """Fully connected networks, predicted with one matrix product a layer.
 
 The audit asks a network about each row many times, with one feature changed a little. Only the
-first layer sees that change, and it is linear before its activation, so :class:`PreparedNetworkRows`
-keeps the first layer's sums of the unchanged rows and adds the difference. Rows that come to lie so
-near the threshold that rounding could decide are computed again in full, so that the short cut
-never changes a decision.
+first layer sees that change, and it is linear before its activation, so
+:class:`PreparedNetworkRows` keeps the first layer's sums of the unchanged rows and adds the
+difference. Rows that come to lie so near the threshold that rounding could decide are computed
+again in full, so that the short cut never changes a decision.
 """
 
 from __future__ import annotations

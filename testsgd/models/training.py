@@ -215,7 +215,7 @@ def _binary_labels(table: Table) -> NDArray[np.float32]:
             where=f"{table.source}, column {label.column!r}",
             remedy="remove those rows or fill in their labels",
         )
-    return (table.labels.to_numpy() == label.favourable).astype(np.float32)
+    return np.asarray(table.labels.to_numpy() == label.favourable, dtype=np.float32)
 
 
 def _other_label(table: Table, favourable: str) -> str:

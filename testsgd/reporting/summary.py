@@ -214,7 +214,7 @@ class AuditSummary(_Part):
         extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True
     )
 
-    schema_: Literal["testsgd.audit/1"] = Field(SCHEMA_NAME, alias="schema")
+    schema_: Literal["testsgd.audit/1"] = Field("testsgd.audit/1", alias="schema")
     created: str = Field(description="UTC time, ISO 8601; the only value that changes on a rerun")
     mode: Literal["exact", "sampled"]
     sampling: Literal["pooled", "independent"] | None = Field(description="null in exact mode")

@@ -100,18 +100,19 @@ class CategoryAxis:
     @property
     def rule_count(self) -> int:
         """Every subset but the empty one and the whole."""
-        return 2 ** len(self.values) - 2
+        return (1 << len(self.values)) - 2
 
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
         """The 0/1 matrix; rule i selects the values whose bits are set in i + 1."""
         subsets = np.arange(1, self.rule_count + 1)
-        return (subsets[:, None] >> np.arange(len(self.values))) & 1
+        bits: NDArray[np.int64] = (subsets[:, None] >> np.arange(len(self.values))) & 1
+        return bits
 
     @property
     def value_counts(self) -> NDArray[np.int64]:
         """How many values each rule names."""
-        return self.matrix.sum(axis=1)
+        return np.sum(self.matrix, axis=1, dtype=np.int64)
 
     @property
     def widths(self) -> NDArray[np.int64]:

@@ -104,7 +104,7 @@ def _with_numbers(column: pd.Series[Any], numbers: NDArray[np.float64]) -> pd.Se
     if isinstance(dtype, np.dtype):
         if np.issubdtype(dtype, np.integer):
             whole = np.rint(numbers).astype(np.int64)
-            limits = np.iinfo(dtype)
+            limits = np.iinfo(dtype.name)
             fits = whole.min() >= limits.min and whole.max() <= limits.max
             return pd.Series(whole.astype(dtype) if fits else whole, index=column.index)
         return pd.Series(numbers.astype(dtype), index=column.index)

@@ -104,7 +104,7 @@ def score_margins(
     """Compute the sampling margin of differences of two rates.
 
     A side whose samples hold fewer than ten favourable or fewer than ten other labels gets Wilson's
-    margin; there the normal approximation fails, and at a rate of exactly 0 or 1 Wald's margin is 0.
+    margin: there the normal approximation fails, and at a rate of exactly 0 or 1 Wald's is 0.
 
     Parameters
     ----------

@@ -113,5 +113,4 @@ def _no_copy(
         return np.ones(len(sizes), dtype=bool)
     both = weighted @ kept_members.T
     either = sizes[:, None] + kept_sizes - both
-    fresh: NDArray[np.bool_] = (both < overlap * either).all(axis=1)
-    return fresh
+    return np.asarray(np.all(both < overlap * either, axis=1), dtype=bool)
