@@ -112,7 +112,8 @@ class CategoryAxis:
     @property
     def value_counts(self) -> NDArray[np.int64]:
         """How many values each rule names."""
-        return np.sum(self.matrix, axis=1, dtype=np.int64)
+        counts: NDArray[np.int64] = np.sum(self.matrix, axis=1, dtype=np.int64)
+        return counts
 
     @property
     def widths(self) -> NDArray[np.int64]:

@@ -1,0 +1,499 @@
+"""Geometry of the report's charts; the templates draw them.
+
+Positions are per cent of the drawing, so that a chart fits any width while its text and its marks
+keep their size: on a phone a picture that is scaled down as a whole cannot be read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from testsgd.reporting.summary import (
+    AuditSummary,
+    FeatureRates,
+    GroupSummary,
+    HeatMap,
+    ScatterCell,
+)
+from testsgd.reporting.wording import MINUS, interval, percent, plural, points, signed, size_points
+
+Anchor = Literal["start", "middle", "end"]
+Side = Literal["less", "more"]
+
+# Below this many rows a rate says little; heat maps set it apart.
+FEW_ROWS = 30
+HEAT_STEPS = 4
+TILE_LEVELS = 5
+_HEAT_SIZES = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A labelled position on a scale, in per cent of its length."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear scale from `low` to `high`, with its ticks."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...]
+
+    def place(self, value: float) -> float:
+        """Return where a value lies, in per cent; values beyond the ends lie at the ends."""
+        return _position(100 * self.share(value))
+
+    def share(self, value: float) -> float:
+        """Return where a value lies, as a share of the length."""
+        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Whisker:
+    """A dot with its intervals, on a scale of signed differences."""
+
+    at: float
+    start: float
+    width: float
+    margin_start: float
+    margin_width: float
+    side: Side
+    title: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """One group in the scatter chart; `y` counts from the top."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Several groups in the scatter chart; `x`, `y` is the upper left corner, `level` 1 to 5."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    level: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point that is singled out; its label is moved by `dx`, `dy` pixels, or left out."""
+
+    x: float
+    y: float
+    label: str
+    dx: int
+    dy: int
+    anchor: Anchor
+    side: Side
+    title: str
+
+
+@dataclass(frozen=True)
+class ScatterPlot:
+    """Support against score of all frequent groups, as points or, if too many, as tiles."""
+
+    x_scale: Scale
+    y_scale: Scale
+    points: tuple[Point, ...]
+    tiles: tuple[Tile, ...]
+    marks: tuple[Mark, ...]
+    theta: float
+    gate: float | None
+    largest: int
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """One cell of a heat map; `shade` names its colour and is empty without a rate."""
+
+    text: str
+    shade: str
+    title: str
+    few: bool
+
+
+@dataclass(frozen=True)
+class HeatTable:
+    """A heat map as a table; `turned` if the column labels are too long to stand upright."""
+
+    row_feature: str
+    column_feature: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    turned: bool
+
+
+@dataclass(frozen=True)
+class HeatKey:
+    """One shade of the heat maps and the difference in the middle of it."""
+
+    shade: str
+    label: str
+
+
+def linear_scale(low: float, high: float, *, count: int, in_points: bool = False) -> Scale:
+    """Make a scale with about `count` round ticks that covers two values.
+
+    Parameters
+    ----------
+    low, high : float
+        What must be covered; the ends move outwards to the next round numbers.
+    count : int
+        How many intervals between ticks are wanted, at most.
+    in_points : bool
+        Write ticks as signed points instead of per cent.
+
+    Returns
+    -------
+    Scale
+
+    Examples
+    --------
+    >>> [tick.label for tick in linear_scale(0, 0.37, count=4).ticks]
+    ['0%', '10%', '20%', '30%', '40%']
+    """
+    step = _round_step(max(high - low, 0.004), count)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    last = max(last, first + 1)
+    write = _tick_points if in_points else _tick_percent
+    scale = Scale(first * step, last * step, ())
+    ticks = tuple(
+        Tick(scale.place(index * step), write(index * step)) for index in range(first, last + 1)
+    )
+    return Scale(scale.low, scale.high, ticks)
+
+
+def difference_scale(groups: Iterable[GroupSummary]) -> Scale:
+    """Make the one scale on which all differences of the top groups are drawn.
+
+    Parameters
+    ----------
+    groups : iterable of GroupSummary
+        The groups; their intervals, margins and rules alone fit on the scale.
+
+    Returns
+    -------
+    Scale
+        Zero is on it, with room on both sides, so that the direction is seen at once.
+    """
+    values = [-0.01, 0.01]
+    for group in groups:
+        values += [*group.interval, group.difference - group.margin]
+        values.append(group.difference + group.margin)
+        values += [part.difference for part in group.rules_alone if part.difference is not None]
+    return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, in_points=True)
+
+
+def whisker(group: GroupSummary, scale: Scale) -> Whisker:
+    """Place a group's difference, its sampling margin and its population interval.
+
+    Parameters
+    ----------
+    group : GroupSummary
+        The group.
+    scale : Scale
+        From :func:`difference_scale`.
+
+    Returns
+    -------
+    Whisker
+    """
+    low, high = (scale.place(end) for end in group.interval)
+    margin_low = scale.place(group.difference - group.margin)
+    margin_high = scale.place(group.difference + group.margin)
+    title = f"{points(group.difference)}; population interval {interval(group.interval)}"
+    if not group.exact:
+        title += f"; sampling margin {size_points(group.margin)}"
+    return Whisker(
+        at=scale.place(group.difference),
+        start=low,
+        width=_position(high - low),
+        margin_start=margin_low,
+        margin_width=_position(margin_high - margin_low),
+        side="less" if group.difference < 0 else "more",
+        title=title,
+    )
+
+
+def dot(difference: float, scale: Scale) -> Whisker:
+    """Place a difference that comes without intervals.
+
+    Parameters
+    ----------
+    difference : float
+        The difference.
+    scale : Scale
+        From :func:`difference_scale`.
+
+    Returns
+    -------
+    Whisker
+        With intervals of no width.
+    """
+    at = scale.place(difference)
+    side: Side = "less" if difference < 0 else "more"
+    return Whisker(at, at, 0.0, at, 0.0, side, points(difference))
+
+
+def rate_scale(rates: Iterable[float | None]) -> Scale:
+    """Make the scale, from zero, on which rates are drawn as bars.
+
+    Parameters
+    ----------
+    rates : iterable of float or None
+        The rates; missing ones do not count.
+
+    Returns
+    -------
+    Scale
+    """
+    known = [rate for rate in rates if rate is not None]
+    return linear_scale(0.0, min(max(known, default=0.0), 1.0), count=4)
+
+
+def feature_rates(features: Sequence[FeatureRates]) -> list[float | None]:
+    """Return the rates of all cells of some features, one after the other."""
+    return [cell.rate for feature in features for cell in feature.cells]
+
+
+def scatter_plot(summary: AuditSummary, marked: Sequence[GroupSummary]) -> ScatterPlot:
+    """Place all frequent groups by support and score, and mark some.
+
+    Parameters
+    ----------
+    summary : AuditSummary
+        The audit, with its smallest support and its gate.
+    marked : sequence of GroupSummary
+        Groups to single out, by rank.
+
+    Returns
+    -------
+    ScatterPlot
+    """
+    charts, theta, gate = summary.charts, summary.parameters.theta, summary.parameters.fail_above
+    supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
+    scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
+    x_scale = linear_scale(0.0, max([*supports, theta]), count=5)
+    y_scale = linear_scale(0.0, max([*scores, gate or 0.0]), count=5)
+    largest = max((cell.n for cell in charts.scatter), default=1)
+    drawn = tuple(
+        Point(x_scale.place(cell.support), _position(100 - y_scale.place(cell.score)))
+        for cell in charts.scatter
+    )
+    return ScatterPlot(
+        x_scale=x_scale,
+        y_scale=y_scale,
+        points=() if charts.scatter_binned else drawn,
+        tiles=_tiles(charts.scatter, x_scale, y_scale) if charts.scatter_binned else (),
+        marks=_marks(marked, x_scale, y_scale),
+        theta=x_scale.place(theta),
+        gate=None if gate is None else _position(100 - y_scale.place(gate)),
+        largest=largest,
+    )
+
+
+def heat_step(maps: Sequence[HeatMap], overall: float) -> float:
+    """Choose how large a difference from the overall rate one shade stands for.
+
+    Parameters
+    ----------
+    maps : sequence of HeatMap
+        All heat maps of the report; they share their shades.
+    overall : float
+        The rate that has no colour.
+
+    Returns
+    -------
+    float
+    """
+    every = [
+        (abs(rate - overall), n)
+        for heat_map in maps
+        for rates, counts in zip(heat_map.rates, heat_map.counts, strict=True)
+        for rate, n in zip(rates, counts, strict=True)
+        if rate is not None
+    ]
+    # A rate over three rows would stretch the colours for all others.
+    reliable = [size for size, n in every if n >= FEW_ROWS] or [size for size, _ in every]
+    needed = max(reliable, default=0.0) / HEAT_STEPS
+    return next((size for size in _HEAT_SIZES if size >= needed - 1e-9), _HEAT_SIZES[-1])
+
+
+def heat_table(heat_map: HeatMap, overall: float, step: float) -> HeatTable:
+    """Choose the text and the shade of every cell of a heat map.
+
+    Parameters
+    ----------
+    heat_map : HeatMap
+        The rates and counts.
+    overall : float
+        The rate that has no colour.
+    step : float
+        From :func:`heat_step`.
+
+    Returns
+    -------
+    HeatTable
+    """
+    rows = tuple(
+        (
+            label,
+            tuple(
+                _heat_cell(rate, n, overall, step) for rate, n in zip(rates, counts, strict=True)
+            ),
+        )
+        for label, rates, counts in zip(
+            heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True
+        )
+    )
+    return HeatTable(
+        row_feature=heat_map.row_feature,
+        column_feature=heat_map.column_feature,
+        columns=tuple(heat_map.column_labels),
+        rows=rows,
+        turned=any(len(label) > 6 for label in heat_map.column_labels),
+    )
+
+
+def heat_keys(step: float) -> tuple[HeatKey, ...]:
+    """List the shades of the heat maps, from less often to more often."""
+    indices = range(-HEAT_STEPS, HEAT_STEPS + 1)
+    return tuple(HeatKey(_shade(index), _tick_points(index * step)) for index in indices)
+
+
+def _heat_cell(rate: float | None, n: int, overall: float, step: float) -> HeatCell:
+    if rate is None:
+        title = "no rows" if n == 0 else f"no samples of {plural(n, 'row')}"
+        return HeatCell("", "", title, few=False)
+    index = round((rate - overall) / step)
+    text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
+    title = f"{percent(rate)}, {signed(rate - overall)}, {plural(n, 'row')}"
+    return HeatCell(text, _shade(index), title, few=n < FEW_ROWS)
+
+
+def _shade(index: int) -> str:
+    """Name a shade: l4 (far less often) to l1, z, m1 to m4 (far more often)."""
+    clipped = max(-HEAT_STEPS, min(HEAT_STEPS, index))
+    if clipped == 0:
+        return "z"
+    return f"{'l' if clipped < 0 else 'm'}{abs(clipped)}"
+
+
+def _marks(marked: Sequence[GroupSummary], x_scale: Scale, y_scale: Scale) -> tuple[Mark, ...]:
+    """Place marks, and each label where it covers no mark and no other label, if there is room.
+
+    Room is judged at the width of a phone, where it is scarcest.
+    """
+    width, height = 280.0, 320.0
+    places = [
+        (x_scale.place(group.support), _position(100 - y_scale.place(group.score)))
+        for group in marked
+    ]
+    centres = [(x * width / 100, y * height / 100) for x, y in places]
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in centres]
+    marks = []
+    for group, (x, y), (centre_x, centre_y) in zip(marked, places, centres, strict=True):
+        label, dx, dy = "", 0, 0
+        anchor: Anchor = "middle"
+        length = 8 * len(str(group.rank))
+        for try_dx, try_dy, try_anchor, left in _LABEL_PLACES:
+            box_left = centre_x + try_dx - left * length
+            box = (box_left, centre_y + try_dy - 10, box_left + length, centre_y + try_dy + 1)
+            # Left of the plane stand the numbers of the axis.
+            if box_left >= 0 and not any(_overlap(box, other) for other in taken):
+                label, dx, dy, anchor = str(group.rank), try_dx, try_dy, try_anchor
+                taken.append(box)
+                break
+        title = f"{group.rank}. {group.text}: {points(group.difference)}, {percent(group.support)}"
+        side: Side = "less" if group.difference < 0 else "more"
+        marks.append(Mark(x, y, label, dx, dy, anchor, side, f"{title} of the rows"))
+    return tuple(marks)
+
+
+_Box = tuple[float, float, float, float]
+# Offset of the label, its anchor, and the share of its length that lies left of the offset.
+_LABEL_PLACES: tuple[tuple[int, int, Anchor, float], ...] = (
+    (9, 4, "start", 0.0),
+    (-9, 4, "end", 1.0),
+    (0, -10, "middle", 0.5),
+    (0, 19, "middle", 0.5),
+    (8, -7, "start", 0.0),
+    (8, 15, "start", 0.0),
+    (-8, -7, "end", 1.0),
+    (-8, 15, "end", 1.0),
+)
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _tiles(cells: Sequence[ScatterCell], x_scale: Scale, y_scale: Scale) -> tuple[Tile, ...]:
+    """Place tiles so that neighbours touch, shaded by the logarithm of their number of groups."""
+    across = _edges([100 * x_scale.share(cell.support) for cell in cells])
+    downwards = _edges([100 - 100 * y_scale.share(cell.score) for cell in cells])
+    most = math.log(max((cell.n for cell in cells), default=1) + 1)
+    return tuple(
+        Tile(
+            x=left,
+            y=top,
+            width=round(right - left, 2),
+            height=round(bottom - top, 2),
+            level=max(1, math.ceil(TILE_LEVELS * math.log(cell.n + 1) / most - 1e-9)),
+        )
+        for cell, (left, right), (top, bottom) in zip(cells, across, downwards, strict=True)
+    )
+
+
+def _edges(centres: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the ends of the tiles around some centres.
+
+    How wide tiles are is not in the summary, and centres are rounded there. The regular grid behind
+    them is found first, so that no gaps open between neighbours.
+    """
+    different = sorted(set(centres))
+    if len(different) < 2:
+        width = 100 / 60
+    else:
+        span = different[-1] - different[0]
+        width = span / round(span / min(b - a for a, b in pairwise(different)))
+    first = min(different, default=0.0) - width / 2
+    places = [round((centre - first) / width - 0.5) for centre in centres]
+    return [
+        (round(first + place * width, 2), round(first + (place + 1) * width, 2)) for place in places
+    ]
+
+
+def _round_step(span: float, count: int) -> float:
+    """Return the smallest of 1, 2, 5 times a power of ten that covers `span` in `count` steps."""
+    power = 10.0 ** math.floor(math.log10(span / count))
+    return next(m * power for m in (1, 2, 5, 10) if m * power * count >= span * (1 - 1e-9))
+
+
+def _tick_points(value: float) -> str:
+    digits = f"{100 * abs(value):.4g}"
+    if digits == "0":
+        return "0"
+    return f"{MINUS if value < 0 else '+'}{digits}"
+
+
+def _tick_percent(value: float) -> str:
+    return f"{100 * value:.4g}%"
+
+
+def _position(value: float) -> float:
+    return round(value, 1)

@@ -1,0 +1,284 @@
+"""The summary of an audit as Markdown, short enough for a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from testsgd.reporting import wording
+from testsgd.reporting.summary import AuditSummary, GroupSummary
+from testsgd.reporting.wording import count, interval, number, percent, plural, points, size_points
+
+RANKING_SHOWN = 20
+UNDECIDED_SHOWN = 20
+TEXT_LIMIT = 160
+
+_SPECIALS = str.maketrans(
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        # A $ starts a formula on the platforms that know formulas.
+        **{character: f"\\{character}" for character in "\\`*_[]|~$"},
+    }
+)
+
+
+def escape(text: str, limit: int | None = None) -> str:
+    r"""Write any text so that Markdown shows it as it is, in a paragraph or in a table's cell.
+
+    Parameters
+    ----------
+    text : str
+        Whatever the data, the model or the user named something.
+    limit : int, optional
+        Cut longer texts, and say so.
+
+    Returns
+    -------
+    str
+        One line.
+
+    Examples
+    --------
+    >>> escape("a|b <i>")
+    'a\\|b &lt;i&gt;'
+    """
+    line = " ".join(text.split())
+    if limit is not None:
+        line = wording.shorten(line, limit)
+    line = line.translate(_SPECIALS)
+    # People and issues of the same name are not called upon, which a backslash does not prevent.
+    line = re.sub(r"(@|#)(?=\w)", r"\1<!-- -->", line)
+    # At the start of a line these would make a list, a heading or a rule.
+    line = re.sub(r"^(?=[-+=#](?:[-=#\s]|$))", r"\\", line)
+    line = re.sub(r"^(\d+)(?=[.)](?:\s|$))", r"\1\\", line)
+    # Addresses are shown, not linked.
+    line = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp):", r"\1&#58;", line)
+    return re.sub(r"(?i)\bwww\.", "www&#46;", line)
+
+
+def render_markdown(summary: AuditSummary) -> str:
+    """Write an audit as GitHub-flavoured Markdown.
+
+    Parameters
+    ----------
+    summary : AuditSummary
+        The audit; everything shown is taken from it, nothing is computed again.
+
+    Returns
+    -------
+    str
+        The distinct groups come first; details are folded away, pictures are left out.
+    """
+    top = wording.findings(summary)
+    blocks = [
+        *_verdict(summary, top),
+        *_findings(summary, top),
+        *_unknown(summary),
+        *_folded("What each rule gives on its own", _parts(top)),
+        *_folded("Rates by feature", _rates(summary)),
+        *_folded("Ranking", _ranking(summary)),
+        *_folded("Data, model and settings", _particulars(summary)),
+        *_folded("What these numbers mean, and what they do not", _meaning(summary)),
+        f"*testsgd {escape(summary.versions.get('testsgd', ''))}, "
+        f"{escape(wording.moment(summary.created))}. Charts, heat maps and all groups are in the "
+        "HTML report.*",
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _verdict(summary: AuditSummary, top: Sequence[GroupSummary]) -> list[str]:
+    data, label = summary.data, summary.data.label
+    status = wording.STATUS_NAMES[summary.verdict.status]
+    meaning = f", that is, {escape(label.meaning)}" if label.meaning else ""
+    note = (
+        f"Every rate is the rate of one prediction of the model: predicted "
+        f"**“{escape(label.favourable)}”** in column {escape(label.column)}{meaning}."
+    )
+    if summary.model.output == "scores" and summary.model.threshold is not None:
+        note += f" A score above {number(summary.model.threshold)} counts as this prediction."
+    if summary.parameters.fail_above is not None:
+        gate = size_points(summary.parameters.fail_above)
+        note += f" The gate fails on a difference of more than {gate}."
+    figures = {
+        "Rows in the file": count(data.rows),
+        "Groups examined": count(summary.counts.groups),
+        "Overall rate": percent(summary.overall_rate),
+        "Top difference": points(top[0].difference) if top else "none",
+        "Mode": wording.mode_name(summary),
+        "Model queries": count(summary.model_queries),
+    }
+    return [
+        f"## {status}: {escape(summary.model.name)} on {escape(data.title or data.name)}",
+        f"**{escape(summary.verdict.headline)}**",
+        *(escape(sentence) for sentence in summary.verdict.sentences),
+        note,
+        _table(figures, [_cells(figures.values())], right=range(len(figures))),
+    ]
+
+
+def _findings(summary: AuditSummary, top: Sequence[GroupSummary]) -> list[str]:
+    heading = "### Largest differences"
+    if not top:
+        why = "could be decided" if summary.groups else "was large enough to be compared"
+        return [heading, f"There is no group to show here: no group {why}."]
+    return [
+        heading,
+        f"The {plural(len(top), 'distinct group')} with the highest score. The difference is the "
+        "rate in the group minus the rate outside it.",
+        _groups_table(top, margins=summary.mode == "sampled"),
+    ]
+
+
+def _groups_table(groups: Iterable[GroupSummary], *, margins: bool, remarks: bool = False) -> str:
+    headings = ["Rank", "Group", "Rows", "Share", "In group", "Outside", "Difference"]
+    headings += ["Sampling margin"] if margins else []
+    headings += ["Population interval, points"]
+    right = [0, *range(2, len(headings))]
+    headings += ["Remark"] if remarks else []
+    rows = []
+    for group in groups:
+        row = [
+            str(group.rank),
+            escape(group.text, TEXT_LIMIT),
+            count(group.n_in),
+            percent(group.support),
+            percent(group.rate_in),
+            percent(group.rate_out),
+            f"**{points(group.difference)}**",
+        ]
+        if margins:
+            row.append("exact" if group.exact else f"± {size_points(group.margin)}")
+        row.append(interval(group.interval))
+        if remarks:
+            row.append(wording.remark(group))
+        rows.append(row)
+    return _table(headings, rows, right=right)
+
+
+def _unknown(summary: AuditSummary) -> list[str]:
+    small, counts = summary.undecided, summary.counts
+    undecided = [group for group in summary.groups if not group.decided]
+    heading = "### Groups that could not be judged"
+    if not (small or undecided or counts.undecided_small or counts.undecided_frequent):
+        return [heading, "There are none: every group that was looked at could be judged."]
+    blocks = [heading, "These groups are neither fair nor unfair; what the model does is unknown."]
+    if small or counts.undecided_small:
+        blocks.append(
+            f"{plural(counts.undecided_small, 'group is', 'groups are')} too small"
+            f"{_listed(min(len(small), UNDECIDED_SHOWN), counts.undecided_small)}."
+        )
+    if small:
+        rows = [
+            [escape(group.text, TEXT_LIMIT), count(group.n_in), escape(group.reason, TEXT_LIMIT)]
+            for group in small[:UNDECIDED_SHOWN]
+        ]
+        blocks.append(_table(["Group", "Rows", "Why it is not judged"], rows, right=[1]))
+    if undecided or counts.undecided_frequent:
+        blocks.append(
+            f"Large enough, but with a sampling margin above "
+            f"{size_points(summary.parameters.error_margin)}: "
+            f"{plural(counts.undecided_frequent, 'group')}"
+            f"{_listed(min(len(undecided), UNDECIDED_SHOWN), counts.undecided_frequent)}."
+        )
+    if undecided:
+        rows = [
+            [
+                escape(group.text, TEXT_LIMIT),
+                count(group.n_in),
+                points(group.difference),
+                wording.sampling_margin(group),
+            ]
+            for group in undecided[:UNDECIDED_SHOWN]
+        ]
+        headings = ["Group", "Rows", "Difference so far", "Sampling margin"]
+        blocks.append(_table(headings, rows, right=[1, 2]))
+    return blocks
+
+
+def _listed(shown: int, of: int) -> str:
+    return f", of which {count(shown)} are listed" if 0 < shown < of else ""
+
+
+def _parts(top: Sequence[GroupSummary]) -> list[str]:
+    rows = []
+    for group in top:
+        if len(group.rules_alone) < 2:
+            continue
+        for part in group.rules_alone:
+            rates = [count(part.n_in), percent(part.rate_in), percent(part.rate_out)]
+            text = escape(part.text, TEXT_LIMIT)
+            rows.append([str(group.rank), text, *rates, points(part.difference)])
+        together = [count(group.n_in), percent(group.rate_in), percent(group.rate_out)]
+        difference = f"**{points(group.difference)}**"
+        rows.append([str(group.rank), "**all rules together**", *together, difference])
+    if not rows:
+        return []
+    headings = ["Rank", "Rule alone", "Rows", "Rate", "Rate outside", "Difference"]
+    return [_table(headings, rows, right=[0, 2, 3, 4, 5])]
+
+
+def _rates(summary: AuditSummary) -> list[str]:
+    rows = [
+        [escape(feature.feature), escape(cell.label, 60), count(cell.n), percent(cell.rate)]
+        for feature in summary.charts.features
+        for cell in feature.cells
+    ]
+    if not rows:
+        return []
+    overall = f"The overall rate is {percent(summary.overall_rate)}."
+    return [overall, _table(["Feature", "Value", "Rows", "Rate"], rows, right=[2, 3])]
+
+
+def _ranking(summary: AuditSummary) -> list[str]:
+    if not summary.groups:
+        return []
+    shown = summary.groups[:RANKING_SHOWN]
+    return [
+        f"The first {plural(len(shown), 'group')} of {count(summary.counts.groups)}, by score.",
+        _groups_table(shown, margins=summary.mode == "sampled", remarks=True),
+    ]
+
+
+def _particulars(summary: AuditSummary) -> list[str]:
+    blocks = [
+        _table([section.title, ""], [_cells(fact) for fact in section.facts])
+        for section in wording.particulars(summary)
+    ]
+    notes = [escape(note) for note in summary.data.notes]
+    rows = [
+        [
+            escape(feature.name),
+            feature.type,
+            "sensitive" if feature.sensitive else "",
+            escape(feature.domain, 80),
+            count(feature.missing),
+        ]
+        for feature in summary.data.features
+    ]
+    headings = ["Feature", "Type", "Sensitive", "Declared range or values", "Missing"]
+    return [blocks[0], *notes, _table(headings, rows, right=[4]), *blocks[1:]]
+
+
+def _meaning(summary: AuditSummary) -> list[str]:
+    return [f"**{note.term}.** {escape(note.text)}" for note in wording.meaning_notes(summary)]
+
+
+def _folded(title: str, blocks: Sequence[str]) -> list[str]:
+    if not blocks:
+        return []
+    return [f"<details>\n<summary>{title}</summary>", *blocks, "</details>"]
+
+
+def _table(
+    headings: Iterable[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()
+) -> str:
+    names = list(headings)
+    aligned = set(right)
+    rule = ["---:" if index in aligned else "---" for index in range(len(names))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (names, rule, *rows))
+
+
+def _cells(texts: Iterable[str]) -> list[str]:
+    return [escape(text) for text in texts]

@@ -1,0 +1,497 @@
+"""How numbers, rules and explanations are worded, in every view of an audit alike.
+
+Rates are written in per cent and differences between rates in percentage points, so that nobody
+takes one for the other. A minus is the sign U+2212, which is as wide as a plus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import NormalDist
+
+from testsgd.reporting.summary import AuditSummary, GroupSummary, RuleSummary
+
+NOTHING = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+FINDINGS = 10
+
+STATUS_NAMES = {
+    "reported": "Reported, no gate set",
+    "gate_passed": "Gate passed",
+    "gate_failed": "Gate failed",
+    "not_enough_evidence": "Not enough evidence",
+}
+METHOD_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson"}
+
+
+def count(number: int) -> str:
+    """Write a count, its thousands apart.
+
+    Examples
+    --------
+    >>> count(48842)
+    '48,842'
+    """
+    return f"{number:,}"
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "group"), plural(1200, "group"), plural(2, "query", "queries")
+    ('1 group', '1,200 groups', '2 queries')
+    """
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def percent(rate: float | None) -> str:
+    """Write a rate in per cent; a rate that is almost 0 or 1 is not written as 0 or 1.
+
+    Examples
+    --------
+    >>> percent(0.2346), percent(0.0001)
+    ('23.5%', '<0.1%')
+    """
+    if rate is None:
+        return NOTHING
+    if 0 < rate < 0.0005:
+        return "<0.1%"
+    if 0.9995 <= rate < 1:
+        return ">99.9%"
+    return f"{100 * rate:.1f}%"
+
+
+def signed(difference: float | None) -> str:
+    """Write a difference between rates as a signed number of percentage points, without unit.
+
+    Examples
+    --------
+    >>> signed(0.1994), signed(0.0), signed(-0.05) == MINUS + "5.0"
+    ('+19.9', '0.0', True)
+    """
+    if difference is None:
+        return NOTHING
+    digits = f"{100 * abs(difference):.1f}"
+    if float(digits) == 0:
+        return digits
+    return f"{MINUS if difference < 0 else '+'}{digits}"
+
+
+def points(difference: float | None) -> str:
+    """Write a difference between rates with sign and unit.
+
+    Examples
+    --------
+    >>> points(0.1994)
+    '+19.9 points'
+    """
+    return NOTHING if difference is None else f"{signed(difference)} points"
+
+
+def size_points(size: float) -> str:
+    """Write the size of a difference, such as a score or a margin, with its unit.
+
+    Examples
+    --------
+    >>> size_points(0.1994)
+    '19.9 points'
+    """
+    return f"{100 * size:.1f} points"
+
+
+def interval(ends: tuple[float, float]) -> str:
+    """Write an interval of signed differences, without unit.
+
+    Examples
+    --------
+    >>> interval((0.185, 0.213))
+    '+18.5 to +21.3'
+    """
+    return f"{signed(ends[0])} to {signed(ends[1])}"
+
+
+def number(value: float | int | str | None) -> str:
+    """Write a setting or a limit: no trailing zeros, no powers of ten for everyday numbers.
+
+    Examples
+    --------
+    >>> number(0.05), number(40.0), number(1234567), number(None)
+    ('0.05', '40', '1234567', 'none')
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        return value
+    return f"{value:.10g}"
+
+
+def seconds(value: float) -> str:
+    """Write a duration.
+
+    Examples
+    --------
+    >>> seconds(0.0421), seconds(12.31), seconds(185)
+    ('0.04 s', '12.3 s', '3 min 5 s')
+    """
+    if value < 10:
+        return f"{value:.2f} s"
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s"
+
+
+def moment(text: str) -> str:
+    """Write an ISO 8601 time as people read it; a text that is not one stays as it is.
+
+    Examples
+    --------
+    >>> moment("2026-03-01T09:05:30Z")
+    '2026-03-01 09:05 UTC'
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    if time.tzinfo is not None:
+        time = time.astimezone(UTC)
+    return f"{time:%Y-%m-%d %H:%M} UTC"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Cut a long text at a word, and say so with an ellipsis.
+
+    Examples
+    --------
+    >>> shorten("country = Cambodia, Canada or China", 20)
+    'country = Cambodia, …'
+    """
+    if len(text) <= limit:
+        return text
+    cut = text[:limit]
+    head, space, _ = cut.rpartition(" ")
+    # A text without blanks, or with none but early ones, is cut where it must be.
+    return f"{head} …" if space and len(head) > limit // 2 else f"{cut}…"
+
+
+def either(values: Sequence[str]) -> str:
+    """Join values as alternatives.
+
+    Examples
+    --------
+    >>> either(["Asian", "Black", "White"])
+    'Asian, Black or White'
+    """
+    if len(values) < 2:
+        return "".join(values)
+    return f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+def rule_in_words(rule: RuleSummary) -> str:
+    """Say what a rule asks for, as a phrase.
+
+    Parameters
+    ----------
+    rule : RuleSummary
+        The rule.
+
+    Returns
+    -------
+    str
+        Such as ``"age is at least 40 and below 60"``.
+    """
+    if rule.values:
+        choice = "one of " if len(rule.values) > 2 else ""
+        return f"{rule.feature} is {choice}{either(rule.values)}"
+    if rule.low is not None and rule.high is not None:
+        return f"{rule.feature} is at least {number(rule.low)} and below {number(rule.high)}"
+    if rule.low is not None:
+        return f"{rule.feature} is {number(rule.low)} or more"
+    if rule.high is not None:
+        return f"{rule.feature} is below {number(rule.high)}"
+    return rule.text
+
+
+def findings(summary: AuditSummary) -> list[GroupSummary]:
+    """Choose the groups to show first: decided, and no near copies of a group above them.
+
+    Parameters
+    ----------
+    summary : AuditSummary
+        The audit.
+
+    Returns
+    -------
+    list of GroupSummary
+        At most :data:`FINDINGS`, by rank.
+    """
+    return [group for group in summary.groups if group.distinct and group.decided][:FINDINGS]
+
+
+def compared(group: GroupSummary, label: str) -> str:
+    """Say in a sentence how often a group is given the favourable label."""
+    here, elsewhere = percent(group.rate_in), percent(group.rate_out)
+    rates = f"{here} of the group against {elsewhere} of everybody else"
+    if float(f"{100 * group.score:.1f}") == 0:
+        return f"The model predicts “{label}” for {rates}, which is the same to a tenth of a point."
+    direction = "less often" if group.difference < 0 else "more often"
+    return f"The model predicts “{label}” for {rates}: {size_points(group.score)} {direction}."
+
+
+def sampling_margin(group: GroupSummary) -> str:
+    """Say how far a group's score may be off because the model was asked about samples only."""
+    if group.exact:
+        return "exact: every perturbed row was predicted, no sampling error"
+    sizes = f"{count(group.samples_in)} samples inside, {count(group.samples_out)} outside"
+    method = METHOD_NAMES[group.margin_method]
+    return f"± {size_points(group.margin)} ({method}; {sizes})"
+
+
+def apart(group: GroupSummary) -> str:
+    """Compare a group with its strongest rule alone; empty if there is nothing to compare."""
+    parts = [part for part in group.rules_alone if part.difference is not None]
+    if len(group.rules_alone) < 2 or not parts:
+        return ""
+    strongest = max(parts, key=lambda part: abs(part.difference or 0.0))
+    return (
+        f"The rule that does most on its own, {shorten(strongest.text, 120)}, gives "
+        f"{points(strongest.difference)}; together the rules give {points(group.difference)}."
+    )
+
+
+def remark(group: GroupSummary) -> str:
+    """Say in a word what became of a group in the ranking."""
+    if not group.decided:
+        return "not decided"
+    return "distinct" if group.distinct else "near copy"
+
+
+def mode_name(summary: AuditSummary) -> str:
+    """Name the mode of an audit, and how samples were drawn if they were."""
+    return f"{summary.mode}, {summary.sampling}" if summary.sampling else summary.mode
+
+
+def z_value(confidence: float) -> str:
+    """Write how many standard errors a two-sided interval of some confidence reaches.
+
+    Examples
+    --------
+    >>> z_value(0.95)
+    '1.96'
+    """
+    if not 0 < confidence < 1:
+        return NOTHING
+    return f"{NormalDist().inv_cdf((1 + confidence) / 2):.2f}"
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing a reader must know.
+
+    Attributes
+    ----------
+    term : str
+        What the note is about.
+    text : str
+        Plain text, not escaped for any view.
+    """
+
+    term: str
+    text: str
+
+
+def meaning_notes(summary: AuditSummary) -> tuple[Note, ...]:
+    """Explain the numbers of an audit.
+
+    Parameters
+    ----------
+    summary : AuditSummary
+        The audit; its settings appear in the explanations.
+
+    Returns
+    -------
+    tuple of Note
+        In the order in which a reader needs them.
+    """
+    label = summary.data.label.favourable
+    overlap = percent(summary.parameters.overlap)
+    return (
+        Note(
+            "Rate",
+            f"How often the model predicts “{label}”. It is counted over perturbed rows: copies of "
+            "the rows of the file in which one feature that is not sensitive has moved by one "
+            "small step. Sensitive features stay as they are, so a row never changes its group.",
+        ),
+        Note(
+            "Difference and score",
+            "The difference is the rate in the group minus the rate outside it. A negative "
+            "difference means that the group is given the favourable label less often. Outside are "
+            "all other rows, not a chosen reference group. The score is the difference without its "
+            "sign. One point is one percentage point.",
+        ),
+        Note("Sampling margin", _sampling_margin(summary)),
+        Note(
+            "Population interval",
+            "The people in the file are themselves a sample. The interval says where the "
+            "difference may lie in the population they come from, if they were drawn from it at "
+            "random. It depends on how many rows the file has on each side, and asking the model "
+            "more often does not narrow it.",
+        ),
+        Note(
+            "Searching many groups",
+            f"{count(summary.counts.groups)} groups were compared and the list begins with the "
+            "largest differences. A group at the top is there partly by luck, so its difference is "
+            "likely to be somewhat smaller in other data. Every interval is meant for one group; "
+            "they do not hold for all groups at once. Rows that played no part in this audit are "
+            "the way to confirm a finding.",
+        ),
+        Note(
+            "Distinct groups",
+            "Many rule sets select nearly the same rows. A group is called distinct if its rows "
+            f"overlap (Jaccard) by less than {overlap} with each distinct group ranked above it.",
+        ),
+        Note(
+            "Groups that are not judged",
+            "A group with too few rows, or one whose sampling margin stayed too wide, is neither "
+            "fair nor unfair here. What the model does to it is unknown.",
+        ),
+        Note(
+            "What a difference does not show",
+            "A difference is not by itself wrongdoing, and the TestSGD paper says so too: it may "
+            "have causes, and whether they justify it is for people who know the field to judge. "
+            "Nor does a small difference prove that a group is treated rightly. This report says "
+            "where to look.",
+        ),
+        Note(
+            "Decisions, not outcomes",
+            "The rates describe what the model decides. They do not say what became of the people, "
+            "and they do not say whether the decisions are right.",
+        ),
+    )
+
+
+def _sampling_margin(summary: AuditSummary) -> str:
+    if summary.mode == "exact":
+        return (
+            "How far a score may be off because the model was asked about samples only. This audit "
+            f"is exact: all {count(summary.neighbourhood)} perturbed rows were predicted, so there "
+            "is no sampling error and the margin is zero."
+        )
+    confidence = summary.parameters.confidence
+    return (
+        "How far a score may be off because the model was asked about samples only. The margins of "
+        f"the rate inside and of the rate outside are added. Each side is given a confidence of "
+        f"{number(confidence)} (z = {z_value(confidence)}), so both hold together with a "
+        f"confidence of {number(confidence)} squared, which is {number(confidence**2)} (Theorem "
+        "4.2 of the TestSGD paper by Zhang, Sun, Wang and Sun). The margin says nothing about the "
+        "people who are missing from the file. A group is decided once its margin is at most "
+        f"{size_points(summary.parameters.error_margin)}."
+    )
+
+
+@dataclass(frozen=True)
+class Section:
+    """Facts under one title, each a name and a text; neither is escaped for any view."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def particulars(summary: AuditSummary) -> tuple[Section, ...]:
+    """List the particulars of the data, the model, the steps, the settings and the run.
+
+    Parameters
+    ----------
+    summary : AuditSummary
+        The audit.
+
+    Returns
+    -------
+    tuple of Section
+        Facts that are not known are left out, but for licence and citation: their absence matters.
+    """
+    data, model = summary.data, summary.model
+    return (
+        _section(
+            "Data",
+            ("Name", data.name),
+            ("Title", data.title),
+            ("Description", data.description),
+            ("Rows", count(data.rows)),
+            ("Source", data.source),
+            ("Licence", data.licence or "not stated"),
+            ("Citation", data.citation or "not stated"),
+            ("Fingerprint (sha256)", data.fingerprint),
+        ),
+        _section(
+            "Model",
+            ("Name", model.name),
+            ("Kind", model.kind),
+            ("Output", model.output),
+            ("Threshold", "" if model.threshold is None else number(model.threshold)),
+            (
+                "Agrees with the labels in the file",
+                "" if model.accuracy is None else f"for {percent(model.accuracy)} of the rows",
+            ),
+            *model.card.items(),
+            ("Fingerprint of its decisions (sha256)", model.fingerprint),
+            ("File (sha256)", model.file_sha256 or ""),
+        ),
+        _steps(summary),
+        _settings(summary),
+        _section(
+            "Run",
+            ("Written", moment(summary.created)),
+            ("Perturbed rows that the data set allows", count(summary.neighbourhood)),
+            ("Rows the model was asked about", count(summary.model_queries)),
+            *((f"Time: {phase}", seconds(time)) for phase, time in summary.seconds.items()),
+            *((f"Version: {name}", version) for name, version in summary.versions.items()),
+        ),
+    )
+
+
+def _steps(summary: AuditSummary) -> Section:
+    counts = summary.counts
+    return _section(
+        "From rule sets to groups",
+        ("Rule sets that the sensitive features allow", count(counts.candidates)),
+        (
+            f"Frequent: at least {percent(summary.parameters.theta)} of the rows, and somebody "
+            "outside",
+            count(counts.frequent),
+        ),
+        ("Groups, after folding rule sets that select the same rows", count(counts.groups)),
+        ("Groups decided", count(counts.decided)),
+        ("Frequent groups not decided", count(counts.undecided_frequent)),
+        ("Groups too small to be judged", count(counts.undecided_small)),
+    )
+
+
+def _settings(summary: AuditSummary) -> Section:
+    chosen = summary.parameters
+    gate = chosen.fail_above
+    return _section(
+        "Settings",
+        ("Smallest support (theta)", percent(chosen.theta)),
+        ("Error margin", size_points(chosen.error_margin)),
+        ("Confidence on each side", number(chosen.confidence)),
+        ("Samples on each side, at least", count(chosen.min_samples)),
+        ("Mode asked for", chosen.mode),
+        ("Mode used", mode_name(summary)),
+        ("Sampling asked for", chosen.sampling),
+        ("Model queries, at most", count(chosen.max_queries)),
+        ("Features in a rule set, at most", count(chosen.max_features)),
+        ("Bins", "as the data set says" if chosen.bins is None else count(chosen.bins)),
+        ("Groups to report", count(chosen.top)),
+        ("Overlap from which two groups are one finding", percent(chosen.overlap)),
+        ("Fail above", "no gate" if gate is None else size_points(gate)),
+        ("Seed", str(chosen.seed)),
+    )
+
+
+def _section(title: str, *facts: tuple[str, str]) -> Section:
+    return Section(title, tuple((name, text) for name, text in facts if text))
