@@ -1,0 +1,61 @@
+# `make` lists the targets. Python 3.11 or newer with pip and venv is all that is assumed.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+OUT    ?= reports
+
+REAL  := census bank credit compas crime law
+TRAIN := $(addprefix train-,demo $(REAL))
+
+.DEFAULT_GOAL := help
+.PHONY: help audit test lint docs bench schemas reports clean $(REAL) $(TRAIN)
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@printf "  make %-18s %s\n" "census, bank, ..." "Audit the committed network: $(REAL)"
+	@printf "  make %-18s %s\n" "train-census, ..." "Train anew: demo $(REAL)"
+
+# One environment for everything; it is made again when the requirements change.
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "testsgd needs Python 3.11 or newer; say which with make PYTHON=..."; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@touch $@
+
+$(VENV)/developing: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+audit: $(VENV)/installed ## Audit the built-in demo and print where the report is
+	@$(BIN)/testsgd audit demo --out $(OUT)/demo
+
+test: $(VENV)/developing ## Install what the tests need and run them all
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/developing ## Check style, types and the packages' dependencies
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/developing ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/developing ## Measure speed and memory, write docs/benchmarks.md
+	$(BIN)/python -m benchmarks
+
+reports: $(REAL) ## Audit all six real data sets into reports/
+
+$(REAL): $(VENV)/installed
+	@$(BIN)/testsgd audit $@ --out $(OUT)/$@
+
+$(TRAIN): $(VENV)/installed
+	@$(BIN)/testsgd train $(@:train-%=%)
+
+schemas: $(VENV)/installed ## Write the JSON Schema of results after a change of the summary
+	$(BIN)/python -c 'from testsgd.reporting import SCHEMA_FILE, generate_schema; SCHEMA_FILE.write_text(generate_schema())'
+
+clean: ## Remove the environment and everything that was built
+	rm -rf $(VENV) site build dist

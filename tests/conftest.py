@@ -1,0 +1,53 @@
+"""Fixtures that every area of the tests shares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from testsgd.data import DatasetSpecification, Table, find_files, load_specification, load_table
+from testsgd.errors import DownloadError
+from testsgd.models import LoadedModel, load_model
+
+
+@pytest.fixture(scope="session")
+def real_table() -> Callable[[str], Table]:
+    """Load a real data set, or skip the test, saying why, where its files are absent.
+
+    Where TESTSGD_REQUIRE_REAL_DATA is set (in CI), an absent file is a failure.
+    """
+    tables: dict[str, Table] = {}
+
+    def load(name: str) -> Table:
+        if name not in tables:
+            specification = load_specification(name)
+            try:
+                find_files(specification, download=False)
+            except DownloadError as error:
+                if os.environ.get("TESTSGD_REQUIRE_REAL_DATA"):
+                    raise
+                pytest.skip(f"the real data are absent: {error}")
+            tables[name] = load_table(specification, download=False)
+        return tables[name]
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def demo_specification() -> DatasetSpecification:
+    """Describe the demo."""
+    return load_specification("demo")
+
+
+@pytest.fixture(scope="session")
+def demo_table(demo_specification: DatasetSpecification) -> Table:
+    """Generate the demo's rows, seed 0."""
+    return load_table(demo_specification)
+
+
+@pytest.fixture(scope="session")
+def demo_model(demo_specification: DatasetSpecification) -> LoadedModel:
+    """Load the demo's committed network."""
+    return load_model(None, demo_specification)
