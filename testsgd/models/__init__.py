@@ -6,7 +6,6 @@ from testsgd.models.blackbox import (
     Model,
     PlainRows,
     PreparedRows,
-    with_column,
 )
 from testsgd.models.encoding import Encoding, fit_encoding
 from testsgd.models.network import Layer, NetworkModel
@@ -40,5 +39,4 @@ __all__ = [
     "read_card",
     "read_network",
     "train_network",
-    "with_column",
 ]

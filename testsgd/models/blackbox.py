@@ -17,10 +17,21 @@ Output = Literal["labels", "scores"]
 # Rows on which a model is tried before the audit, and by whose decisions it is recognised.
 PROBE_ROWS = 1_000
 
+# From pandas 3 on a shallow copy is copied as soon as it is written to; before, it shares its cells.
+_COPY_CELLS = int(pd.__version__.split(".")[0]) < 3
+
 
 @runtime_checkable
 class PreparedRows(Protocol):
-    """Rows of which a model can say what it decides if one column of them were another."""
+    """Rows of which a model can say what it decides if one column of them were another.
+
+    Attributes
+    ----------
+    asked : int
+        How many rows the model has been asked about so far.
+    """
+
+    asked: int
 
     def decisions(self) -> NDArray[np.bool_]:
         """Decide on the rows as they are."""
@@ -80,10 +91,11 @@ class PlainRows:
     def __init__(self, model: Model, frame: pd.DataFrame) -> None:
         self._model = model
         self._frame = frame
+        self.asked = 0
 
     def decisions(self) -> NDArray[np.bool_]:
         """Decide on the rows as they are."""
-        return self._model.decisions(self._frame)
+        return self._ask(self._frame)
 
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
@@ -91,16 +103,14 @@ class PlainRows:
         """Decide on the marked rows with one column replaced."""
         if not rows.any():
             return np.zeros(0, dtype=bool)
-        return self._model.decisions(with_column(self._frame, feature, column, rows))
+        if 2 * rows.sum() > len(rows):
+            # To replace one column copies nothing else; to pick rows copies every column.
+            return self._ask(self._frame.assign(**{feature: column}))[rows]
+        return self._ask(self._frame[rows].assign(**{feature: column[rows]}))
 
-
-def with_column(
-    frame: pd.DataFrame, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
-) -> pd.DataFrame:
-    """Give the marked rows of `frame` with `column` in the place of `feature`."""
-    if rows.all():
-        return frame.assign(**{feature: column})
-    return frame[rows].assign(**{feature: column[rows]})
+    def _ask(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        self.asked += len(frame)
+        return self._model.decisions(frame)
 
 
 class CallableModel:
@@ -177,8 +187,7 @@ class CallableModel:
 
     def _ask(self, frame: pd.DataFrame) -> NDArray[Any]:
         try:
-            # Copied whole: in pandas before 3 a shallow copy shares its cells with ours.
-            answers = self._function(frame.copy())
+            answers = self._function(frame.copy(deep=_COPY_CELLS))
         except TestSGDError:
             raise
         except Exception as error:

@@ -126,6 +126,7 @@ class PreparedNetworkRows:
 
     def __init__(self, model: NetworkModel, frame: pd.DataFrame) -> None:
         self._model = model
+        self.asked = 0
         self._inputs = model.encoding.encode(frame)
         self._first = np.empty((len(frame), model.layers[0].weights.shape[1]), dtype=np.float32)
         for start in range(0, len(frame), _BLOCK):
@@ -134,6 +135,7 @@ class PreparedNetworkRows:
 
     def decisions(self) -> NDArray[np.bool_]:
         """Decide on the rows as they are."""
+        self.asked += len(self._first)
         sums = np.concatenate(
             [
                 self._model.after_first(self._first[start : start + _BLOCK].copy())
@@ -151,6 +153,7 @@ class PreparedNetworkRows:
         inputs = slice(offset, offset + encoding.width)
         weights = self._model.layers[0].weights[inputs]
         marked = np.flatnonzero(rows)
+        self.asked += len(marked)
         changed = np.zeros((len(marked), encoding.width), dtype=np.float32)
         encoding.fill(column if len(marked) == len(rows) else column[rows], changed)
 

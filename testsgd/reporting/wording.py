@@ -334,13 +334,7 @@ def meaning_notes(summary: AuditSummary) -> tuple[Note, ...]:
             "sign. One point is one percentage point.",
         ),
         Note("Sampling margin", _sampling_margin(summary)),
-        Note(
-            "Population interval",
-            "The people in the file are themselves a sample. The interval says where the "
-            "difference may lie in the population they come from, if they were drawn from it at "
-            "random. It depends on how many rows the file has on each side, and asking the model "
-            "more often does not narrow it.",
-        ),
+        Note("Population interval", _population_interval(summary)),
         Note(
             "Searching many groups",
             f"{count(summary.counts.groups)} groups were compared and the list begins with the "
@@ -390,6 +384,21 @@ def _sampling_margin(summary: AuditSummary) -> str:
         "4.2 of the TestSGD paper by Zhang, Sun, Wang and Sun). The margin says nothing about the "
         "people who are missing from the file. A group is decided once its margin is at most "
         f"{size_points(summary.parameters.error_margin)}."
+    )
+
+
+def _population_interval(summary: AuditSummary) -> str:
+    text = (
+        "The people in the file are themselves a sample. The interval says, with a confidence of "
+        f"{number(summary.parameters.confidence)}, where the difference may lie in the population "
+        "they come from, if they were drawn from it at random. How wide it is depends on how many "
+        "rows there are on each side. "
+    )
+    if summary.mode == "exact":
+        return text + "Asking the model more often would not narrow it."
+    return text + (
+        "The error of sampling is part of it, so more queries of the model narrow it somewhat, "
+        "but never below what the number of rows allows."
     )
 
 

@@ -105,14 +105,12 @@ def _explore_chunk(
     prepared = model.prepare(frame)
     base = prepared.decisions()
     counts = np.zeros(len(frame), dtype=np.int32)
-    asked = len(frame)
     for name in table.specification.insensitive:
         feature = table.specification.features[name]
         for direction in (-1, 1):
             column, changed = moved(frame[name], feature, name, direction)
             counts += base & ~changed
             counts[changed] += prepared.decisions_with(name, column, changed)
-            asked += int(changed.sum())
     if not table.specification.insensitive:
         counts += base
-    return rows, counts, base, asked
+    return rows, counts, base, prepared.asked

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-# Groups compared with those kept at once.
-_BLOCK = 512
+# Numbers in one block of groups by cells, 8 MB.
+_BLOCK_NUMBERS = 1 << 20
 
 
 def rank_groups(
@@ -78,8 +78,9 @@ def distinct_groups(
     kept: list[int] = []
     kept_members = np.zeros((0, len(weights)), dtype=np.float64)
     kept_sizes = np.zeros(0)
-    for start in range(0, len(order), _BLOCK):
-        block = order[start : start + _BLOCK]
+    step = max(8, _BLOCK_NUMBERS // max(1, len(weights)))
+    for start in range(0, len(order), step):
+        block = order[start : start + step]
         inside = members(block).astype(np.float64)
         sizes = inside @ weights
         weighted = inside * weights

@@ -1,0 +1,193 @@
+"""The cases: each is run in a process of its own and returns rows for the page's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
+from testsgd.auditing import AuditParameters, run_audit
+from testsgd.data import check_table, load_specification, load_table, specification_from_mapping
+from testsgd.models import NetworkModel, load_model
+from testsgd.sampling import moved
+
+Row = list[str]
+
+STRUCTURED = ("census", "bank", "credit", "compas", "crime", "law")
+
+
+def exact_against_forward_pass() -> list[Row]:
+    """Exact Census audit, beside a forward pass over all the rows it asks about."""
+    specification = load_specification("census")
+    table = load_table(specification)
+    model = load_model(None, specification)
+    network = model.model
+    assert isinstance(network, NetworkModel)
+    inputs = np.concatenate(
+        [
+            network.encoding.encode(
+                table.frame.assign(
+                    **{name: moved(table.frame[name], specification.features[name], name, by)[0]}
+                )
+            )
+            for name in specification.insensitive
+            for by in (-1, 1)
+        ]
+    )
+
+    def whole_batch() -> None:
+        """One matrix product a layer over all rows."""
+        sums = inputs
+        for place, layer in enumerate(network.layers):
+            sums = sums @ layer.weights + layer.bias
+            if place < len(network.layers) - 1:
+                np.maximum(sums, 0, out=sums)
+
+    times = side_by_side(
+        9,
+        whole=whole_batch,
+        blocked=lambda: network.output_sums(inputs),
+        audit=lambda: run_audit(model, table, AuditParameters()),
+        pooled=lambda: run_audit(model, table, AuditParameters(mode="sampled")),
+    )
+    seconds, findings = timed(
+        lambda: run_audit(
+            model, table, AuditParameters(mode="sampled", sampling="independent")
+        )
+    )
+    audit = times["audit"].median
+    return [
+        [f"forward pass over the {len(inputs):,} rows, whole batch", str(times["whole"]), ""],
+        [
+            "forward pass, in blocks that fit the cache",
+            str(times["blocked"]),
+            f"{times['whole'].median / times['blocked'].median:.2f} x faster",
+        ],
+        [
+            "exact audit, all frequent rule sets",
+            str(times["audit"]),
+            f"{audit / times['whole'].median:.2f} x the whole-batch pass, "
+            f"{audit / times['blocked'].median:.2f} x the blocked one",
+        ],
+        ["sampled audit, pooled", str(times["pooled"]), ""],
+        [
+            f"sampled audit, independent ({findings.queries:,} queries)",
+            f"{seconds:.2f} s",
+            f"{seconds / audit:.0f} x the exact audit",
+        ],
+    ]
+
+
+def crime_triples() -> list[Row]:
+    """Audit crime with up to three of its ten sensitive features."""
+    specification = load_specification("crime")
+    table = load_table(specification)
+    model = load_model(None, specification)
+    before = memory_now()
+    seconds, findings = timed(lambda: run_audit(model, table, AuditParameters()))
+    return [
+        [
+            f"{findings.rule_sets.candidates:,}",
+            f"{findings.rule_sets.frequent:,}",
+            f"{len(findings.rule_sets):,}",
+            f"{seconds:.1f} s",
+            f"{memory_peak() / 2**20:,.0f} MiB",
+            f"{(memory_peak() - before) / 2**20:,.0f} MiB",
+        ]
+    ]
+
+
+def rows_million(millions: int, mode: str) -> list[Row]:
+    """Audit a cheap model on synthetic rows: 5 sensitive features and 20 others."""
+    rows = millions * 1_000_000
+    specification = specification_from_mapping(
+        {
+            "dataset": {"name": "synthetic"},
+            "label": {"column": "y", "favourable": 1, "values": [0, 1]},
+            "features": {
+                **{
+                    f"s{place}": {"type": "integer", "range": [0, 9], "sensitive": True}
+                    for place in range(5)
+                },
+                **{f"x{place}": {"type": "decimal", "range": [0, 1]} for place in range(20)},
+            },
+        }
+    )
+    generator = np.random.default_rng(0)
+    columns: dict[str, Any] = {
+        f"s{place}": generator.integers(0, 10, rows, dtype=np.int8) for place in range(5)
+    }
+    for place in range(20):
+        columns[f"x{place}"] = generator.random(rows, dtype=np.float32)
+    frame = pd.DataFrame(columns, copy=False)
+    del columns
+
+    def cheap(people: pd.DataFrame) -> Any:
+        return (people["x0"] + 0.1 * (people["s0"] > 4) > 0.55).to_numpy().astype(np.int8)
+
+    before = memory_now()
+
+    def audit() -> Any:
+        table = check_table(frame, specification)
+        model = load_model(cheap, specification)
+        return run_audit(
+            model, table, AuditParameters(mode=mode, max_queries=10**9)  # type: ignore[arg-type]
+        )
+
+    seconds, findings = timed(audit)
+    data = frame.memory_usage(deep=True).sum()
+    return [
+        [
+            f"{rows:,}",
+            mode,
+            f"{findings.queries:,}",
+            f"{seconds:.1f} s",
+            f"{seconds / millions:.2f} s",
+            f"{data / 2**20:,.0f} MiB",
+            f"{(memory_peak() - before) / 2**20:,.0f} MiB",
+        ]
+    ]
+
+
+def every_data_set() -> list[Row]:
+    """Exact audit of each data set, beside the paper's Table 5."""
+    rows = []
+    for name in STRUCTURED:
+        specification = load_specification(name)
+        table = load_table(specification)
+        model = load_model(None, specification)
+        times = side_by_side(
+            3 if name == "crime" else 7, audit=lambda m=model, t=table: run_audit(m, t, AuditParameters())
+        )
+        findings = run_audit(model, table, AuditParameters())
+        paper = specification.paper
+        assert paper is not None
+        assert paper.seconds is not None
+        rows.append(
+            [
+                name,
+                f"{len(table):,}",
+                f"{findings.rule_sets.candidates:,}",
+                f"{findings.rule_sets.frequent:,}",
+                f"{len(findings.rule_sets):,}",
+                str(times["audit"]),
+                f"{paper.rule_sets:,}",
+                f"{paper.seconds:,.0f} s",
+                f"{paper.seconds / times['audit'].median:,.0f} x",
+            ]
+        )
+    return rows
+
+
+CASES: dict[str, Callable[[], list[Row]]] = {
+    "census": exact_against_forward_pass,
+    "crime": crime_triples,
+    "rows-exact-1": lambda: rows_million(1, "exact"),
+    "rows-exact-10": lambda: rows_million(10, "exact"),
+    "rows-sampled-1": lambda: rows_million(1, "sampled"),
+    "rows-sampled-10": lambda: rows_million(10, "sampled"),
+    "sets": every_data_set,
+}
