@@ -54,9 +54,7 @@ def exact_against_forward_pass() -> list[Row]:
         pooled=lambda: run_audit(model, table, AuditParameters(mode="sampled")),
     )
     seconds, findings = timed(
-        lambda: run_audit(
-            model, table, AuditParameters(mode="sampled", sampling="independent")
-        )
+        lambda: run_audit(model, table, AuditParameters(mode="sampled", sampling="independent"))
     )
     audit = times["audit"].median
     return [
@@ -134,7 +132,9 @@ def rows_million(millions: int, mode: str) -> list[Row]:
         table = check_table(frame, specification)
         model = load_model(cheap, specification)
         return run_audit(
-            model, table, AuditParameters(mode=mode, max_queries=10**9)  # type: ignore[arg-type]
+            model,
+            table,
+            AuditParameters(mode=mode, max_queries=10**9),  # type: ignore[arg-type]
         )
 
     seconds, findings = timed(audit)
@@ -160,7 +160,8 @@ def every_data_set() -> list[Row]:
         table = load_table(specification)
         model = load_model(None, specification)
         times = side_by_side(
-            3 if name == "crime" else 7, audit=lambda m=model, t=table: run_audit(m, t, AuditParameters())
+            3 if name == "crime" else 7,
+            audit=lambda m=model, t=table: run_audit(m, t, AuditParameters()),
         )
         findings = run_audit(model, table, AuditParameters())
         paper = specification.paper

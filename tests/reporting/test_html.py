@@ -9,7 +9,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import as_summary, census_document, crime_document, empty_document, sampled_document
+from audit_documents import (
+    as_summary,
+    census_document,
+    crime_document,
+    empty_document,
+    sampled_document,
+)
 
 from testsgd.reporting.html import render_html
 from testsgd.reporting.wording import findings

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import as_summary, census_document, crime_document, empty_document, sampled_document
+from audit_documents import (
+    as_summary,
+    census_document,
+    crime_document,
+    empty_document,
+    sampled_document,
+)
 from markdown_it import MarkdownIt
 
 from testsgd.reporting.markdown import escape, render_markdown

@@ -17,7 +17,7 @@ Output = Literal["labels", "scores"]
 # Rows on which a model is tried before the audit, and by whose decisions it is recognised.
 PROBE_ROWS = 1_000
 
-# From pandas 3 on a shallow copy is copied as soon as it is written to; before, it shares its cells.
+# From pandas 3 on a shallow copy becomes a deep one when it is written to; before, cells are shared.
 _COPY_CELLS = int(pd.__version__.split(".")[0]) < 3
 
 

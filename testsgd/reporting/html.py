@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from testsgd.reporting import charts, wording
+from testsgd.reporting import explanations, geometry, heat, wording
 from testsgd.reporting.summary import AuditSummary, GroupSummary, RuleAlone
 
 # A long list of groups that nothing is known about helps nobody; the JSON document has them all.
@@ -24,7 +24,7 @@ class _Part:
     """One rule of a group on its own, with its dot if there is a difference to draw."""
 
     alone: RuleAlone
-    dot: charts.Whisker | None
+    dot: geometry.Whisker | None
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class _Finding:
     """A top group with what is drawn of it."""
 
     group: GroupSummary
-    whisker: charts.Whisker
+    whisker: geometry.Whisker
     parts: tuple[_Part, ...]
 
 
@@ -50,12 +50,12 @@ def render_html(summary: AuditSummary) -> str:
         The document. It works offline, contains no script and asks for no other file.
     """
     top = wording.findings(summary)
-    scale = charts.difference_scale(top)
+    scale = geometry.difference_scale(top)
     sides = [rate for group in top for rate in (group.rate_in, group.rate_out)]
-    cells = charts.feature_rates(summary.charts.features)
-    step = charts.heat_step(summary.charts.heat_maps, summary.overall_rate)
+    cells = geometry.feature_rates(summary.charts.features)
+    step = heat.heat_step(summary.charts.heat_maps, summary.overall_rate)
     heat_maps = [
-        charts.heat_table(heat_map, summary.overall_rate, step)
+        heat.heat_table(heat_map, summary.overall_rate, step)
         for heat_map in summary.charts.heat_maps
     ]
     return (
@@ -70,25 +70,25 @@ def render_html(summary: AuditSummary) -> str:
             undecided=[group for group in summary.groups if not group.decided],
             too_small=summary.undecided[:UNDECIDED_SHOWN],
             scale=scale,
-            side_scale=charts.rate_scale(sides),
-            cell_scale=charts.rate_scale([*cells, summary.overall_rate]),
-            scatter=charts.scatter_plot(summary, top),
+            side_scale=geometry.rate_scale(sides),
+            cell_scale=geometry.rate_scale([*cells, summary.overall_rate]),
+            scatter=geometry.scatter_plot(summary, top),
             heat_maps=heat_maps,
-            heat_keys=charts.heat_keys(step),
+            heat_keys=heat.heat_keys(step),
             open_heat_maps=OPEN_HEAT_MAPS,
             open_rows=OPEN_ROWS,
-            particulars=wording.particulars(summary),
-            notes=wording.meaning_notes(summary),
+            particulars=explanations.particulars(summary),
+            notes=explanations.meaning_notes(summary),
         )
     )
 
 
-def _finding(group: GroupSummary, scale: charts.Scale) -> _Finding:
+def _finding(group: GroupSummary, scale: geometry.Scale) -> _Finding:
     parts = tuple(
-        _Part(part, None if part.difference is None else charts.dot(part.difference, scale))
+        _Part(part, None if part.difference is None else geometry.dot(part.difference, scale))
         for part in group.rules_alone
     )
-    return _Finding(group, charts.whisker(group, scale), parts)
+    return _Finding(group, geometry.whisker(group, scale), parts)
 
 
 @lru_cache(maxsize=1)
@@ -120,5 +120,5 @@ def _environment() -> Environment:
     ):
         environment.filters[write.__name__] = write
     environment.globals["STATUS_NAMES"] = wording.STATUS_NAMES
-    environment.globals["FEW_ROWS"] = charts.FEW_ROWS
+    environment.globals["FEW_ROWS"] = heat.FEW_ROWS
     return environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from testsgd.reporting import wording
+from testsgd.reporting import explanations, wording
 from testsgd.reporting.summary import AuditSummary, GroupSummary
 from testsgd.reporting.wording import count, interval, number, percent, plural, points, size_points
 
@@ -244,7 +244,7 @@ def _ranking(summary: AuditSummary) -> list[str]:
 def _particulars(summary: AuditSummary) -> list[str]:
     blocks = [
         _table([section.title, ""], [_cells(fact) for fact in section.facts])
-        for section in wording.particulars(summary)
+        for section in explanations.particulars(summary)
     ]
     notes = [escape(note) for note in summary.data.notes]
     rows = [
@@ -262,7 +262,7 @@ def _particulars(summary: AuditSummary) -> list[str]:
 
 
 def _meaning(summary: AuditSummary) -> list[str]:
-    return [f"**{note.term}.** {escape(note.text)}" for note in wording.meaning_notes(summary)]
+    return [f"**{note.term}.** {escape(note.text)}" for note in explanations.meaning_notes(summary)]
 
 
 def _folded(title: str, blocks: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from testsgd._version import __version__
 from testsgd.auditing import AuditParameters, Estimates, Findings
 from testsgd.data import table_fingerprint
-from testsgd.reporting.charting import charts
+from testsgd.reporting.chart_numbers import charts
 from testsgd.reporting.summary import (
     AuditSummary,
     Counts,

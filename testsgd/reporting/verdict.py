@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from testsgd.reporting.summary import Counts, GroupSummary, Parameters, Verdict
+from testsgd.reporting.wording import interval, percent, plural, size_points
 
 DONE = 0
 GATE_FAILED = 1
@@ -53,13 +54,14 @@ def verdict(
         sentences.append(_few_outside(decided, top, label, parameters, rows))
     if counts.undecided_frequent:
         sentences.append(
-            f"{counts.undecided_frequent:,} frequent group(s) did not reach the error margin and "
-            "stay undecided."
+            f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error margin "
+            "and stay undecided."
         )
     if counts.undecided_small:
         sentences.append(
-            f"{counts.undecided_small:,} combination(s) of values have fewer than "
-            f"{parameters.theta:.3g} of the rows: too few to judge, which does not make them fair."
+            f"{plural(counts.undecided_small, 'combination')} of values stay below "
+            f"{percent(parameters.theta)} of the rows: too few to judge, which does not make them "
+            "fair."
         )
     if parameters.fail_above is None:
         return Verdict(
@@ -82,18 +84,17 @@ def verdict(
 def _headline(group: GroupSummary, label: str) -> str:
     often = "less" if group.difference < 0 else "more"
     return (
-        f"The model predicts “{label}” {_points(group.score)} {often} often for "
-        f"{group.text} ({_percent(group.rate_in)}) than for everybody else "
-        f"({_percent(group.rate_out)})."
+        f"The model predicts “{label}” {size_points(group.score)} {often} often for "
+        f"{group.text} ({percent(group.rate_in)}) than for everybody else "
+        f"({percent(group.rate_out)})."
     )
 
 
 def _population_sentence(group: GroupSummary) -> str:
     low, high = group.interval
     sentence = (
-        f"Taken as a sample of a larger population, the {group.n_in:,} rows inside and "
-        f"{group.n_out:,} outside put that difference between {low * 100:+.1f} and "
-        f"{high * 100:+.1f} points."
+        f"Taken as a sample of a larger population, the {plural(group.n_in, 'row')} inside and "
+        f"{group.n_out:,} outside put that difference at {interval(group.interval)} points."
     )
     if low <= 0 <= high:
         sentence += " No difference at all is within that interval."
@@ -103,16 +104,16 @@ def _population_sentence(group: GroupSummary) -> str:
 def _few_outside(
     decided: list[GroupSummary], top: GroupSummary, label: str, parameters: Parameters, rows: int
 ) -> str:
-    sentence = f"Only {top.n_out:,} rows are outside that group."
+    sentence = f"Outside that group there are only {plural(top.n_out, 'row')}."
     fewest = parameters.theta * rows
     balanced = next((group for group in decided if group.n_out >= fewest), None)
     if balanced is not None:
         often = "less" if balanced.difference < 0 else "more"
         sentence += (
-            f" With at least {parameters.theta:.3g} of the rows on both sides the largest "
+            f" With at least {percent(parameters.theta)} of the rows on both sides the largest "
             f"difference among the groups shown is for {balanced.text}: “{label}” "
-            f"{_points(balanced.score)} {often} often ({_percent(balanced.rate_in)} against "
-            f"{_percent(balanced.rate_out)})."
+            f"{size_points(balanced.score)} {often} often ({percent(balanced.rate_in)} against "
+            f"{percent(balanced.rate_out)})."
         )
     return sentence
 
@@ -120,7 +121,7 @@ def _few_outside(
 def _why_nothing(counts: Counts, parameters: Parameters) -> list[str]:
     if counts.groups == 0:
         return [
-            f"No rule set is satisfied by at least {parameters.theta:.3g} of the rows with "
+            f"No rule set is satisfied by at least {percent(parameters.theta)} of the rows with "
             "somebody outside it.",
             "Lower theta, or bring more rows.",
         ]
@@ -130,11 +131,3 @@ def _why_nothing(counts: Counts, parameters: Parameters) -> list[str]:
         f"{parameters.max_queries:,} queries.",
         "Allow more queries, or a wider margin.",
     ]
-
-
-def _points(share: float) -> str:
-    return f"{share * 100:.1f} points"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.1f}%"

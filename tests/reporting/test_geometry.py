@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from conftest import as_summary
+from audit_documents import as_summary
 
-from testsgd.reporting import charts
+from testsgd.reporting import geometry, heat
 from testsgd.reporting.summary import HeatMap
 from testsgd.reporting.wording import MINUS, findings
 
 
 def test_linear_scale_covers_both_ends_with_round_ticks():
-    scale = charts.linear_scale(-0.213, 0.07, count=5, in_points=True)
+    scale = geometry.linear_scale(-0.213, 0.07, count=5, in_points=True)
     assert [tick.label for tick in scale.ticks] == [
         f"{MINUS}30",
         f"{MINUS}20",
@@ -25,25 +25,25 @@ def test_linear_scale_covers_both_ends_with_round_ticks():
 
 @pytest.mark.parametrize("value", [-5.0, 5.0])
 def test_values_beyond_the_scale_lie_at_its_ends(value):
-    scale = charts.linear_scale(0.0, 1.0, count=4)
+    scale = geometry.linear_scale(0.0, 1.0, count=4)
     assert scale.place(value) in (0, 100)
 
 
 @pytest.mark.parametrize("high", [0.0, 1e-9, 0.003, 0.0999, 0.1, 1.0])
 def test_scale_exists_for_any_height(high):
-    scale = charts.rate_scale([0.0, None, high])
+    scale = geometry.rate_scale([0.0, None, high])
     assert scale.high >= high
     assert 2 <= len(scale.ticks) <= 6
 
 
 def test_scale_of_nothing():
-    assert charts.rate_scale([]).high > 0
-    assert charts.difference_scale([]).place(0) == 50
+    assert geometry.rate_scale([]).high > 0
+    assert geometry.difference_scale([]).place(0) == 50
 
 
 def test_difference_scale_holds_intervals_parts_and_zero(summary):
     top = findings(summary)
-    scale = charts.difference_scale(top)
+    scale = geometry.difference_scale(top)
     for group in top:
         assert scale.low <= group.interval[0]
         assert group.interval[1] <= scale.high
@@ -52,8 +52,8 @@ def test_difference_scale_holds_intervals_parts_and_zero(summary):
 
 def test_whisker_stands_where_the_numbers_say(summary):
     group = findings(summary)[0]
-    scale = charts.difference_scale([group])
-    drawn = charts.whisker(group, scale)
+    scale = geometry.difference_scale([group])
+    drawn = geometry.whisker(group, scale)
     assert drawn.at == scale.place(group.difference)
     assert drawn.start == scale.place(group.interval[0])
     assert drawn.start + drawn.width == pytest.approx(scale.place(group.interval[1]), abs=0.1)
@@ -64,19 +64,19 @@ def test_whisker_stands_where_the_numbers_say(summary):
 
 def test_whisker_has_a_band_for_the_sampling_margin(sampled):
     group = findings(sampled)[0]
-    drawn = charts.whisker(group, charts.difference_scale([group]))
+    drawn = geometry.whisker(group, geometry.difference_scale([group]))
     assert drawn.margin_start < drawn.at < drawn.margin_start + drawn.margin_width
     assert "sampling margin 3.1 points" in drawn.title
 
 
 def test_side_follows_the_sign(summary):
     for group in findings(summary):
-        drawn = charts.whisker(group, charts.difference_scale([group]))
+        drawn = geometry.whisker(group, geometry.difference_scale([group]))
         assert drawn.side == ("less" if group.difference < 0 else "more")
 
 
 def test_scatter_keeps_every_point_inside(summary):
-    plot = charts.scatter_plot(summary, findings(summary))
+    plot = geometry.scatter_plot(summary, findings(summary))
     assert len(plot.points) == len(summary.charts.scatter)
     assert all(0 <= point.x <= 100 and 0 <= point.y <= 100 for point in plot.points)
     assert plot.tiles == ()
@@ -84,13 +84,13 @@ def test_scatter_keeps_every_point_inside(summary):
 
 
 def test_scatter_tiles_are_darker_with_more_groups_and_touch(crime):
-    plot = charts.scatter_plot(crime, [])
+    plot = geometry.scatter_plot(crime, [])
     assert plot.points == ()
     levels = sorted(
         (cell.n, tile.level) for cell, tile in zip(crime.charts.scatter, plot.tiles, strict=True)
     )
     assert [level for _, level in levels] == sorted(level for _, level in levels)
-    assert (levels[0][1], levels[-1][1]) == (1, charts.TILE_LEVELS)
+    assert (levels[0][1], levels[-1][1]) == (1, geometry.TILE_LEVELS)
     assert plot.largest == levels[-1][0]
     column = sorted(tile.y for tile in plot.tiles if tile.x == plot.tiles[0].x)
     assert column[1] - column[0] == pytest.approx(plot.tiles[0].height, abs=0.11)
@@ -99,25 +99,25 @@ def test_scatter_tiles_are_darker_with_more_groups_and_touch(crime):
 def test_scatter_of_a_single_tile(document):
     document["charts"] |= {"scatter": [{"support": 0.5, "score": 0.2, "n": 7}]}
     document["charts"] |= {"scatter_binned": True}
-    (tile,) = charts.scatter_plot(as_summary(document), []).tiles
-    assert tile.level == charts.TILE_LEVELS
+    (tile,) = geometry.scatter_plot(as_summary(document), []).tiles
+    assert tile.level == geometry.TILE_LEVELS
     assert tile.width > 0 < tile.height
 
 
 def test_scatter_shows_the_gate(sampled):
-    plot = charts.scatter_plot(sampled, [])
+    plot = geometry.scatter_plot(sampled, [])
     assert plot.gate == pytest.approx(100 - plot.y_scale.place(0.1))
 
 
 def test_scatter_of_nothing(empty):
-    plot = charts.scatter_plot(empty, [])
+    plot = geometry.scatter_plot(empty, [])
     assert plot.points == ()
     assert plot.marks == ()
 
 
 def test_marks_are_by_rank_and_labels_keep_apart(summary):
     top = findings(summary)
-    marks = charts.scatter_plot(summary, top).marks
+    marks = geometry.scatter_plot(summary, top).marks
     assert [mark.title.split(".")[0] for mark in marks] == [str(group.rank) for group in top]
     places = [(mark.x, mark.y, mark.dx, mark.dy) for mark in marks if mark.label]
     assert len(places) == len(set(places))
@@ -125,7 +125,7 @@ def test_marks_are_by_rank_and_labels_keep_apart(summary):
 
 def test_label_is_left_out_where_there_is_no_room(summary):
     group = findings(summary)[0]
-    marks = charts.scatter_plot(summary, [group] * 30).marks
+    marks = geometry.scatter_plot(summary, [group] * 30).marks
     assert 0 < sum(bool(mark.label) for mark in marks) < 30
 
 
@@ -142,7 +142,7 @@ def _map(rates, counts):
 
 def test_heat_table_shades_by_distance_from_the_overall_rate():
     heat_map = _map([[0.1, 0.3, 0.5, None]], [[100, 100, 12, 0]])
-    table = charts.heat_table(heat_map, overall=0.3, step=0.05)
+    table = heat.heat_table(heat_map, overall=0.3, step=0.05)
     ((label, cells),) = table.rows
     assert label == "r0"
     assert [cell.shade for cell in cells] == ["l4", "z", "m4", ""]
@@ -153,24 +153,24 @@ def test_heat_table_shades_by_distance_from_the_overall_rate():
 
 
 def test_cell_without_samples_is_not_called_empty():
-    table = charts.heat_table(_map([[None]], [[12]]), overall=0.3, step=0.05)
+    table = heat.heat_table(_map([[None]], [[12]]), overall=0.3, step=0.05)
     assert table.rows[0][1][0].title == "no samples of 12 rows"
 
 
 def test_heat_step_is_not_stretched_by_cells_with_few_rows():
     quiet = [[0.30, 0.34]]
-    assert charts.heat_step([_map(quiet, [[90, 90]])], 0.3) == 0.01
-    assert charts.heat_step([_map([[0.30, 0.34, 1.0]], [[90, 90, 3]])], 0.3) == 0.01
-    assert charts.heat_step([_map([[1.0]], [[3]])], 0.3) == 0.2
-    assert charts.heat_step([], 0.3) > 0
+    assert heat.heat_step([_map(quiet, [[90, 90]])], 0.3) == 0.01
+    assert heat.heat_step([_map([[0.30, 0.34, 1.0]], [[90, 90, 3]])], 0.3) == 0.01
+    assert heat.heat_step([_map([[1.0]], [[3]])], 0.3) == 0.2
+    assert heat.heat_step([], 0.3) > 0
 
 
 def test_small_rates_keep_a_digit():
-    table = charts.heat_table(_map([[0.004, 0.0, 0.0996]], [[50, 50, 50]]), 0.0, 0.01)
+    table = heat.heat_table(_map([[0.004, 0.0, 0.0996]], [[50, 50, 50]]), 0.0, 0.01)
     assert [cell.text for cell in table.rows[0][1]] == ["0.4", "0", "10"]
 
 
 def test_heat_keys_go_from_less_to_more():
-    keys = charts.heat_keys(0.05)
+    keys = heat.heat_keys(0.05)
     assert [key.shade for key in keys] == ["l4", "l3", "l2", "l1", "z", "m1", "m2", "m3", "m4"]
     assert (keys[0].label, keys[4].label, keys[-1].label) == (f"{MINUS}20", "0", "+20")

@@ -16,19 +16,14 @@ from testsgd.reporting.summary import (
     AuditSummary,
     FeatureRates,
     GroupSummary,
-    HeatMap,
     ScatterCell,
 )
-from testsgd.reporting.wording import MINUS, interval, percent, plural, points, signed, size_points
+from testsgd.reporting.wording import interval, percent, points, size_points, tick_points
 
 Anchor = Literal["start", "middle", "end"]
 Side = Literal["less", "more"]
 
-# Below this many rows a rate says little; heat maps set it apart.
-FEW_ROWS = 30
-HEAT_STEPS = 4
 TILE_LEVELS = 5
-_HEAT_SIZES = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25)
 
 
 @dataclass(frozen=True)
@@ -116,35 +111,6 @@ class ScatterPlot:
     largest: int
 
 
-@dataclass(frozen=True)
-class HeatCell:
-    """One cell of a heat map; `shade` names its colour and is empty without a rate."""
-
-    text: str
-    shade: str
-    title: str
-    few: bool
-
-
-@dataclass(frozen=True)
-class HeatTable:
-    """A heat map as a table; `turned` if the column labels are too long to stand upright."""
-
-    row_feature: str
-    column_feature: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
-    turned: bool
-
-
-@dataclass(frozen=True)
-class HeatKey:
-    """One shade of the heat maps and the difference in the middle of it."""
-
-    shade: str
-    label: str
-
-
 def linear_scale(low: float, high: float, *, count: int, in_points: bool = False) -> Scale:
     """Make a scale with about `count` round ticks that covers two values.
 
@@ -169,7 +135,7 @@ def linear_scale(low: float, high: float, *, count: int, in_points: bool = False
     step = _round_step(max(high - low, 0.004), count)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     last = max(last, first + 1)
-    write = _tick_points if in_points else _tick_percent
+    write = tick_points if in_points else _tick_percent
     scale = Scale(first * step, last * step, ())
     ticks = tuple(
         Tick(scale.place(index * step), write(index * step)) for index in range(first, last + 1)
@@ -306,93 +272,6 @@ def scatter_plot(summary: AuditSummary, marked: Sequence[GroupSummary]) -> Scatt
     )
 
 
-def heat_step(maps: Sequence[HeatMap], overall: float) -> float:
-    """Choose how large a difference from the overall rate one shade stands for.
-
-    Parameters
-    ----------
-    maps : sequence of HeatMap
-        All heat maps of the report; they share their shades.
-    overall : float
-        The rate that has no colour.
-
-    Returns
-    -------
-    float
-    """
-    every = [
-        (abs(rate - overall), n)
-        for heat_map in maps
-        for rates, counts in zip(heat_map.rates, heat_map.counts, strict=True)
-        for rate, n in zip(rates, counts, strict=True)
-        if rate is not None
-    ]
-    # A rate over three rows would stretch the colours for all others.
-    reliable = [size for size, n in every if n >= FEW_ROWS] or [size for size, _ in every]
-    needed = max(reliable, default=0.0) / HEAT_STEPS
-    return next((size for size in _HEAT_SIZES if size >= needed - 1e-9), _HEAT_SIZES[-1])
-
-
-def heat_table(heat_map: HeatMap, overall: float, step: float) -> HeatTable:
-    """Choose the text and the shade of every cell of a heat map.
-
-    Parameters
-    ----------
-    heat_map : HeatMap
-        The rates and counts.
-    overall : float
-        The rate that has no colour.
-    step : float
-        From :func:`heat_step`.
-
-    Returns
-    -------
-    HeatTable
-    """
-    rows = tuple(
-        (
-            label,
-            tuple(
-                _heat_cell(rate, n, overall, step) for rate, n in zip(rates, counts, strict=True)
-            ),
-        )
-        for label, rates, counts in zip(
-            heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True
-        )
-    )
-    return HeatTable(
-        row_feature=heat_map.row_feature,
-        column_feature=heat_map.column_feature,
-        columns=tuple(heat_map.column_labels),
-        rows=rows,
-        turned=any(len(label) > 6 for label in heat_map.column_labels),
-    )
-
-
-def heat_keys(step: float) -> tuple[HeatKey, ...]:
-    """List the shades of the heat maps, from less often to more often."""
-    indices = range(-HEAT_STEPS, HEAT_STEPS + 1)
-    return tuple(HeatKey(_shade(index), _tick_points(index * step)) for index in indices)
-
-
-def _heat_cell(rate: float | None, n: int, overall: float, step: float) -> HeatCell:
-    if rate is None:
-        title = "no rows" if n == 0 else f"no samples of {plural(n, 'row')}"
-        return HeatCell("", "", title, few=False)
-    index = round((rate - overall) / step)
-    text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
-    title = f"{percent(rate)}, {signed(rate - overall)}, {plural(n, 'row')}"
-    return HeatCell(text, _shade(index), title, few=n < FEW_ROWS)
-
-
-def _shade(index: int) -> str:
-    """Name a shade: l4 (far less often) to l1, z, m1 to m4 (far more often)."""
-    clipped = max(-HEAT_STEPS, min(HEAT_STEPS, index))
-    if clipped == 0:
-        return "z"
-    return f"{'l' if clipped < 0 else 'm'}{abs(clipped)}"
-
-
 def _marks(marked: Sequence[GroupSummary], x_scale: Scale, y_scale: Scale) -> tuple[Mark, ...]:
     """Place marks, and each label where it covers no mark and no other label, if there is room.
 
@@ -482,13 +361,6 @@ def _round_step(span: float, count: int) -> float:
     """Return the smallest of 1, 2, 5 times a power of ten that covers `span` in `count` steps."""
     power = 10.0 ** math.floor(math.log10(span / count))
     return next(m * power for m in (1, 2, 5, 10) if m * power * count >= span * (1 - 1e-9))
-
-
-def _tick_points(value: float) -> str:
-    digits = f"{100 * abs(value):.4g}"
-    if digits == "0":
-        return "0"
-    return f"{MINUS if value < 0 else '+'}{digits}"
 
 
 def _tick_percent(value: float) -> str:
