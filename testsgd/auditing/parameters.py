@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from testsgd.errors import ParameterError
 
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
+
+# These may be None.
+_OPTIONAL = ("bins", "jobs", "fail_above")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +81,10 @@ class AuditParameters:
     fail_above: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("theta", "error_margin", "confidence", "overlap", "fail_above"):
+            _check_kind(name, getattr(self, name), Real, "a number")
+        for name in ("min_samples", "max_queries", "max_features", "bins", "top", "seed", "jobs"):
+            _check_kind(name, getattr(self, name), Integral, "a whole number")
         for name, example in (("theta", "0.05"), ("error_margin", "0.05"), ("confidence", "0.95")):
             value = getattr(self, name)
             if not 0 < value < 1:
@@ -91,7 +99,8 @@ class AuditParameters:
             )
         for name, least in (
             ("min_samples", 1),
-            ("max_queries", 1),
+            # One to try the model, one to sample.
+            ("max_queries", 2),
             ("max_features", 1),
             ("top", 1),
             ("seed", 0),
@@ -108,6 +117,15 @@ class AuditParameters:
                 raise _out_of_range(
                     name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"
                 )
+
+
+def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
+    if value is None and name in _OPTIONAL:
+        return
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise ParameterError(
+            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
+        )
 
 
 def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:

@@ -78,7 +78,7 @@ def run_audit(
         contingency = lay_out(table, axes)
         min_count = max(1, math.ceil(parameters.theta * len(table) - 1e-9))
     with clock.phase("model check"):
-        fingerprint, probed = _probe(model, table)
+        fingerprint, probed = _probe(model, table, _probe_rows(table, parameters))
     if _exact(table, parameters):
         mode = "exact"
         outcome = _run_exact(model, table, contingency, parameters, min_count, clock, progress)
@@ -147,9 +147,14 @@ class _Clock:
         self.seconds[name] = round(time.perf_counter() - started, 4)
 
 
-def _probe(model: LoadedModel, table: Table) -> tuple[str, int]:
+def _probe_rows(table: Table, parameters: AuditParameters) -> int:
+    """Give the rows to try the model on: they count as queries, so they leave room for others."""
+    return min(PROBE_ROWS, len(table), parameters.max_queries // 2)
+
+
+def _probe(model: LoadedModel, table: Table, rows: int) -> tuple[str, int]:
     """Try the model on the first rows: it shows early what is wrong, and how to recognise it."""
-    frame = table.frame.iloc[:PROBE_ROWS]
+    frame = table.frame.iloc[:rows]
     decisions = model.model.decisions(frame)
     return hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest(), len(frame)
 
@@ -157,7 +162,7 @@ def _probe(model: LoadedModel, table: Table) -> tuple[str, int]:
 def _exact(table: Table, parameters: AuditParameters) -> bool:
     if parameters.mode == "sampled":
         return False
-    queries = (neighbourhood_size(table) + 1) * len(table)
+    queries = (neighbourhood_size(table) + 1) * len(table) + _probe_rows(table, parameters)
     fits = queries <= parameters.max_queries
     if parameters.mode == "exact" and not fits:
         raise ParameterError(

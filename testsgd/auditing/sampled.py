@@ -115,8 +115,9 @@ def sample_pooled(
         )
         estimates = _estimates(rule_sets, len(table), samples, favourable, parameters)
         open_groups = int((~estimates.decided).sum())
-        # Doubling the pool must leave as much again for draws of single groups.
-        if open_groups <= _FEW_GROUPS or asked + 2 * asked > budget:
+        # Doubling the pool must leave as much again for draws of single groups. A pool that the
+        # budget kept empty would stay so for ever.
+        if open_groups <= _FEW_GROUPS or asked + 2 * asked > budget or size == 0:
             break
         size = asked
     targeted = _Targeted(model, table, contingency, parameters, budget - asked)

@@ -14,10 +14,14 @@ from testsgd.errors import ModelError, TestSGDError
 
 Output = Literal["labels", "scores"]
 
+# How pandas calls arrays of objects that are scores, such as nullable columns leave behind.
+_OBJECT_SCORES = ("floating", "mixed-integer-float", "decimal")
+
 # Rows on which a model is tried before the audit, and by whose decisions it is recognised.
 PROBE_ROWS = 1_000
 
-# From pandas 3 on a shallow copy becomes a deep one when it is written to; before, cells are shared.
+# From pandas 3 on a shallow copy becomes a deep one when it is written to; before, cells are
+# shared.
 _COPY_CELLS = int(pd.__version__.split(".")[0]) < 3
 
 
@@ -159,6 +163,7 @@ class CallableModel:
         self._favourable_given = favourable_given
         self._threshold = threshold
         self._output = output
+        self._seen: set[str] = set()
         self.name = name
         self.kind = kind
 
@@ -190,7 +195,8 @@ class CallableModel:
             answers = self._function(frame.copy(deep=_COPY_CELLS))
         except TestSGDError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            # SystemExit too: a model that leaves must not choose the exit code of the audit.
             raise self._error(
                 f"the model raised {type(error).__name__}: {error}",
                 f"make it accept a data frame with the columns {', '.join(frame.columns)}",
@@ -218,13 +224,25 @@ class CallableModel:
                 f"the model returned no number or label (NaN) for row {row}",
                 "make it answer for every row",
             )
+        if array.dtype == object and pd.api.types.infer_dtype(array) in _OBJECT_SCORES:
+            return array.astype(np.float64)
         return array
+
+    def _distinct(self, answers: NDArray[Any]) -> tuple[NDArray[np.intp], list[str]]:
+        """Split answers into codes and the texts of the labels that they stand for."""
+        try:
+            codes, uniques = pd.factorize(answers)
+        except TypeError as error:
+            raise self._error(
+                f"the model returned a {type(answers[0]).__name__} for row 0",
+                "return one label or score a row",
+            ) from error
+        return codes, [category_text(value) for value in uniques]
 
     def _recognise(self, answers: NDArray[Any]) -> Output:
         """Find out at the first call whether the answers are labels or scores; then it is fixed."""
-        texts = {category_text(value) for value in np.unique(answers)}
         known = set(self._label.values or [self._label.favourable])
-        if texts <= known:
+        if set(self._distinct(answers)[1]) <= known:
             return "labels"
         if np.issubdtype(answers.dtype, np.floating):
             return "scores"
@@ -246,25 +264,37 @@ class CallableModel:
         return scores > self._threshold
 
     def _from_labels(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
-        uniques, places = np.unique(answers.astype(object), return_inverse=True)
-        texts = [category_text(value) for value in uniques]
-        declared = self._label.values
-        if len(texts) > 2 and not self._favourable_given:
+        codes, texts = self._distinct(answers)
+        self._check_labels(texts)
+        favourable = np.array([text == self._label.favourable for text in texts], dtype=bool)
+        decided: NDArray[np.bool_] = favourable[codes]
+        return decided
+
+    def _check_labels(self, texts: list[str]) -> None:
+        """Check the labels of all answers so far: few rows may happen to get only some of them."""
+        self._seen.update(texts)
+        seen = sorted(self._seen)
+        declared, favourable = self._label.values, self._label.favourable
+        if len(seen) > 2 and not self._favourable_given:
             raise self._error(
-                f"the model returned {len(texts)} labels ({', '.join(texts[:6])})",
+                f"the model returned {len(seen)} labels ({', '.join(seen[:6])})",
                 "say which one to compare with --favorable LABEL",
             )
-        unknown = [text for text in texts if declared is not None and text not in declared]
-        if unknown and not (self._favourable_given and self._label.favourable in texts):
+        unknown = [text for text in seen if declared is not None and text not in declared]
+        if unknown and not (self._favourable_given and favourable in seen):
             raise self._error(
                 f"the model returned {unknown[0]!r}, which is not among the labels "
                 f"{', '.join(declared or [])}",
                 "return those labels, or scores in [0, 1] as floats, or name the label with "
                 "--favorable",
             )
-        favourable = np.array([text == self._label.favourable for text in texts], dtype=bool)
-        decided: NDArray[np.bool_] = favourable[places.reshape(-1)]
-        return decided
+        if len(seen) == 2 and favourable not in seen and not self._favourable_given:
+            # Only where no labels are declared; taken for "never favourable", it would look fair.
+            raise self._error(
+                f"the model returned the labels {seen[0]!r} and {seen[1]!r}, neither is the "
+                f"favourable label {favourable!r}",
+                "correct label.favourable, or name the label with --favorable",
+            )
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self.name!r}", remedy=remedy, model=self.name)

@@ -97,6 +97,10 @@ class Encoding:
             offset += feature.width
         raise KeyError(name)
 
+    def takes(self, name: str) -> bool:
+        """Say whether a feature is among the inputs."""
+        return any(feature.name == name for feature in self.features)
+
     def of(self, name: str) -> FeatureEncoding:
         """Give the encoding of one feature."""
         return next(feature for feature in self.features if feature.name == name)
@@ -122,7 +126,15 @@ class Encoding:
                     where="model",
                     remedy="audit it with the data set it was trained on",
                 )
-            feature.fill(frame[feature.name], out[:, offset : offset + feature.width])
+            try:
+                feature.fill(frame[feature.name], out[:, offset : offset + feature.width])
+            except (TypeError, ValueError) as error:
+                raise ModelError(
+                    f"the network takes {feature.name!r} as a number, but the column holds "
+                    f"{frame[feature.name].dtype} values",
+                    where="model",
+                    remedy="audit it with the data set it was trained on",
+                ) from error
             offset += feature.width
         return out
 

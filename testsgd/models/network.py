@@ -9,6 +9,7 @@ again in full, so that the short cut never changes a decision.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -49,15 +50,16 @@ class NetworkModel:
     positive_label : str
         The label whose probability the network gives.
     favourable : str
-        The label whose rate the audit compares; any other label is decided where the score of
-        `positive_label` is not above one half.
+        The label whose rate the audit compares. If it is not `positive_label`, it is decided
+        wherever `positive_label` is not, its score being one minus the other's.
     name : str
         What to call the network in a report.
+    threshold : float
+        Scores of the favourable label above it, in [0, 1), count as favourable.
     """
 
     kind = "fully connected network"
     output: Output = "scores"
-    threshold: float | None = 0.5
     thread_safe = True
 
     def __init__(
@@ -68,12 +70,17 @@ class NetworkModel:
         positive_label: str,
         favourable: str,
         name: str,
+        threshold: float = 0.5,
     ) -> None:
         self.layers = layers
         self.encoding = encoding
         self.positive_label = positive_label
         self.favourable = favourable
         self.name = name
+        self.threshold: float | None = threshold
+        odds = math.log(threshold) - math.log1p(-threshold) if threshold > 0 else -math.inf
+        # The output's sum at which the decision turns; 0 is a score of one half.
+        self.turning_sum = odds if self._favours_positive else -odds
 
     def scores(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Give each row's probability of the favourable label."""
@@ -112,8 +119,8 @@ class NetworkModel:
         return sums[:, 0]
 
     def decide(self, sums: Floats) -> NDArray[np.bool_]:
-        """Turn the output's sums into decisions: a score above one half is a sum above zero."""
-        positive = sums > 0
+        """Turn the output's sums into decisions."""
+        positive = sums > self.turning_sum
         return positive if self._favours_positive else ~positive
 
     @property
@@ -148,6 +155,8 @@ class PreparedNetworkRows:
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Decide on the marked rows with one column replaced."""
+        if not self._model.encoding.takes(feature):
+            return self.decisions()[rows]
         encoding = self._model.encoding.of(feature)
         offset = self._model.encoding.offset(feature)
         inputs = slice(offset, offset + encoding.width)
@@ -164,7 +173,7 @@ class PreparedNetworkRows:
             first = self._first[places]
             first += (changed[block] - self._inputs[places, inputs]) @ weights
             sums[block] = self._model.after_first(first)
-        near = np.flatnonzero(np.abs(sums) < _NEAR_THRESHOLD)
+        near = np.flatnonzero(np.abs(sums - self._model.turning_sum) < _NEAR_THRESHOLD)
         if len(near):
             again = self._inputs[marked[near]]
             again[:, inputs] = changed[near]

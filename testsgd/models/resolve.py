@@ -6,12 +6,13 @@ import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from testsgd._files import sha256_of_file
 from testsgd.data import DatasetSpecification, bundled_folder
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, ParameterError
 from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.storage import MODEL_FILE, read_card, read_network
 
@@ -58,7 +59,7 @@ def load_model(
     favourable_given : bool
         True if the user named the favourable label for this audit.
     threshold : float
-        Scores above it count as favourable.
+        Scores of the favourable label above it count as favourable.
 
     Returns
     -------
@@ -68,7 +69,15 @@ def load_model(
     ------
     ModelError
         If there is no such model or it cannot be loaded.
+    ParameterError
+        If the threshold is not in [0, 1).
     """
+    if not isinstance(threshold, Real) or not 0 <= threshold < 1:
+        raise ParameterError(
+            f"{threshold} is not at least 0 and below 1",
+            where="threshold",
+            remedy="give a score such as 0.5",
+        )
     label = specification.label
 
     def wrap(function: Callable[..., Any], name: str, kind: str) -> LoadedModel:
@@ -84,17 +93,18 @@ def load_model(
         )
 
     if source is None:
-        return _trained(specification)
+        return _trained(specification, threshold)
     if isinstance(source, (str, Path)):
         text = str(source)
         if text.endswith(".keras"):
-            return _network(Path(text), label.favourable, Path(text).parent.name or text)
+            name = Path(text).parent.name or text
+            return _network(Path(text), label.favourable, name, threshold)
         if ":" in text:
             function, kind = _import(text)
             return wrap(function, text, kind)
         bundled = bundled_folder("models") / text / MODEL_FILE
         if bundled.is_file():
-            return _network(bundled, label.favourable, text)
+            return _network(bundled, label.favourable, text, threshold)
         raise ModelError(
             f"there is no model {text!r}",
             where="model",
@@ -104,13 +114,13 @@ def load_model(
     return wrap(function, _name_of(source), kind)
 
 
-def _trained(specification: DatasetSpecification) -> LoadedModel:
+def _trained(specification: DatasetSpecification, threshold: float) -> LoadedModel:
     name = specification.name
     here = Path("models") / name / MODEL_FILE
     shipped = bundled_folder("models") / name / MODEL_FILE
     for path in (here, shipped):
         if path.is_file():
-            return _network(path, specification.label.favourable, name)
+            return _network(path, specification.label.favourable, name, threshold)
     raise ModelError(
         f"there is no trained model for {name!r}",
         where="model",
@@ -118,9 +128,9 @@ def _trained(specification: DatasetSpecification) -> LoadedModel:
     )
 
 
-def _network(path: Path, favourable: str, name: str) -> LoadedModel:
+def _network(path: Path, favourable: str, name: str, threshold: float) -> LoadedModel:
     return LoadedModel(
-        read_network(path, favourable=favourable, name=name),
+        read_network(path, favourable=favourable, name=name, threshold=threshold),
         file_sha256=sha256_of_file(path),
         card=read_card(path.parent),
     )
@@ -132,27 +142,30 @@ def _import(text: str) -> tuple[Callable[..., Any], str]:
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    target: Any
     try:
         target = importlib.import_module(module_name)
-        for part in attribute.split("."):
-            target = getattr(target, part)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"there is no module {error.name!r}",
             where=f"model {text!r}",
             remedy="give package.module:callable, importable from the working folder",
         ) from error
+    except (Exception, SystemExit) as error:
+        # SystemExit too: a module that leaves must not choose the exit code of the audit.
+        raise ModelError(
+            f"importing it raised {type(error).__name__}: {error}",
+            where=f"model {text!r}",
+            remedy="mend the module",
+        ) from error
+    try:
+        for part in attribute.split("."):
+            target = getattr(target, part)
     except AttributeError as error:
         raise ModelError(
             f"the module {module_name!r} has no {attribute!r}",
             where=f"model {text!r}",
             remedy="check the name after the colon",
-        ) from error
-    except Exception as error:
-        raise ModelError(
-            f"importing it raised {type(error).__name__}: {error}",
-            where=f"model {text!r}",
-            remedy="mend the module",
         ) from error
     return _callable(target)
 

@@ -35,7 +35,9 @@ def write_preprocessing(folder: Path, encoding: Encoding, *, positive: str, nega
     write_text(folder / PREPROCESSING_FILE, json.dumps(document, indent=1) + "\n")
 
 
-def read_network(path: Path, *, favourable: str, name: str) -> NetworkModel:
+def read_network(
+    path: Path, *, favourable: str, name: str, threshold: float = 0.5
+) -> NetworkModel:
     """Read a network that ``testsgd train`` wrote.
 
     Parameters
@@ -46,6 +48,8 @@ def read_network(path: Path, *, favourable: str, name: str) -> NetworkModel:
         The label whose rate is compared.
     name : str
         What to call the network.
+    threshold : float
+        Scores of the favourable label above it count as favourable.
 
     Returns
     -------
@@ -75,7 +79,12 @@ def read_network(path: Path, *, favourable: str, name: str) -> NetworkModel:
             remedy="keep the .keras file beside the preprocessing.json it was written with",
         )
     return NetworkModel(
-        layers, encoding, positive_label=labels[0], favourable=favourable, name=name
+        layers,
+        encoding,
+        positive_label=labels[0],
+        favourable=favourable,
+        name=name,
+        threshold=threshold,
     )
 
 
@@ -124,7 +133,7 @@ def _read_layers(path: Path) -> tuple[Layer, ...]:
         dense = _dense_layers(configuration, path)
         with h5py.File(weights, "r") as file:
             stored = file["layers"]
-            return tuple(
+            layers = tuple(
                 Layer(
                     np.asarray(stored[layer["name"]]["vars"]["0"], dtype=np.float32),
                     np.asarray(stored[layer["name"]]["vars"]["1"], dtype=np.float32),
@@ -132,14 +141,29 @@ def _read_layers(path: Path) -> tuple[Layer, ...]:
                 )
                 for layer in dense
             )
+        _check_weights(layers)
+        return layers
     except ModelError:
         raise
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
+    except Exception as error:
+        # Whatever three parsers raise at bytes that are damaged.
         raise ModelError(
             "this is not a .keras file that testsgd wrote",
             where=str(path),
             remedy="give a network that `testsgd train` wrote, or package.module:callable",
         ) from error
+
+
+def _check_weights(layers: tuple[Layer, ...]) -> None:
+    """Raise a ValueError if the layers do not fit together or hold anything but numbers."""
+    width = layers[0].weights.shape[0]
+    for layer in layers:
+        units = len(layer.bias)
+        if layer.weights.shape != (width, units) or layer.bias.shape != (units,):
+            raise ValueError(layer.weights.shape)
+        if not (np.isfinite(layer.weights).all() and np.isfinite(layer.bias).all()):
+            raise ValueError("not a number")
+        width = units
 
 
 def _dense_layers(configuration: dict[str, Any], path: Path) -> list[dict[str, Any]]:
@@ -150,7 +174,8 @@ def _dense_layers(configuration: dict[str, Any], path: Path) -> list[dict[str, A
     ]
     activations = [layer.get("activation") for layer in layers]
     plain = (
-        bool(layers)
+        configuration["class_name"] == "Sequential"
+        and bool(layers)
         and all(layer["class"] == "Dense" and layer["use_bias"] for layer in layers)
         and all(activation == "relu" for activation in activations[:-1])
         and activations[-1] == "sigmoid"

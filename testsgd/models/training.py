@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path, write_text
 from testsgd._version import __version__
 from testsgd.data import Table, table_fingerprint
-from testsgd.errors import DataError, MissingExtraError
+from testsgd.errors import DataError, MissingExtraError, ParameterError
 from testsgd.models.encoding import fit_encoding
 from testsgd.models.storage import CARD_FILE, MODEL_FILE, read_network, write_preprocessing
 
@@ -96,16 +96,19 @@ def train_network(
     MissingExtraError
         If TensorFlow is not installed.
     DataError
-        If the rows have no labels.
+        If the rows have no labels, or are too few to be split.
+    ParameterError
+        If the seed or the number of epochs is out of its range.
 
     References
     ----------
     Zhang, Sun, Wang and Sun, TestSGD, section 5, "Experiment Subjects" and Table 3.
     """
+    check_training(seed=seed, epochs=epochs)
     folder = Path(folder)
     label = table.specification.label
     labels = _binary_labels(table)
-    train, validation, test = _split(labels, seed)
+    train, validation, test = _split(labels, seed, table.source or "the data")
     encoding = fit_encoding(table, train)
     inputs = encoding.encode(table.frame)
 
@@ -141,6 +144,18 @@ def train_network(
     )
     _write_card(folder, table, report, seed, (len(seen), len(test)))
     return report
+
+
+def check_training(*, seed: int, epochs: int) -> None:
+    """Raise a :class:`ParameterError` if a training cannot go by these."""
+    if not 0 <= seed < 2**32:
+        raise ParameterError(
+            f"{seed} is not between 0 and {2**32 - 1}", where="seed", remedy="give a whole number"
+        )
+    if epochs < 1:
+        raise ParameterError(
+            f"{epochs} is not at least 1", where="epochs", remedy="give a whole number"
+        )
 
 
 def _fit(
@@ -219,21 +234,33 @@ def _binary_labels(table: Table) -> NDArray[np.float32]:
 
 
 def _other_label(table: Table, favourable: str) -> str:
-    values = table.specification.label.values or sorted(set(table.labels or []))
+    values = table.specification.label.values
+    if values is None:
+        values = [] if table.labels is None else sorted(set(table.labels))
     others = [value for value in values if value != favourable]
     return others[0] if len(others) == 1 else f"not {favourable}"
 
 
 def _split(
-    labels: NDArray[np.float32], seed: int
+    labels: NDArray[np.float32], seed: int, where: str
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     from sklearn.model_selection import train_test_split
 
     rows = np.arange(len(labels))
-    rest, test = train_test_split(rows, test_size=TEST_SHARE, stratify=labels, random_state=seed)
-    train, validation = train_test_split(
-        rest, test_size=VALIDATION_SHARE, stratify=labels[rest], random_state=seed
-    )
+    try:
+        rest, test = train_test_split(
+            rows, test_size=TEST_SHARE, stratify=labels, random_state=seed
+        )
+        train, validation = train_test_split(
+            rest, test_size=VALIDATION_SHARE, stratify=labels[rest], random_state=seed
+        )
+    except ValueError as error:
+        raise DataError(
+            f"{len(labels)} row(s), {int(labels.sum())} of them with the favourable label, are too "
+            "few to be split for training and testing",
+            where=where,
+            remedy="give more rows of each label",
+        ) from error
     return np.sort(train), np.sort(validation), np.sort(test)
 
 

@@ -10,6 +10,7 @@ nothing is rounded.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
@@ -288,9 +289,10 @@ def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]
     count = bins or feature.bins or DEFAULT_BINS
     if feature.type == "integer" and high - low + 1 <= count:
         return tuple(float(edge) for edge in np.arange(low, high + 2))
-    # linspace gives 0.30000000000000004 where people mean 0.3, and a row at 0.3 would be misplaced.
-    digits = 12 - int(np.ceil(np.log10(high - low)))
-    return tuple(round(float(edge), digits) for edge in np.linspace(low, high, count + 1))
+    # As fractions of the decimals that people write: in floats 0.3 would come out as
+    # 0.30000000000000004, and a row at 0.3 be misplaced.
+    first, last = Fraction(str(low)), Fraction(str(high))
+    return tuple(float(first + (last - first) * step / count) for step in range(count + 1))
 
 
 def _category_axis(table: Table, name: str, feature: Feature) -> CategoryAxis:

@@ -65,6 +65,24 @@ class FrequentRuleSets:
         """Give a group's description."""
         return rule_set_at(self.axes, self.subsets[self.subset[group]], int(self.place[group]))
 
+    def texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
+        """Give the descriptions of many groups, joined from those of single rules."""
+        texts = np.empty(len(groups), dtype=object)
+        written = [
+            np.array([axis.rule(index).text for index in range(axis.rule_count)], dtype=object)
+            for axis in self.axes
+        ]
+        for index, subset in enumerate(self.subsets):
+            chosen = np.flatnonzero(self.subset[groups] == index)
+            if len(chosen) == 0:
+                continue
+            rules = decode(self.axes, subset, self.place[groups[chosen]])
+            joined = written[subset[0]][rules[0]]
+            for axis, rule in zip(subset[1:], rules[1:], strict=True):
+                joined = joined + " and " + written[axis][rule]
+            texts[chosen] = joined
+        return texts
+
     def take(self, groups: NDArray[np.intp]) -> FrequentRuleSets:
         """Give some of the groups, in the order given."""
         return FrequentRuleSets(

@@ -99,19 +99,30 @@ def _moved_numbers(
 
 
 def _with_numbers(column: pd.Series[Any], numbers: NDArray[np.float64]) -> pd.Series[Any]:
-    """Give numbers the type of a column."""
-    dtype = column.dtype
+    """Give numbers the type of a column, or a wider one if it cannot hold them."""
+    dtype = _roomy_type(column.dtype, numbers)
     if isinstance(dtype, np.dtype):
-        if np.issubdtype(dtype, np.integer):
-            whole = np.rint(numbers).astype(np.int64)
-            limits = np.iinfo(dtype.name)
-            fits = whole.min() >= limits.min and whole.max() <= limits.max
-            return pd.Series(whole.astype(dtype) if fits else whole, index=column.index)
         return pd.Series(numbers.astype(dtype), index=column.index)
     # Nullable and Arrow types know a missing cell of their own.
     cells = pd.array(np.where(np.isnan(numbers), 0, numbers), dtype="Float64")
     cells[np.isnan(numbers)] = pd.NA
     return pd.Series(cells, index=column.index).astype(dtype)
+
+
+def _roomy_type(dtype: Any, numbers: NDArray[np.float64]) -> Any:
+    """Give a column's type, or one of 64 bits where whole numbers would overflow or be cut."""
+    if not pd.api.types.is_integer_dtype(dtype):
+        return dtype
+    known = numbers[~np.isnan(numbers)]
+    whole = bool(np.all(known % 1 == 0))
+    limits = np.iinfo((dtype if isinstance(dtype, np.dtype) else dtype.numpy_dtype).name)
+    if whole and limits.min <= known.min() and known.max() <= limits.max:
+        return dtype
+    if isinstance(dtype, np.dtype):
+        return np.dtype(np.int64 if whole else np.float64)
+    if isinstance(dtype, pd.ArrowDtype):
+        return "int64[pyarrow]" if whole else "double[pyarrow]"
+    return "Int64" if whole else "Float64"
 
 
 def _moved_categories(
@@ -120,28 +131,49 @@ def _moved_categories(
     values = feature.values or []
     codes = category_codes(column, values, feature=name).astype(np.int64)
     target = codes + direction
-    changed = (codes >= 0) & (target >= 0) & (target < len(values))
+    changed = (codes >= 0) & (target >= 0) & (target < len(values)) & (target != codes)
     if not changed.any():
         return column, changed
     target = np.where(changed, target, codes)
-    dtype = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        dtype = _complete_type(column, column.dtype, values)
         declared = declared_places(dtype, values)
         known = np.flatnonzero(declared >= 0)
-        if len(known) == len(values):
-            category = np.full(len(values) + 1, -1, dtype=np.int64)
-            category[declared[known]] = known
-            cells = pd.Categorical.from_codes(category[target], dtype=dtype)
-            return pd.Series(cells, index=column.index, copy=False), changed
+        # The last place serves code -1, a missing cell.
+        category = np.full(len(values) + 1, -1, dtype=np.int64)
+        category[declared[known]] = known
+        moved_cells = pd.Categorical.from_codes(category[target], dtype=dtype)
+        return pd.Series(moved_cells, index=column.index, copy=False), changed
     originals = _original_values(column, values)
     cells = np.array([*originals, None], dtype=object)[target]
-    if isinstance(dtype, pd.CategoricalDtype):
-        return pd.Series(pd.Categorical(cells, ordered=bool(dtype.ordered)), column.index), changed
     still = codes < 0
     if still.any():
         # A missing cell stays as it was written: None, NaN or NA.
         cells[still] = column.to_numpy(dtype=object)[still]
-    return pd.Series(cells, index=column.index, dtype=dtype), changed
+    texts = [isinstance(original, str) for original in originals]
+    if column.dtype == object or any(texts) == all(texts):
+        try:
+            return pd.Series(cells, index=column.index, dtype=column.dtype), changed
+        except (OverflowError, ValueError):
+            pass
+    # The column's type cannot hold every declared value, as with "3+" among whole numbers.
+    return pd.Series(cells, index=column.index, dtype=object).infer_objects(), changed
+
+
+def _complete_type(
+    column: pd.Series[Any], dtype: pd.CategoricalDtype, values: list[str]
+) -> pd.CategoricalDtype:
+    """Give a categorical column's type, with categories added for declared values it lacks."""
+    places = set(declared_places(dtype, values).tolist())
+    absent = [place for place in range(len(values)) if place not in places]
+    if not absent:
+        return dtype
+    originals = _original_values(column, values)
+    if dtype.ordered:
+        # Added at the end, a low value would count as the highest: the declared order holds.
+        rest = [category for category in dtype.categories if category not in originals]
+        return pd.CategoricalDtype([*originals, *rest], ordered=True)
+    return pd.CategoricalDtype([*dtype.categories, *(originals[place] for place in absent)])
 
 
 def _original_values(column: pd.Series[Any], values: list[str]) -> list[Any]:
@@ -153,11 +185,15 @@ def _original_values(column: pd.Series[Any], values: list[str]) -> list[Any]:
 
 
 def _as_written(value: str, sample: Any) -> Any:
-    if isinstance(sample, (bool, np.bool_)):
-        return value == "True"
-    if isinstance(sample, (int, float, np.number)):
+    # numpy's int8 would not read "200".
+    kind = type(sample.item() if isinstance(sample, np.generic) else sample)
+    if kind is bool:
+        return {"False": False, "True": True}.get(value, value)
+    if kind in (int, float):
         try:
-            return type(sample)(value)
+            number = kind(value)
         except ValueError:
             return value
+        # "01" is another category than "1".
+        return number if category_text(number) == value else value
     return value

@@ -114,4 +114,5 @@ def _no_copy(
         return np.ones(len(sizes), dtype=bool)
     both = weighted @ kept_members.T
     either = sizes[:, None] + kept_sizes - both
-    return np.asarray(np.all(both < overlap * either, axis=1), dtype=bool)
+    # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
+    return np.asarray(np.all(both / either < overlap, axis=1), dtype=bool)

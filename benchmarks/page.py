@@ -1,0 +1,78 @@
+"""The page of results: which case fills which table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchmarks.measure import machine
+
+Rows = list[list[str]]
+
+
+def render(run: Callable[[str], Rows], day: str) -> str:
+    """Write the page, running each case when its table comes."""
+    parts = [
+        "# Benchmarks",
+        f"Made by `make bench` (that is `python -m benchmarks`) on {day}; do not edit by hand.",
+        f"Machine: {machine()}.",
+        "Each case runs in a process of its own, with the model and the data loaded. Times are "
+        "medians of several runs with the fastest and the slowest in brackets; ratios are between "
+        "runs of the same process, taken in turn. Memory is the peak of the process.",
+        "## Exact Census audit against a forward pass",
+        "The exact audit asks the network about 651,220 perturbed rows (32,561 people, 10 features "
+        "that are not sensitive, two directions). The physical limit is one forward pass over "
+        "them. The audit can be faster than one in a single batch, because rows that differ in "
+        "one feature share the first layer's sums, and a move out of the domain is the row itself.",
+        _table(["what", "time", "compared"], run("census")),
+        "## Crime, up to three of ten sensitive features",
+        "Target: 15 s and 2 GB.",
+        _table(
+            ["candidate rule sets", "frequent", "groups", "time", "peak memory", "above the start"],
+            run("crime"),
+        ),
+        "## Many rows",
+        "Synthetic rows with 5 sensitive features and 20 others, and a cheap model "
+        "(a comparison). Target: at 10 million rows less than 1.5 GB above the data, "
+        "and time linear in the rows.",
+        _table(
+            [
+                "rows",
+                "mode",
+                "model queries",
+                "time",
+                "per million rows",
+                "data",
+                "memory above the data",
+            ],
+            [
+                *run("rows-sampled-1"),
+                *run("rows-sampled-10"),
+                *run("rows-exact-1"),
+                *run("rows-exact-10"),
+            ],
+        ),
+        "## Every data set, exact, beside the paper",
+        "The paper's times and numbers of rule sets are those of TestSGD, Table 5, on the authors' "
+        "machine (one Intel Core at 3.10 GHz, two GPUs), so the ratio is between machines, "
+        "algorithms and models at once.",
+        _table(
+            [
+                "data set",
+                "rows",
+                "candidates",
+                "frequent",
+                "groups",
+                "time",
+                "paper: rule sets",
+                "paper: time",
+                "ratio",
+            ],
+            run("sets"),
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(heading: list[str], rows: Rows) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

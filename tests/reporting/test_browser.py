@@ -1,0 +1,81 @@
+"""The report in a real browser: it renders, offline, without a word on the console."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from testsgd.api import audit
+from testsgd.data import PLANTED_GROUP
+
+CHROMIUM = shutil.which("chromium")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Audit the demo and write its report."""
+    return audit(None, None, "demo").write(tmp_path_factory.mktemp("report"), ["html"])[0]
+
+
+def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            str(CHROMIUM),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            f"--user-data-dir={page.parent / 'profile'}",
+            "--enable-logging=stderr",
+            *options,
+            page.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+
+def test_report_says_nothing_on_the_console(report: Path) -> None:
+    finished = browse(report, "--dump-dom")
+
+    assert [line for line in finished.stderr.splitlines() if "CONSOLE" in line] == []
+
+
+def test_a_broken_page_would_be_noticed(report: Path) -> None:
+    """The check above can fail: a script that the page's own policy forbids is logged."""
+    broken = report.with_name("broken.html")
+    broken.write_text(
+        report.read_text(encoding="utf-8").replace("</body>", "<script>x()</script></body>"),
+        encoding="utf-8",
+    )
+
+    assert "CONSOLE" in browse(broken, "--dump-dom").stderr
+
+
+def test_planted_group_is_rendered(report: Path) -> None:
+    rendered = browse(report, "--dump-dom").stdout
+    first_heading = rendered.partition("<h1")[2].partition("</h1>")[0]
+
+    for part in PLANTED_GROUP.split(" and "):
+        assert part.replace("<", "&lt;") in first_heading
+
+
+def test_report_can_be_printed(report: Path) -> None:
+    target = report.with_suffix(".pdf")
+    browse(report, f"--print-to-pdf={target}")
+
+    assert target.read_bytes().startswith(b"%PDF")

@@ -1,0 +1,151 @@
+"""An axis: the rules over one feature, as objects, as a 0/1 matrix and as sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as numpy_strategies
+from plain_rules import make_table, plain_rules, tables
+
+from testsgd.errors import ParameterError
+from testsgd.rules import CategoryAxis, IntervalAxis, sensitive_axes
+
+
+def rules_of(axis):
+    return [axis.rule(index) for index in range(axis.rule_count)]
+
+
+@given(tables(most_cells=4))
+def test_rules_are_those_that_the_definition_lists(table):
+    for axis in sensitive_axes(table):
+        expected = {rule for rule, _ in plain_rules(table, axis.feature)}
+        assert len(rules_of(axis)) == len(expected)
+        assert set(rules_of(axis)) == expected
+
+
+@given(tables(most_cells=4))
+def test_matrix_rows_say_what_the_rules_match(table):
+    for axis in sensitive_axes(table):
+        cells = axis.cells(table)
+        assert axis.matrix.shape == (axis.rule_count, len(axis.labels))
+        for row, rule in zip(axis.matrix, rules_of(axis), strict=True):
+            assert row[cells].tolist() == rule.matches(table).astype(int).tolist()
+
+
+@given(tables(most_cells=4))
+def test_rule_of_a_cell_matches_the_rows_in_it(table):
+    for axis in sensitive_axes(table):
+        cells = axis.cells(table)
+        for cell in range(len(axis.labels)):
+            rule = axis.cell_rule(cell)
+            if rule is not None:
+                assert rule.matches(table).tolist() == (cells == cell).tolist()
+            elif isinstance(axis, IntervalAxis):
+                # Missing numbers, or a single bin that leaves nobody out.
+                assert (cell == axis.bins and axis.has_missing) or axis.bins == 1
+
+
+@given(tables(), st.integers(0, 20), st.integers(0, 20))
+def test_cells_of_some_rows_are_those_of_all(table, start, stop):
+    for axis in sensitive_axes(table):
+        part = slice(start, stop)
+        assert axis.cells(table, part).tolist() == axis.cells(table)[part].tolist()
+
+
+@given(st.integers(1, 12))
+def test_proper_subsets_of_values(values):
+    axis = CategoryAxis("x", tuple(map(str, range(values))), tuple(range(values)))
+    assert axis.rule_count == len(axis.matrix) == 2**values - 2
+    assert len(np.unique(axis.matrix, axis=0)) == axis.rule_count
+    assert axis.value_counts.tolist() == [len(rule.values) for rule in rules_of(axis)]
+    assert not axis.widths.any()
+
+
+@given(st.integers(1, 30), st.booleans())
+def test_proper_runs_of_bins(bins, has_missing):
+    axis = IntervalAxis("x", tuple(float(edge) for edge in range(bins + 1)), has_missing)
+    assert axis.rule_count == len(axis.matrix) == bins * (bins + 1) // 2 - 1
+    assert axis.widths.tolist() == axis.matrix.sum(axis=1).tolist()
+    assert not axis.value_counts.any()
+    if has_missing:
+        assert axis.labels[-1] == "missing"
+        assert not axis.matrix[:, -1].any()
+
+
+AXES = st.one_of(
+    st.builds(
+        lambda size: CategoryAxis("x", tuple(map(str, range(size))), tuple(range(size))),
+        st.integers(1, 5),
+    ),
+    st.builds(
+        lambda bins, missing: IntervalAxis("x", tuple(range(bins + 1)), missing),
+        st.integers(1, 6),
+        st.booleans(),
+    ),
+)
+
+
+@given(AXES, st.data())
+def test_contraction_is_the_product_with_the_matrix_and_wraps_like_it(axis, data):
+    shape = [data.draw(st.integers(1, 3)) for _ in range(3)]
+    place = data.draw(st.integers(0, 2))
+    shape[place] = len(axis.labels)
+    whole = np.iinfo(np.int64)
+    # Numbers near both ends of 64 bits: the fingerprints of the lattice are such.
+    counts = data.draw(
+        numpy_strategies.arrays(np.int64, tuple(shape), elements=st.integers(whole.min, whole.max))
+    )
+    exact = np.tensordot(axis.matrix.astype(object), counts.astype(object), axes=(1, place))
+    wrapped = np.moveaxis((exact + 2**63) % 2**64 - 2**63, 0, place)
+    before = counts.copy()
+    found = axis.contract(counts, place)
+    assert found.dtype == np.int64
+    assert found.shape == wrapped.shape
+    assert found.tolist() == wrapped.tolist()
+    assert np.array_equal(counts, before)
+
+
+def test_values_that_do_not_occur_give_no_rules():
+    table = make_table(
+        {"race": {"type": "categorical", "values": ["Black", "Asian", "White"]}},
+        {"race": ["White", "Black", "White"]},
+    )
+    (axis,) = sensitive_axes(table)
+    assert axis.labels == ("Black", "White")
+    assert [rule.text for rule in rules_of(axis)] == ["race = Black", "race = White"]
+
+
+def test_missing_category_is_a_value():
+    table = make_table(
+        {"race": {"type": "categorical", "values": ["Black", "White"]}},
+        {"race": [None, "White"]},
+    )
+    (axis,) = sensitive_axes(table)
+    assert [rule.text for rule in rules_of(axis)] == ["race = White", "race = missing"]
+
+
+def test_missing_number_is_in_no_rule():
+    table = make_table(
+        {"age": {"type": "integer", "range": [0, 100], "bins": 2}}, {"age": [10.0, 50.0, np.nan]}
+    )
+    (axis,) = sensitive_axes(table)
+    assert [rule.text for rule in rules_of(axis)] == ["age < 50", "age >= 50"]
+    assert axis.labels == ("0 to 50", "50 to 100", "missing")
+    assert axis.cells(table).tolist() == [0, 1, 2]
+    assert axis.cell_rule(2) is None
+
+
+@pytest.mark.parametrize(("values", "missing", "refused"), [(12, 0, False), (13, 0, True), (12, 1, True)])
+def test_too_many_values_are_refused_with_the_way_out(values, missing, refused):
+    names = [f"v{place}" for place in range(values)]
+    table = make_table(
+        {"town": {"type": "categorical", "values": names}}, {"town": [*names, *[None] * missing]}
+    )
+    if not refused:
+        assert sensitive_axes(table)[0].rule_count == 4094
+        return
+    with pytest.raises(ParameterError, match="8,190 rules.*join values") as caught:
+        sensitive_axes(table)
+    assert caught.value.details == {"feature": "town", "values": 13}
