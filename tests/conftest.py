@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+import hypothesis
 import pytest
 
 from testsgd.data import DatasetSpecification, Table, find_files, load_specification, load_table
 from testsgd.errors import DownloadError
 from testsgd.models import LoadedModel, load_model
+
+# How long an example takes is no matter of a test, least of all on a busy machine.
+hypothesis.settings.register_profile("testsgd", deadline=None)
+hypothesis.settings.load_profile("testsgd")
 
 
 @pytest.fixture(scope="session")

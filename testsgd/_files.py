@@ -20,6 +20,11 @@ def atomic_path(target: Path) -> Iterator[Path]:
     If the block raises, the temporary file is removed and `target` is left as it was.
     """
     target = Path(target)
+    if target.exists() and not target.is_file():
+        # Moving a file onto a folder fails late; onto a device such as /dev/null it would succeed.
+        raise ConfigurationError(
+            "cannot write there (it is no file)", where=str(target), remedy="choose another name"
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(

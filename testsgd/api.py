@@ -22,9 +22,11 @@ from testsgd.data import (
 from testsgd.errors import ParameterError, ResultError
 from testsgd.models import load_model
 from testsgd.reporting import (
+    GROUP_COLUMNS,
     AuditSummary,
     Verdict,
     groups_frame,
+    import_pyarrow,
     read_summary,
     render_html,
     render_json,
@@ -43,6 +45,9 @@ FILE_NAMES = {
     "csv": "groups.csv",
     "parquet": "groups.parquet",
 }
+
+# These views hold all groups, so they are written from the findings.
+_ALL_GROUPS = {"csv": write_csv, "parquet": write_parquet}
 
 
 class AuditResult:
@@ -82,13 +87,13 @@ class AuditResult:
             row = group.model_dump(exclude={"rules", "rules_alone", "interval", "margin_method"})
             row["interval_low"], row["interval_high"] = group.interval
             rows.append(row)
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows, columns=list(GROUP_COLUMNS))
 
     @property
     def distinct(self) -> pd.DataFrame:
         """The groups that are no near copies of one ranked above them."""
         groups = self.groups
-        return groups[groups["distinct"]] if len(groups) else groups
+        return groups[groups["distinct"].astype(bool)]
 
     def to_json(self) -> str:
         """Give the summary as JSON text, after the schema ``testsgd.audit/1``."""
@@ -155,8 +160,17 @@ class AuditResult:
         ------
         ParameterError
             If a format is unknown, or needs the findings and the result was read from JSON.
+        MissingExtraError
+            If ``parquet`` is asked for and pyarrow is not installed.
         """
         check_formats(formats)
+        for item in formats:
+            if self.findings is None and item in _ALL_GROUPS:
+                raise ParameterError(
+                    f"{item!r} holds all groups, a saved result only the top ones",
+                    where="format",
+                    remedy="run the audit again with that format",
+                )
         texts = {"html": self.to_html, "md": self.to_markdown, "json": self.to_json}
         # Rendered first, written then: if one view fails, no file is touched.
         rendered = {item: texts[item]() for item in formats if item in texts}
@@ -165,16 +179,8 @@ class AuditResult:
             target = Path(folder) / FILE_NAMES[item]
             if item in rendered:
                 write_text(target, rendered[item])
-            elif self.findings is None:
-                raise ParameterError(
-                    f"{item!r} holds all groups, a saved result only the top ones",
-                    where="format",
-                    remedy="run the audit again with that format",
-                )
-            elif item == "csv":
-                write_csv(self.findings, target)
-            else:
-                write_parquet(self.findings, target)
+            elif self.findings is not None:
+                _ALL_GROUPS[item](self.findings, target)
             written.append(target)
         return written
 
@@ -254,7 +260,7 @@ def audit(
 
 
 def check_formats(formats: Sequence[str]) -> None:
-    """Raise a :class:`ParameterError` if a format of reports is unknown."""
+    """Raise an error if a format of reports is unknown, or needs what is not installed."""
     for item in formats:
         if item not in FORMATS:
             raise ParameterError(
@@ -262,6 +268,8 @@ def check_formats(formats: Sequence[str]) -> None:
                 where="format",
                 remedy=f"choose from {', '.join(FORMATS)}",
             )
+    if "parquet" in formats:
+        import_pyarrow()
 
 
 def resolve_specification(

@@ -23,7 +23,9 @@ def make_table(features, columns):
         {
             "dataset": {"name": "small"},
             "label": {"column": "label", "favourable": "yes", "values": ["no", "yes"]},
-            "features": {name: {**feature, "sensitive": True} for name, feature in features.items()},
+            "features": {
+                name: {**feature, "sensitive": True} for name, feature in features.items()
+            },
         }
     )
     frame = pd.DataFrame(columns)

@@ -137,7 +137,9 @@ def test_missing_number_is_in_no_rule():
     assert axis.cell_rule(2) is None
 
 
-@pytest.mark.parametrize(("values", "missing", "refused"), [(12, 0, False), (13, 0, True), (12, 1, True)])
+@pytest.mark.parametrize(
+    ("values", "missing", "refused"), [(12, 0, False), (13, 0, True), (12, 1, True)]
+)
 def test_too_many_values_are_refused_with_the_way_out(values, missing, refused):
     names = [f"v{place}" for place in range(values)]
     table = make_table(
@@ -146,6 +148,6 @@ def test_too_many_values_are_refused_with_the_way_out(values, missing, refused):
     if not refused:
         assert sensitive_axes(table)[0].rule_count == 4094
         return
-    with pytest.raises(ParameterError, match="8,190 rules.*join values") as caught:
+    with pytest.raises(ParameterError, match=r"8,190 rules.*join values") as caught:
         sensitive_axes(table)
     assert caught.value.details == {"feature": "town", "values": 13}

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.parameters import AuditParameters
 from testsgd.rules import FrequentRuleSets
 from testsgd.sampling import Neighbourhood
-from testsgd.scoring import difference_interval, effective_size
+from testsgd.scoring import difference_interval, effective_size, enough, score_margins
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -127,6 +128,52 @@ def exact_estimates(rule_sets: FrequentRuleSets, neighbourhood: Neighbourhood) -
         margin=np.zeros(groups),
         wilson=np.zeros(groups, dtype=bool),
         decided=np.ones(groups, dtype=bool),
+    )
+
+
+def drawn_estimates(
+    rows_in: Counts, total_rows: int, tallies: Counts, parameters: AuditParameters
+) -> Estimates:
+    """Give the estimates of an audit that drew samples, and apply the stopping rule to them.
+
+    Parameters
+    ----------
+    rows_in : numpy.ndarray of int64, shape (groups,)
+        Rows inside each group.
+    total_rows : int
+        Rows in all.
+    tallies : numpy.ndarray of int64, shape (4, groups)
+        Samples inside, samples outside, favourable ones inside, favourable ones outside.
+    parameters : AuditParameters
+        The stopping rule.
+
+    Returns
+    -------
+    Estimates
+    """
+    samples_in, samples_out, favourable_in, favourable_out = tallies
+    margins = score_margins(
+        favourable_in, samples_in, favourable_out, samples_out, parameters.confidence
+    )
+    return Estimates(
+        rows_in=rows_in,
+        rows_out=total_rows - rows_in,
+        samples_in=samples_in,
+        samples_out=samples_out,
+        favourable_in=favourable_in,
+        favourable_out=favourable_out,
+        squares_in=None,
+        squares_out=None,
+        answers=1,
+        margin=margins.margin,
+        wilson=margins.wilson,
+        decided=enough(
+            samples_in,
+            samples_out,
+            margins.margin,
+            min_samples=parameters.min_samples,
+            error_margin=parameters.error_margin,
+        ),
     )
 
 

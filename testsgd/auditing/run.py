@@ -7,27 +7,27 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import joblib
 import numpy as np
 
-from testsgd.auditing.estimates import Counts, Estimates, exact_estimates
+from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.findings import Findings
+from testsgd.auditing.independent import sample_independent
+from testsgd.auditing.outcome import Outcome
+from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.sampled import sample_independent, sample_pooled
+from testsgd.auditing.pooled import sample_pooled
 from testsgd.data import Table
 from testsgd.errors import ParameterError
-from testsgd.models import PROBE_ROWS, LoadedModel
+from testsgd.models import PROBE_ROWS, LoadedModel, Model
 from testsgd.rules import (
     Contingency,
-    FrequentRuleSets,
     lay_out,
-    mine,
     sensitive_axes,
     small_groups,
 )
-from testsgd.sampling import explore_neighbourhood, neighbourhood_size
+from testsgd.sampling import neighbourhood_size
 from testsgd.scoring import distinct_groups, rank_groups
 
 # A phase's name, how much of it is done, and how much there is.
@@ -79,13 +79,17 @@ def run_audit(
         min_count = max(1, math.ceil(parameters.theta * len(table) - 1e-9))
     with clock.phase("model check"):
         fingerprint, probed = _probe(model, table, _probe_rows(table, parameters))
-    if _exact(table, parameters):
-        mode = "exact"
-        outcome = _run_exact(model, table, contingency, parameters, min_count, clock, progress)
-    else:
-        mode = "sampled"
-        outcome = _run_sampled(
-            model, table, contingency, parameters, min_count, probed, clock, progress
+    exact = _exact(table, parameters)
+    with clock.phase("predictions and rule sets"):
+        outcome = _find_rates(
+            model.model,
+            table,
+            contingency,
+            parameters,
+            exact=exact,
+            min_count=min_count,
+            budget=max(0, parameters.max_queries - probed),
+            progress=_named("asking the model", progress),
         )
     with clock.phase("ranking"):
         ranking = rank_groups(
@@ -107,7 +111,7 @@ def run_audit(
         table=table,
         model=model,
         parameters=parameters,
-        mode="exact" if mode == "exact" else "sampled",
+        mode="exact" if exact else "sampled",
         contingency=contingency,
         rule_sets=outcome.rule_sets,
         estimates=outcome.estimates,
@@ -122,16 +126,6 @@ def run_audit(
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
     )
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    rule_sets: FrequentRuleSets
-    estimates: Estimates
-    cell_samples: Counts
-    cell_favourable: Counts
-    queries: int
-    accuracy: float | None
 
 
 class _Clock:
@@ -162,7 +156,7 @@ def _probe(model: LoadedModel, table: Table, rows: int) -> tuple[str, int]:
 def _exact(table: Table, parameters: AuditParameters) -> bool:
     if parameters.mode == "sampled":
         return False
-    queries = (neighbourhood_size(table) + 1) * len(table) + _probe_rows(table, parameters)
+    queries = (neighbourhood_size(table) + 1) * len(table) + min(PROBE_ROWS, len(table))
     fits = queries <= parameters.max_queries
     if parameters.mode == "exact" and not fits:
         raise ParameterError(
@@ -174,97 +168,52 @@ def _exact(table: Table, parameters: AuditParameters) -> bool:
     return fits
 
 
-def _jobs(model: LoadedModel, parameters: AuditParameters) -> int:
-    if parameters.jobs is not None:
-        return parameters.jobs
-    return int(joblib.cpu_count()) if model.model.thread_safe else 1
-
-
-def _run_exact(
-    model: LoadedModel,
+def _find_rates(
+    model: Model,
     table: Table,
     contingency: Contingency,
     parameters: AuditParameters,
+    *,
+    exact: bool,
     min_count: int,
-    clock: _Clock,
-    progress: Progress | None,
-) -> _Outcome:
-    with clock.phase("predictions"):
-        neighbourhood = explore_neighbourhood(
-            model.model,
+    budget: int,
+    progress: PhaseProgress | None,
+) -> Outcome:
+    """Choose among the three ways of finding the groups' rates."""
+    jobs = parameters.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
+    if exact:
+        return audit_exactly(
+            model,
             table,
-            jobs=_jobs(model, parameters),
-            progress=_named("asking the model", progress),
-        )
-    with clock.phase("rule sets"):
-        favourable = neighbourhood.favourable.astype(np.int64)
-        rows = contingency.tally()
-        cell_favourable = contingency.tally(favourable)
-        rule_sets = mine(
             contingency,
-            np.vstack([rows, cell_favourable, contingency.tally(favourable**2)]),
+            parameters,
             min_count=min_count,
-            max_features=parameters.max_features,
-            progress=_named("scoring rule sets", progress),
+            jobs=jobs,
+            progress=progress,
         )
-    accuracy = None
-    if table.labels is not None and not table.labels.isna().any():
-        labels = table.labels.to_numpy() == table.specification.label.favourable
-        accuracy = float((neighbourhood.decisions == labels).mean())
-    return _Outcome(
-        rule_sets,
-        exact_estimates(rule_sets, neighbourhood),
-        rows * neighbourhood.size,
-        cell_favourable,
-        neighbourhood.queries,
-        accuracy,
+    if parameters.sampling == "pooled":
+        return sample_pooled(
+            model,
+            table,
+            contingency,
+            parameters,
+            min_count=min_count,
+            budget=budget,
+            progress=progress,
+        )
+    return sample_independent(
+        model,
+        table,
+        contingency,
+        parameters,
+        min_count=min_count,
+        budget=budget,
+        jobs=jobs,
+        progress=progress,
     )
 
 
-def _run_sampled(
-    model: LoadedModel,
-    table: Table,
-    contingency: Contingency,
-    parameters: AuditParameters,
-    min_count: int,
-    probed: int,
-    clock: _Clock,
-    progress: Progress | None,
-) -> _Outcome:
-    budget = max(0, parameters.max_queries - probed)
-    with clock.phase("sampling"):
-        if parameters.sampling == "pooled":
-            sampled = sample_pooled(
-                model.model,
-                table,
-                contingency,
-                parameters,
-                min_count=min_count,
-                budget=budget,
-                progress=_named("sampling", progress),
-            )
-        else:
-            sampled = sample_independent(
-                model.model,
-                table,
-                contingency,
-                parameters,
-                min_count=min_count,
-                budget=budget,
-                jobs=_jobs(model, parameters),
-                progress=_named("sampling", progress),
-            )
-    return _Outcome(
-        sampled.rule_sets,
-        sampled.estimates,
-        sampled.cell_samples,
-        sampled.cell_favourable,
-        sampled.queries,
-        None,
-    )
-
-
-def _named(phase: str, progress: Progress | None) -> Callable[[int, int], None] | None:
+def _named(phase: str, progress: Progress | None) -> PhaseProgress | None:
     if progress is None:
         return None
     return lambda done, total: progress(phase, done, total)

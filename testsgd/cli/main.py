@@ -70,7 +70,9 @@ def _run(arguments: list[str] | None) -> int:
         # Typer's own mistakes of usage carry their message and code; which class they are of
         # depends on typer's version.
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
-            print_error(f"{error.format_message()} See testsgd --help.")
+            # Without a message it was the help that was asked for, and printed.
+            if message := error.format_message():
+                print_error(f"{message.rstrip('.')}; see testsgd --help")
             return USAGE_ERROR
         if "--verbose" in (sys.argv if arguments is None else arguments):
             raise

@@ -31,11 +31,9 @@ def train(
 ) -> int:
     """Train the six-layer network of the TestSGD paper and write it with a model card."""
     from testsgd.data import load_specification, load_table
-    from testsgd.errors import ParameterError
-    from testsgd.models import train_network
+    from testsgd.models import check_training, train_network
 
-    if epochs < 1:
-        raise ParameterError(f"{epochs} is not at least 1", where="epochs", remedy="give a number")
+    check_training(seed=seed, epochs=epochs)
     specification = load_specification(dataset)
     table = load_table(specification, file=data, seed=seed)
     folder = out or Path("models") / specification.name

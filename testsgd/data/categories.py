@@ -82,7 +82,7 @@ def category_codes(
     for code, text in unknown:
         seen = np.flatnonzero(codes == code)
         if len(seen) > 0:
-            row = int(seen[0])
+            row = row_name(column, int(seen[0]))
             raise DataError(
                 f"the value {text!r} (row {row}) is not among the declared values of {feature!r}",
                 where=f"feature {feature!r}",
@@ -135,6 +135,7 @@ def _find_places(
     place = {value: position for position, value in enumerate(values)}
     texts = [category_text(unique) for unique in uniques]
     table = np.array([place.get(text, -1) for text in texts] + [-1], dtype=np.int16)
+    table.flags.writeable = False  # many callers share it
     return table, tuple((code, text) for code, text in enumerate(texts) if text not in place)
 
 
@@ -142,8 +143,24 @@ def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any
     """Split a column into codes and the distinct values they stand for (-1: missing)."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return np.asarray(column.cat.codes, dtype=np.int64), list(column.cat.categories)
+    if column.dtype == object and pd.api.types.infer_dtype(column).startswith("mixed"):
+        return _distinct_mixed(column)
     codes, uniques = pd.factorize(column, use_na_sentinel=True)
     return np.asarray(codes, dtype=np.int64), list(uniques)
+
+
+def _distinct_mixed(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Tell values apart by their text: among objects, pandas takes True and 1 for the same."""
+    codes = pd.factorize(column.map(category_text, na_action="ignore"))[0].astype(np.int64)
+    known = np.flatnonzero(codes >= 0)
+    _, first = np.unique(codes[known], return_index=True)
+    return codes, [column.iloc[position] for position in known[first]]
+
+
+def row_name(column: pd.Series[Any], position: int) -> Any:
+    """Give the name of a row as the user knows it: its entry in the index."""
+    name = column.index[position]
+    return name.item() if isinstance(name, np.generic) else name
 
 
 def _some(values: Sequence[str], limit: int = 8) -> str:

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.errors import ParameterError
+
 PLANTED_GROUP = "gender = female and race = Black and 40 <= age < 60"
 
 ROWS = 20_000
@@ -51,12 +53,26 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
         ``debt_ratio``, ``savings_ratio``, ``open_loans``, ``housing``, ``purpose``, and the label
         ``granted`` (``yes`` or ``no``).
 
+    Raises
+    ------
+    ParameterError
+        If there is nobody to generate, or the seed is below 0.
+
     Examples
     --------
     >>> people = generate_demo(rows=1000, seed=1)
     >>> people.shape
     (1000, 11)
     """
+    for name, value, least in (("rows", rows, 1), ("seed", seed, 0)):
+        if value < least:
+            raise ParameterError(
+                f"{name} is {value}",
+                where=f"{name} of the demo",
+                remedy=f"give a whole number from {least} up",
+                parameter=name,
+                value=value,
+            )
     generator = np.random.default_rng([seed, 20_000])
     gender = generator.choice(["female", "male"], rows)
     race = generator.choice(RACES, rows, p=_RACE_SHARES)

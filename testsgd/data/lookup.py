@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import tempfile
+import zipfile
+import zlib
 from pathlib import Path
 
-from testsgd._files import sha256_of_file
+from testsgd._files import atomic_path, sha256_of_file
 from testsgd.data.schema import DataFile, DatasetSpecification
-from testsgd.errors import DownloadError
+from testsgd.errors import ConfigurationError, DownloadError
 
 HOME_VARIABLE = "TESTSGD_DATA_HOME"
 
@@ -58,12 +62,20 @@ def find_files(specification: DatasetSpecification, *, download: bool = True) ->
 def _find(name: str, file: DataFile, download: bool) -> Path:
     for folder in candidate_folders(name):
         path = folder / file.name
-        if path.is_file():
-            _check(path, file)
-            return path
+        try:
+            if path.is_file():
+                _check(path, file)
+                return path
+        except OSError as error:
+            raise DownloadError(
+                f"the file cannot be read ({error.strerror})",
+                where=str(path),
+                remedy="check who may read it",
+                file=file.name,
+            ) from error
     if not download or file.url is None:
         raise _missing(name, file, "is in none of the folders")
-    return _download(name, file)
+    return _download(name, file, file.url)
 
 
 def _check(path: Path, file: DataFile) -> None:
@@ -74,14 +86,16 @@ def _check(path: Path, file: DataFile) -> None:
         raise DownloadError(
             f"the file is not the one described: its sha256 is {seen}, not {file.sha256}",
             where=str(path),
-            remedy="replace it by the published file, or remove it to have it downloaded",
+            remedy=f"replace it by the file from {file.url}, or remove it to have it downloaded"
+            if file.url
+            else "replace it by that file, or correct `sha256` in the description",
             file=file.name,
             sha256=file.sha256,
             seen=seen,
         )
 
 
-def _download(name: str, file: DataFile) -> Path:
+def _download(name: str, file: DataFile, url: str) -> Path:
     import pooch
     import requests
 
@@ -91,51 +105,51 @@ def _download(name: str, file: DataFile) -> Path:
     logger.setLevel("WARNING")
     try:
         if file.member is None:
-            pooch.retrieve(
-                file.url,
-                known_hash=f"sha256:{file.sha256}" if file.sha256 else None,
-                fname=file.name,
-                path=folder,
-            )
+            known = f"sha256:{file.sha256}" if file.sha256 else None
+            pooch.retrieve(url, known_hash=known, fname=file.name, path=folder)
         else:
-            _download_member(file, folder)
-    except (requests.exceptions.RequestException, OSError, ValueError, KeyError) as error:
+            _download_member(url, file.member, file, folder)
+    except requests.exceptions.ConnectionError as error:
+        raise _missing(name, file, "could not be downloaded (no connection)") from error
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+        ConfigurationError,
+    ) as error:
         raise _missing(name, file, f"could not be downloaded ({_reason(error)})") from error
     finally:
         logger.setLevel(level)
     return folder / file.name
 
 
-def _download_member(file: DataFile, folder: Path) -> None:
+def _download_member(url: str, member: str, file: DataFile, folder: Path) -> None:
     """Take one file out of a zip archive; only the member's own hash is known."""
-    import tempfile
-
     import pooch
 
     with tempfile.TemporaryDirectory() as scratch:
-        paths = pooch.retrieve(
-            file.url,
-            known_hash=None,
-            path=scratch,
-            processor=pooch.Unzip(members=[file.member]),
-        )
-        extracted = Path(paths[0])
-        _check(extracted, file)
-        folder.mkdir(parents=True, exist_ok=True)
-        partial = folder / f".{file.name}.part"
-        partial.write_bytes(extracted.read_bytes())
-        partial.replace(folder / file.name)
+        archive = pooch.retrieve(url, known_hash=None, path=scratch)
+        with zipfile.ZipFile(archive) as members:
+            if member not in members.namelist():
+                raise ValueError(f"the archive has no {member!r}")
+            content = members.read(member)
+    seen = hashlib.sha256(content).hexdigest()
+    if file.sha256 is not None and seen != file.sha256:
+        raise ValueError(f"its sha256 is {seen}, not {file.sha256}")
+    with atomic_path(folder / file.name) as temporary:
+        temporary.write_bytes(content)
 
 
 def _missing(name: str, file: DataFile, what: str) -> DownloadError:
     folder = candidate_folders(name)[0]
-    checksum = f" (sha256 {file.sha256})" if file.sha256 else ""
-    source = f"get it from {file.url}{checksum}" if file.url else f"get it{checksum}"
+    source = f"get it from {file.url}" if file.url else "get it"
     if file.member:
         source += f", take {file.member} out of the archive"
+    checksum = f" (its sha256 is {file.sha256})" if file.sha256 else ""
     return DownloadError(
         f"the file {file.name!r} of the data set {name!r} {what}",
-        remedy=f"{source} and put it into {folder}",
+        remedy=f"{source} and put it into {folder}{checksum}",
         file=file.name,
         url=file.url,
         sha256=file.sha256,
@@ -144,5 +158,4 @@ def _missing(name: str, file: DataFile, what: str) -> DownloadError:
 
 
 def _reason(error: Exception) -> str:
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return "no network" if "resolve" in text or "Max retries" in text else text[:200]
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

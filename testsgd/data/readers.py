@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from testsgd.data.categories import category_text
+from testsgd.data.categories import category_text, row_name
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
 from testsgd.errors import DataError
 
@@ -29,7 +31,8 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
     pandas.DataFrame
         One column a feature under its own name, categorical columns as text with missing cells
         left missing, integer columns as whole numbers (as decimals where cells are missing), and
-        the label column, if the files have it, with the labels used.
+        the label column, if the files have it, with the labels used. The index counts the files'
+        rows from 0, so that it has gaps where filters left rows out.
 
     Raises
     ------
@@ -45,7 +48,6 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
         raise DataError(
             "no rows are left", where=where, remedy="check the file and the filters on rows"
         )
-    cells = cells.reset_index(drop=True)
     columns: dict[str, pd.Series[Any]] = {}
     for name, feature in specification.features.items():
         column = specification.column_of(name)
@@ -81,15 +83,16 @@ def label_texts(column: pd.Series[Any], specification: DatasetSpecification) -> 
         If a label is unknown to the description or a number is expected and not found.
     """
     label = specification.label
-    if label.above is not None and label.values is not None:
-        numbers = pd.to_numeric(column, errors="coerce")
-        above: pd.Series[Any] = pd.Series(
-            np.where(numbers > label.above, label.values[0], label.values[1]), index=column.index
-        )
-        return above.where(numbers.notna())
     texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
+    present = set(texts.dropna().unique())
+    if label.above is not None and label.values is not None:
+        if present <= set(label.values):
+            return texts
+        numbers = _label_numbers(texts, label.column)
+        above = np.where(numbers > label.above, label.values[0], label.values[1])
+        return pd.Series(above, index=column.index, dtype=object).where(texts.notna())
     if label.map is not None:
-        unknown = sorted(set(texts.dropna().unique()) - set(label.map) - set(label.map.values()))
+        unknown = sorted(present - set(label.map) - set(label.map.values()))
         if unknown:
             raise DataError(
                 f"the label {unknown[0]!r} is not in the description's label.map",
@@ -101,25 +104,44 @@ def label_texts(column: pd.Series[Any], specification: DatasetSpecification) -> 
     return texts
 
 
+def _label_numbers(texts: pd.Series[Any], name: str) -> NDArray[np.float64]:
+    numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
+    bad = np.flatnonzero(np.isnan(numbers) & texts.notna().to_numpy())
+    if len(bad):
+        row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
+        raise DataError(
+            f"the label in row {row} is {text!r}, not a number",
+            where=f"label column {name!r}",
+            remedy="correct the data, or give label.map instead of label.above",
+            value=text,
+            row=row,
+        )
+    return numbers
+
+
 def _read_cells(path: Path, parsing: Parsing) -> pd.DataFrame:
     """Read every cell as text; only the texts that the description names are missing."""
     whitespace = parsing.separator == "whitespace"
     try:
-        cells = pd.read_csv(
-            path,
-            sep=r"\s+" if whitespace else parsing.separator,
-            header=0 if parsing.header else None,
-            names=None if parsing.header else parsing.columns,
-            skiprows=parsing.skip_rows,
-            dtype=str,
-            keep_default_na=False,
-            na_values=parsing.missing,
-            skipinitialspace=not whitespace,
-            encoding=parsing.encoding,
-            skip_blank_lines=True,
-            index_col=False,
-            on_bad_lines="error",
-        )
+        with warnings.catch_warnings():
+            # pandas only warns where it drops the cells that a row has too many of.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            cells = pd.read_csv(
+                path,
+                sep=r"\s+" if whitespace else parsing.separator,
+                header=0 if parsing.header else None,
+                names=None if parsing.header else parsing.columns,
+                skiprows=parsing.skip_rows,
+                dtype=str,
+                keep_default_na=False,
+                na_values=[""],  # lets a separator at the end of every row pass
+                skipinitialspace=not whitespace,
+                encoding=parsing.encoding,
+                compression=None,
+                skip_blank_lines=True,
+                index_col=False,
+                on_bad_lines="error",
+            )
     except FileNotFoundError as error:
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -128,26 +150,39 @@ def _read_cells(path: Path, parsing: Parsing) -> pd.DataFrame:
         raise DataError(
             "the file is empty", where=str(path), remedy="give a file with rows"
         ) from error
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise _not_text(path, parsing) from error
-    except (pd.errors.ParserError, ValueError) as error:
-        if _looks_binary(path):
+    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
+        if _looks_binary(path, parsing):
             raise _not_text(path, parsing) from error
-        raise DataError(
-            f"the rows cannot be told apart: {str(error).splitlines()[0]}",
-            where=str(path),
-            remedy="check [parse] in the description: separator, header, columns",
-        ) from error
+        raise _not_a_table(path, error) from error
     except OSError as error:
         raise DataError(
             f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the path"
         ) from error
-    if _looks_binary(path):
+    if _looks_binary(path, parsing):
         raise _not_text(path, parsing)
     if len(cells) == 0:
         raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")
-    # A trailing blank is no part of a value.
-    return pd.DataFrame({name: cells[name].str.strip() for name in cells.columns})
+    return pd.DataFrame({name: _bare(cells[name], parsing) for name in cells.columns})
+
+
+def _bare(texts: pd.Series[Any], parsing: Parsing) -> pd.Series[Any]:
+    """Take off the blanks around values, which are no part of them, and mark the missing ones."""
+    texts = texts.fillna("").str.strip()
+    return texts.mask(texts.isin([text.strip() for text in parsing.missing]))
+
+
+def _not_a_table(path: Path, error: Exception) -> DataError:
+    if isinstance(error, pd.errors.ParserWarning):
+        reason = "there are more cells in a row than columns"
+    else:
+        reason = str(error).splitlines()[0]
+    return DataError(
+        f"the rows cannot be told apart: {reason}",
+        where=str(path),
+        remedy="check [parse] in the description: separator, header, columns",
+    )
 
 
 def _renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
@@ -155,9 +190,9 @@ def _renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
     return texts.map(names, na_action="ignore").where(texts.isin(names), texts)
 
 
-def _looks_binary(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return b"\0" in stream.read(8192)
+def _looks_binary(path: Path, parsing: Parsing) -> bool:
+    with path.open(encoding=parsing.encoding, errors="replace") as stream:
+        return "\0" in stream.read(8192)
 
 
 def _not_text(path: Path, parsing: Parsing) -> DataError:
@@ -190,14 +225,14 @@ def _clean(column: pd.Series[Any], name: str, feature: Feature, where: str) -> p
     values = feature.values or []
     unknown = texts.notna() & ~texts.isin(values)
     if unknown.any():
-        row = int(np.flatnonzero(unknown)[0])
+        position = int(np.flatnonzero(unknown)[0])
+        row, text = row_name(texts, position), texts.iloc[position]
         raise DataError(
-            f"the value {texts.iloc[row]!r} (row {row}) is not among the declared values of "
-            f"{name!r}",
+            f"the value {text!r} (row {row}) is not among the declared values of {name!r}",
             where=where,
             remedy="add it to `values` or correct the data",
             feature=name,
-            value=texts.iloc[row],
+            value=text,
             row=row,
         )
     return pd.Series(pd.Categorical(texts, categories=values), index=column.index)
@@ -207,18 +242,18 @@ def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) ->
     numbers = pd.to_numeric(column, errors="coerce")
     bad = numbers.isna() & column.notna()
     if bad.any():
-        row = int(np.flatnonzero(bad)[0])
+        position = int(np.flatnonzero(bad)[0])
+        row, text = row_name(column, position), column.iloc[position]
         raise DataError(
-            f"{name!r} is {feature.type}, but row {row} holds {column.iloc[row]!r}",
+            f"{name!r} is {feature.type}, but row {row} holds {text!r}",
             where=where,
             remedy=f"correct the data, list that text under `missing` in [parse], or change the "
             f"type of {name!r}",
             feature=name,
-            value=column.iloc[row],
+            value=text,
             row=row,
         )
-    if feature.type == "integer" and not numbers.isna().any():
-        whole = numbers.to_numpy(dtype=float)
-        if np.array_equal(whole, np.round(whole)):
-            return numbers.astype(np.int64)
-    return numbers.astype(np.float64)
+    floats = numbers.astype(np.float64)
+    # Beyond 2**53 floats skip whole numbers; infinity and such are left to the check of the range.
+    whole = (floats % 1 == 0) & (floats.abs() < 2**53)
+    return floats.astype(np.int64) if feature.type == "integer" and whole.all() else floats

@@ -9,23 +9,48 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from testsgd.data.categories import MISSING, category_text
 
 FeatureType = Literal["integer", "decimal", "categorical"]
 
-# A value in TOML may be a string, a whole number or a boolean; inside, a category is its text.
-Category = Annotated[str, BeforeValidator(category_text)]
+
+def _plain(value: Any) -> Any:
+    """Take a number out of numpy's wrapping: a range may come from a column's `min()`."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _category(value: Any) -> str:
+    if not isinstance(value, (str, int, float, np.generic)):
+        raise ValueError("a category is a text, a number or a boolean")
+    return category_text(value)
+
+
+# A value in TOML may be a string, a number or a boolean; inside, a category is its text.
+Category = Annotated[
+    str, BeforeValidator(_category), WithJsonSchema({"type": ["string", "number", "boolean"]})
+]
+# Left to itself, pydantic takes the text "no" for a boolean and the text "5" for a number.
+Flag = Annotated[bool, Field(strict=True), BeforeValidator(_plain)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False), BeforeValidator(_plain)]
+# Bounds stand here, not at the fields: behind a validator they would be lost to the JSON Schema.
+Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0), BeforeValidator(_plain)]
+Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_plain)]
+Bins = Annotated[int, Field(strict=True, ge=1, le=200), BeforeValidator(_plain)]
 
 DEFAULT_BINS = 10
 
@@ -65,20 +90,38 @@ class Parsing(_Part):
     separator: str = Field(
         ",", description='what stands between columns; "whitespace" for any run of blanks'
     )
-    header: bool = Field(True, description="does the first row name the columns?")
+    header: Flag = Field(True, description="does the first row name the columns?")
     columns: list[str] | None = Field(
         None, description="the columns' names, for a file without header"
     )
     missing: list[str] = Field(default=[""], description="texts that stand for a missing value")
-    skip_rows: int = Field(0, ge=0, description="lines to skip before the header or first row")
+    skip_rows: Count = Field(0, description="lines to skip before the header or first row")
     encoding: str = Field("utf-8", description="the text's encoding")
+
+    @field_validator("separator")
+    @classmethod
+    def _one_character(cls, value: str) -> str:
+        if value != "whitespace" and (len(value) != 1 or value in '"\r\n'):
+            raise ValueError('one character (not a quote or a line end), or "whitespace"')
+        return value
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, value: str) -> str:
+        try:
+            "".encode(value)
+        except (LookupError, UnicodeError) as error:
+            raise ValueError("not an encoding that Python knows") from error
+        return value
 
     @model_validator(mode="after")
     def _columns_are_known(self) -> Parsing:
         if not self.header and not self.columns:
-            raise ValueError("a file without header needs `columns`, the list of their names")
-        if self.columns and len(set(self.columns)) != len(self.columns):
-            raise ValueError("two of the `columns` have the same name")
+            raise _mistake("columns", "a file without header needs the list of its columns' names")
+        if self.header and self.columns:
+            raise _mistake("columns", "is for a file without header; set `header = false`")
+        if self.columns and (twice := _repeated(self.columns)):
+            raise _mistake("columns", f"names {twice!r} twice")
         return self
 
 
@@ -86,10 +129,17 @@ class RowFilter(_Part):
     """Which rows belong to the data set; a row that fails, or has no value here, is left out."""
 
     column: str
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: Number | None = None
+    maximum: Number | None = None
     none_of: list[Category] = Field(default=[], description="values that rule a row out")
     why: str = Field("", description="the reason, for the report")
+
+    @model_validator(mode="after")
+    def _something_passes(self) -> RowFilter:
+        low, high = self.minimum, self.maximum
+        if low is not None and high is not None and low > high:
+            raise _mistake("minimum", f"{low:g} is above the maximum, {high:g}: no row would pass")
+        return self
 
 
 class Label(_Part):
@@ -101,7 +151,7 @@ class Label(_Part):
     map: dict[str, Category] | None = Field(
         None, description="label in the file -> label used, to join or rename labels"
     )
-    above: float | None = Field(
+    above: Number | None = Field(
         None,
         description="for a numeric column: values above it become the first of `values`, "
         "the others the second",
@@ -109,18 +159,21 @@ class Label(_Part):
     meaning: str = Field("", description="what the favourable label says about a person")
 
     @model_validator(mode="after")
-    def _favourable_is_a_value(self) -> Label:
+    def _parts_agree(self) -> Label:
         if self.values is not None:
             if len(self.values) < 2:
-                raise ValueError("`values` needs at least two labels")
+                raise _mistake("values", "needs at least two labels")
+            if twice := _repeated(self.values):
+                raise _mistake("values", f"names {twice!r} twice")
             if self.favourable not in self.values:
-                raise ValueError(
-                    f"the favourable label {self.favourable!r} is not among `values` {self.values}"
+                raise _mistake(
+                    "favourable",
+                    f"the favourable label {self.favourable!r} is not among `values` {self.values}",
                 )
-        if self.above is not None and (self.values is None or len(self.values) != 2):
-            raise ValueError("`above` needs two `values`: the label above it, then the other")
-        if self.above is not None and self.map is not None:
-            raise ValueError("give `above` or `map`, not both")
+        if self.above is not None:
+            _check_above(self)
+        if self.map is not None:
+            _check_label_map(self.map, self.values)
         return self
 
 
@@ -129,8 +182,8 @@ class Feature(_Part):
 
     type: FeatureType
     column: str | None = Field(None, description="the column in the file, if named otherwise")
-    sensitive: bool = False
-    range: tuple[float, float] | None = Field(
+    sensitive: Flag = False
+    range: tuple[Number, Number] | None = Field(
         None, description="lowest and highest value possible (integer and decimal features)"
     )
     values: list[Category] | None = Field(
@@ -139,12 +192,10 @@ class Feature(_Part):
     map: dict[str, Category] | None = Field(
         None, description="value in the file -> value used (categorical features)"
     )
-    bins: int | None = Field(
-        None, ge=1, le=200, description="number of equal intervals over the range"
-    )
-    edges: list[float] | None = Field(None, description="the intervals' limits, ascending")
-    step: float | None = Field(
-        None, gt=0, description="size of a perturbation (1 for integers, 0.01 of the range else)"
+    bins: Bins | None = Field(None, description="number of equal intervals over the range")
+    edges: list[Number] | None = Field(None, description="the intervals' limits, ascending")
+    step: Positive | None = Field(
+        None, description="size of a perturbation (1 for integers, 0.01 of the range else)"
     )
     description: str = ""
 
@@ -194,11 +245,11 @@ class Identity(_Part):
 class PaperFigures(_Part):
     """What the paper reports for this data set, to be shown beside our own figures."""
 
-    accuracy: float | None = None
-    top_score: float | None = None
+    accuracy: Number | None = None
+    top_score: Number | None = None
     top_group: str = ""
-    rule_sets: int | None = None
-    seconds: float | None = None
+    rule_sets: Count | None = None
+    seconds: Number | None = None
 
 
 class DatasetSpecification(_Part):
@@ -227,11 +278,21 @@ class DatasetSpecification(_Part):
     paper: PaperFigures | None = None
 
     @model_validator(mode="after")
-    def _features_make_sense(self) -> DatasetSpecification:
+    def _parts_agree(self) -> DatasetSpecification:
+        if twice := _repeated([file.name for file in self.files]):
+            raise _mistake("files", f"two files are called {twice!r}")
         if not self.features:
-            raise ValueError("no features: describe each input of the model under [features.NAME]")
+            raise _mistake("features", "describe each input of the model under [features.NAME]")
         if not any(feature.sensitive for feature in self.features.values()):
-            raise ValueError("no sensitive feature: set `sensitive = true` on at least one")
+            raise _mistake(
+                "features", "no feature is sensitive: set `sensitive = true` on at least one"
+            )
+        for name in self.features:
+            if self.label.column in {name, self.column_of(name)}:
+                raise _mistake(
+                    ("features", name),
+                    f"this is the label column {self.label.column!r}, which the model must not see",
+                )
         return self
 
     @property
@@ -270,38 +331,80 @@ def specification_schema() -> dict[str, Any]:
     return DatasetSpecification.model_json_schema()
 
 
+def _mistake(key: str | tuple[str, ...], problem: str) -> PydanticCustomError:
+    """Give an error about one key of a part, so that its line can be named."""
+    path = (key,) if isinstance(key, str) else key
+    return PydanticCustomError("mistake", "{problem}", {"problem": problem, "key": path})
+
+
+def _repeated(names: list[str]) -> str | None:
+    """Give the first name that stands twice in a list."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
+def _check_above(label: Label) -> None:
+    if label.map is not None:
+        raise _mistake("above", "give `above` or `map`, not both")
+    if label.values is None or len(label.values) != 2:
+        raise _mistake("above", "needs two `values`: the label above it, then the other")
+    for value in label.values:
+        # A column of 0 and 1 could not be told from one that has been turned into labels already.
+        if _is_number(value):
+            raise _mistake("values", f"with `above`, a label must be a word, not {value!r}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_label_map(names: dict[str, str], values: list[str] | None) -> None:
+    if values is not None and (unknown := sorted(set(names.values()) - set(values))):
+        raise _mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
+    for old, new in names.items():
+        # A column that has been renamed already must mean the same if it is renamed again.
+        if names.get(new, new) != new:
+            raise _mistake(
+                "map",
+                f"renames {old!r} to {new!r} and {new!r} to {names[new]!r}; use new names only",
+            )
+
+
 def _check_categorical(feature: Feature) -> None:
     values = feature.values
     if not values:
-        raise ValueError("a categorical feature needs `values`, the list of all its values")
-    if len(set(values)) != len(values):
-        raise ValueError("`values` names a value twice")
+        raise _mistake("values", "a categorical feature needs the list of all its values")
+    if twice := _repeated(values):
+        raise _mistake("values", f"names {twice!r} twice")
     if MISSING in values:
-        raise ValueError(f"{MISSING!r} is kept for missing values; list the others only")
+        raise _mistake("values", f"{MISSING!r} is kept for missing values; list the others only")
     if feature.map and (unknown := sorted(set(feature.map.values()) - set(values))):
-        raise ValueError(f"`map` leads to {unknown[0]!r}, which is not among `values`")
+        raise _mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
     for key in ("range", "bins", "edges", "step"):
         if getattr(feature, key) is not None:
-            raise ValueError(f"`{key}` is for integer and decimal features")
+            raise _mistake(key, "is for integer and decimal features")
 
 
 def _check_continuous(feature: Feature) -> None:
     for key in ("values", "map"):
         if getattr(feature, key) is not None:
-            raise ValueError(f"`{key}` is for categorical features")
+            raise _mistake(key, "is for categorical features")
     if feature.range is None:
-        raise ValueError("needs `range = [lowest, highest]`")
+        raise _mistake("range", "an integer or decimal feature needs [lowest, highest]")
     low, high = feature.range
     if not low < high:
-        raise ValueError(f"the range [{low:g}, {high:g}] is empty: lowest first")
+        raise _mistake("range", f"[{low:g}, {high:g}] is empty: lowest first")
     if feature.bins is not None and feature.edges is not None:
-        raise ValueError("give `bins` or `edges`, not both")
+        raise _mistake("edges", "give `bins` or `edges`, not both")
     edges = feature.edges
     if edges is not None:
         if len(edges) < 2 or any(b <= a for a, b in itertools.pairwise(edges)):
-            raise ValueError("`edges` needs at least two limits, ascending")
+            raise _mistake("edges", "needs at least two limits, ascending")
         if edges[0] > low or edges[-1] < high:
-            raise ValueError(
-                f"the `edges` {edges[0]:g} to {edges[-1]:g} do not cover the range "
-                f"{low:g} to {high:g}"
+            raise _mistake(
+                "edges",
+                f"{edges[0]:g} to {edges[-1]:g} do not cover the range {low:g} to {high:g}",
             )

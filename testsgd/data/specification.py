@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import bisect
+import contextlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,11 +16,6 @@ from testsgd.data.schema import DatasetSpecification
 from testsgd.errors import SpecificationError
 
 _KEY_MISSING = "this key is missing"
-
-_TABLE = re.compile(r"^\s*\[(\[)?\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(
-    r"^\s*(?P<key>(?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"))*)\s*="
-)
 
 
 def read_specification(path: Path | str) -> DatasetSpecification:
@@ -42,7 +38,8 @@ def read_specification(path: Path | str) -> DatasetSpecification:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        # Some editors put a byte order mark first; TOML knows none.
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise SpecificationError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -133,8 +130,10 @@ class _Mistake:
 
 
 def _mistake(item: Any, text: str) -> _Mistake:
-    location = _named_location(item["loc"])
+    location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
     problem, remedy = _problem(item)
+    if item["type"] == "missing" and isinstance(location[-1], int):
+        location, problem, remedy = location[:-1], "the list is too short", "correct the value"
     key = ".".join(str(part) for part in location) or "(top level)"
     return _Mistake(key, line_of(text, location), problem, remedy)
 
@@ -152,17 +151,11 @@ def _problem(item: Any) -> tuple[str, str]:
     return message, "correct it"
 
 
-def _named_location(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Drop what pydantic adds to a place for its own purposes."""
-    return tuple(
-        part
-        for part in location
-        if isinstance(part, int) or not part.startswith(("function-", "constrained-"))
-    )
-
-
 def line_of(text: str, location: tuple[int | str, ...]) -> int:
-    """Find the line of a TOML text that a key stands in, or the nearest line above it.
+    """Find the line of a TOML text in which a key is given its value.
+
+    Of a key that is not there, the line of the table that should have it. The text is cut off
+    after more and more lines: the key stands where the part first knows it.
 
     Parameters
     ----------
@@ -182,37 +175,26 @@ def line_of(text: str, location: tuple[int | str, ...]) -> int:
     >>> line_of(chr(10).join(lines), ("features", "age", "type"))
     4
     """
-    best_line, best_depth = 1, 0
-    table: tuple[int | str, ...] = ()
-    seen_tables: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if header := _TABLE.match(line):
-            name = header.group("name")
-            parts = _split_key(name)
-            if line.lstrip().startswith("[["):
-                seen_tables[name] = seen_tables.get(name, -1) + 1
-                parts = (*parts, seen_tables[name])
-            table = parts
-            here = table
-        elif key := _KEY.match(line):
-            here = (*table, *_split_key(key.group("key")))
-        else:
-            continue
-        depth = _shared_prefix(here, location)
-        if depth == len(here) and depth > best_depth:
-            best_line, best_depth = number, depth
-    return best_line
+    document = tomllib.loads(text)
+    while not _holds(document, location):
+        location = location[:-1]
+    lines = text.split("\n")
+
+    def is_known_after(count: int) -> bool:
+        # A part that ends within a list or a text of several lines is no TOML; take all of it.
+        for stop in range(count, len(lines)):
+            with contextlib.suppress(tomllib.TOMLDecodeError):
+                return _holds(tomllib.loads("\n".join([*lines[:stop], ""])), location)
+        return True
+
+    return 1 + bisect.bisect_left(range(1, len(lines)), True, key=is_known_after)
 
 
-def _split_key(name: str) -> tuple[int | str, ...]:
-    parts = re.findall(r'"[^"]*"|\'[^\']*\'|[^.\s]+', name)
-    return tuple(part.strip("\"'") for part in parts)
-
-
-def _shared_prefix(left: tuple[int | str, ...], right: tuple[int | str, ...]) -> int:
-    depth = 0
-    for a, b in zip(left, right, strict=False):
-        if a != b:
-            break
-        depth += 1
-    return depth
+def _holds(document: Any, location: tuple[int | str, ...]) -> bool:
+    """Is there something in the place? The outermost place, (), is always there."""
+    for part in location:
+        try:
+            document = document[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import category_codes
+from testsgd.data.categories import category_codes, row_name
 from testsgd.data.demo import generate_demo
 from testsgd.data.lookup import find_files
 from testsgd.data.readers import label_texts, missing_column, read_rows
@@ -181,9 +181,19 @@ def table_fingerprint(table: Table) -> str:
             digest.update("\0".join(feature.values or []).encode())
         for start in range(0, len(table), step):
             rows = slice(start, start + step)
-            block = table.numbers(name, rows) if feature.continuous else table.codes(name, rows)
+            block: NDArray[Any] = (
+                _canonical(table.numbers(name, rows))
+                if feature.continuous
+                else table.codes(name, rows)
+            )
             digest.update(np.ascontiguousarray(block).tobytes())
     return digest.hexdigest()
+
+
+def _canonical(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give equal numbers equal bytes: there are two zeros, and many ways to write NaN."""
+    canonical: NDArray[np.float64] = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
+    return canonical
 
 
 def _as_pandas(data: Any) -> pd.DataFrame:
@@ -231,10 +241,10 @@ def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: s
 def _checked_numbers(
     column: pd.Series[Any], name: str, feature: Feature, place: str
 ) -> NDArray[np.float64]:
-    if pd.api.types.is_bool_dtype(column) or not pd.api.types.is_numeric_dtype(column):
+    if not _is_numeric(column):
         raise DataError(
             f"the column is {feature.type} by its description, but holds {column.dtype} values "
-            f"(row 0: {column.iloc[0]!r})",
+            f"(row {row_name(column, 0)}: {column.iloc[0]!r})",
             where=place,
             remedy="convert it to numbers, or declare it categorical",
             feature=name,
@@ -246,29 +256,39 @@ def _checked_numbers(
     low, high = feature.range
     outside = (numbers < low) | (numbers > high)
     if outside.any():
-        row = int(np.flatnonzero(outside)[0])
+        position = int(np.flatnonzero(outside)[0])
+        row, value = row_name(column, position), float(numbers[position])
         raise DataError(
-            f"{int(outside.sum())} value(s) are outside the declared range {low:g} to {high:g} "
-            f"(row {row}: {numbers[row]:g})",
+            f"{int(outside.sum())} value(s) are outside the declared range {low:.10g} to "
+            f"{high:.10g} (row {row}: {value:.10g})",
             where=place,
             remedy="widen `range` or correct the data",
             feature=name,
             row=row,
-            value=float(numbers[row]),
+            value=value,
         )
     if feature.type == "integer":
         fractional = np.flatnonzero(numbers % 1 > 0)
         if len(fractional):
-            row = int(fractional[0])
+            row = row_name(column, int(fractional[0]))
+            value = float(numbers[fractional[0]])
             raise DataError(
-                f"the column is integer by its description, but row {row} holds {numbers[row]:g}",
+                f"the column is integer by its description, but row {row} holds {value:.10g}",
                 where=place,
                 remedy="declare it decimal or correct the data",
                 feature=name,
                 row=row,
-                value=float(numbers[row]),
+                value=value,
             )
     return numbers
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    types = pd.api.types
+    if types.is_object_dtype(column):
+        # What a column without any value comes to, out of None or out of another library.
+        return bool(column.isna().all())
+    return types.is_any_real_numeric_dtype(column)
 
 
 def _check_labels(
@@ -277,14 +297,9 @@ def _check_labels(
     label = specification.label
     if label.column not in frame:
         return None
-    texts = frame[label.column]
+    texts = label_texts(frame[label.column], specification)
     place = f"{where}, label column {label.column!r}"
-    already_texts = label.values is not None and (
-        {str(value) for value in texts.dropna().unique()} <= set(label.values)
-    )
-    if not already_texts:
-        texts = label_texts(texts, specification)
-    present = {str(value) for value in texts.dropna().unique()}
+    present = set(texts.dropna().unique())
     if label.values is not None and (unknown := sorted(present - set(label.values))):
         raise DataError(
             f"the label {unknown[0]!r} is not among the declared labels {label.values}",
@@ -309,4 +324,4 @@ def _check_labels(
             remedy="correct label.values or the data",
             value=absent[0],
         )
-    return texts.astype(object)
+    return texts

@@ -17,7 +17,12 @@ from testsgd.models.storage import (
     read_card,
     read_network,
 )
-from testsgd.models.training import HIDDEN_UNITS, TrainingReport, train_network
+from testsgd.models.training import (
+    HIDDEN_UNITS,
+    TrainingReport,
+    check_training,
+    train_network,
+)
 
 __all__ = [
     "CARD_FILE",
@@ -34,6 +39,7 @@ __all__ = [
     "PlainRows",
     "PreparedRows",
     "TrainingReport",
+    "check_training",
     "fit_encoding",
     "load_model",
     "read_card",

@@ -20,10 +20,6 @@ _OBJECT_SCORES = ("floating", "mixed-integer-float", "decimal")
 # Rows on which a model is tried before the audit, and by whose decisions it is recognised.
 PROBE_ROWS = 1_000
 
-# From pandas 3 on a shallow copy becomes a deep one when it is written to; before, cells are
-# shared.
-_COPY_CELLS = int(pd.__version__.split(".")[0]) < 3
-
 
 @runtime_checkable
 class PreparedRows(Protocol):
@@ -192,7 +188,9 @@ class CallableModel:
 
     def _ask(self, frame: pd.DataFrame) -> NDArray[Any]:
         try:
-            answers = self._function(frame.copy(deep=_COPY_CELLS))
+            # Copied whole: a shallow copy shares cells with ours, which even pandas 3 lets
+            # `frame["age"].array[0] = 1` write to.
+            answers = self._function(frame.copy())
         except TestSGDError:
             raise
         except (Exception, SystemExit) as error:
@@ -251,7 +249,8 @@ class CallableModel:
     def _from_scores(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
         if not np.issubdtype(answers.dtype, np.number):
             raise self._error(
-                f"the model returned scores at first, then {answers[0]!r}", "return one kind only"
+                f"the model returned scores at first, then {category_text(answers[0])!r}",
+                "return one kind only",
             )
         scores = answers.astype(np.float64)
         outside = (scores < 0) | (scores > 1)

@@ -35,9 +35,7 @@ def write_preprocessing(folder: Path, encoding: Encoding, *, positive: str, nega
     write_text(folder / PREPROCESSING_FILE, json.dumps(document, indent=1) + "\n")
 
 
-def read_network(
-    path: Path, *, favourable: str, name: str, threshold: float = 0.5
-) -> NetworkModel:
+def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0.5) -> NetworkModel:
     """Read a network that ``testsgd train`` wrote.
 
     Parameters

@@ -11,9 +11,16 @@ from testsgd.reporting.html import render_html
 from testsgd.reporting.markdown import render_markdown
 from testsgd.reporting.summarise import summarise
 from testsgd.reporting.summary import SCHEMA_NAME, AuditSummary, GroupSummary, Verdict
-from testsgd.reporting.tables import groups_frame, write_csv, write_parquet
+from testsgd.reporting.tables import (
+    GROUP_COLUMNS,
+    groups_frame,
+    import_pyarrow,
+    write_csv,
+    write_parquet,
+)
 
 __all__ = [
+    "GROUP_COLUMNS",
     "SCHEMA_FILE",
     "SCHEMA_NAME",
     "AuditSummary",
@@ -21,6 +28,7 @@ __all__ = [
     "Verdict",
     "generate_schema",
     "groups_frame",
+    "import_pyarrow",
     "read_summary",
     "render_html",
     "render_json",

@@ -126,7 +126,7 @@ def _group(
     rule_set = findings.rule_set(group)
     rows_in = int(estimates.rows_in[at])
     margin_method = "none" if estimates.exact else ("wilson" if estimates.wilson[at] else "wald")
-    alone = explain and len(rule_set.rules) > 1
+    explain = explain and len(rule_set.rules) > 1
     return GroupSummary.model_validate(
         {
             "rank": rank,
@@ -147,9 +147,7 @@ def _group(
             "samples_out": int(estimates.samples_out[at]),
             "decided": bool(estimates.decided[at]),
             "distinct": group in findings.distinct,
-            "rules_alone": [_rule_alone(findings, rule) for rule in rule_set.rules]
-            if alone
-            else [],
+            "rules_alone": _rules_alone(findings, rule_set) if explain else [],
         }
     )
 
@@ -158,14 +156,26 @@ def _rule(rule: Rule) -> RuleSummary:
     return RuleSummary.model_validate(rule.to_json())
 
 
-def _rule_alone(findings: Findings, rule: Rule) -> RuleAlone:
+def _rules_alone(findings: Findings, rule_set: RuleSet) -> list[RuleAlone]:
+    """Look at each rule by itself, or at none if there are too few samples in common.
+
+    Independent sampling keeps none: every group is judged by draws of its own.
+    """
+    alone = [_rule_alone(findings, rule) for rule in rule_set.rules]
+    known = [part for part in alone if part is not None]
+    return known if len(known) == len(alone) else []
+
+
+def _rule_alone(findings: Findings, rule: Rule) -> RuleAlone | None:
     """Look at one rule by itself, from the cells' samples."""
     inside = _cells_of(findings, rule)
     rows = findings.contingency.tally()
     samples, favourable = findings.cell_samples, findings.cell_favourable
     n_in = int(rows[inside].sum())
     asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
-    rate_in = float(favourable[inside].sum() / asked_in) if asked_in else 0.0
+    if asked_in == 0:
+        return None
+    rate_in = float(favourable[inside].sum() / asked_in)
     rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
     return RuleAlone(
         text=RuleSet((rule,)).text,

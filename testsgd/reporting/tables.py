@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,26 @@ import pandas as pd
 from testsgd._files import atomic_path, write_stream
 from testsgd.auditing import Findings
 from testsgd.errors import MissingExtraError
+
+GROUP_COLUMNS = (
+    "rank",
+    "text",
+    "support",
+    "n_in",
+    "n_out",
+    "rate_in",
+    "rate_out",
+    "difference",
+    "score",
+    "margin",
+    "interval_low",
+    "interval_high",
+    "exact",
+    "samples_in",
+    "samples_out",
+    "decided",
+    "distinct",
+)
 
 # Groups turned into rows at once.
 _CHUNK = 200_000
@@ -29,9 +50,7 @@ def groups_frame(findings: Findings, *, limit: int | None = None) -> pd.DataFram
     Returns
     -------
     pandas.DataFrame
-        Columns ``rank``, ``text``, ``support``, ``n_in``, ``n_out``, ``rate_in``, ``rate_out``,
-        ``difference``, ``score``, ``margin``, ``interval_low``, ``interval_high``, ``exact``,
-        ``samples_in``, ``samples_out``, ``decided``, ``distinct``.
+        With the columns :data:`GROUP_COLUMNS`.
     """
     count = len(findings.ranking) if limit is None else min(limit, len(findings.ranking))
     return pd.concat(list(_frames(findings, count)), ignore_index=True)
@@ -49,11 +68,7 @@ def write_csv(findings: Findings, target: Path) -> None:
 
 def write_parquet(findings: Findings, target: Path) -> None:
     """Write all groups to a Parquet file, piece by piece; needs the extra ``parquet``."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", extra="parquet", purpose="writing Parquet") from error
+    pa, pq = import_pyarrow()
     with atomic_path(target) as temporary:
         writer = None
         try:
@@ -65,6 +80,16 @@ def write_parquet(findings: Findings, target: Path) -> None:
         finally:
             if writer is not None:
                 writer.close()
+
+
+def import_pyarrow() -> tuple[Any, Any]:
+    """Import what writes Parquet, or say which extra brings it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", extra="parquet", purpose="writing Parquet") from error
+    return pyarrow, pyarrow.parquet
 
 
 def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:

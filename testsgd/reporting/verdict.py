@@ -50,6 +50,12 @@ def verdict(
         )
     top = decided[0]
     sentences = [_population_sentence(top)]
+    if top.score == 0 and top.rate_in in (0, 1):
+        who = "everybody" if top.rate_in else "nobody"
+        sentences.append(
+            f"The model gave “{label}” to {who} it was asked about; check that this is the label "
+            "meant."
+        )
     if top.n_out < parameters.theta * rows:
         sentences.append(_few_outside(decided, top, label, parameters, rows))
     if counts.undecided_frequent:

@@ -37,7 +37,8 @@ class Neighbourhood:
         Neighbours a row: two for each feature that is not sensitive, or, where there is none, the
         row itself.
     queries : int
-        Rows the model was asked about; a neighbour that is the row itself is not asked again.
+        Rows the model was asked about. A neighbour that is the row itself need not be asked again,
+        but may be where that is faster.
     """
 
     favourable: NDArray[np.int32]

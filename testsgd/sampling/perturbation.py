@@ -87,8 +87,9 @@ def _moved_numbers(
     low, high = feature.range or (-np.inf, np.inf)
     target = numbers + direction * perturbation_step(feature)
     if feature.type == "decimal":
-        # 0.1 + 0.01 * 90 is a little above 1; what a rounding error puts outside is at the end.
-        slack = 1e-9 * (high - low)
+        # 0.1 + 0.01 * 90 is a little above 1, and 0.99 of 32 bits farther still; what a rounding
+        # error puts outside is at the end.
+        slack = 1e-6 * (high - low)
         target = np.where((target > high) & (target <= high + slack), high, target)
         target = np.where((target < low) & (target >= low - slack), low, target)
     with np.errstate(invalid="ignore"):

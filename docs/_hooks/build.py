@@ -1,0 +1,70 @@
+"""The hook that MkDocs calls: fills in what is generated from the code, and draws pictures in.
+
+A page asks for a generated part with a comment, ``<!-- generated: NAME -->``, on a line of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import command_line
+import data_tables
+import figures
+import schema_tables
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+from testsgd.data import specification_schema
+from testsgd.reporting import AuditSummary, generate_schema, render_html
+
+_MARKER = re.compile(r"^<!-- generated: (?P<name>[a-z-]+) -->$", re.MULTILINE)
+
+# In a doctest a blank line must stand between the last output and the end of its block.
+_BLANK_BEFORE_FENCE = re.compile(r"\n\n```$", re.MULTILINE)
+
+_PARTS = {
+    "command-line": command_line.reference,
+    "catalogue": data_tables.catalogue_table,
+    "comparison": data_tables.comparison_table,
+    "gallery": data_tables.gallery,
+    "specification-keys": lambda: schema_tables.reference(
+        specification_schema(), schema_tables.SPECIFICATION
+    ),
+    # The published schema sorts its keys by the alphabet; a reader wants them as they belong.
+    "result-keys": lambda: schema_tables.reference(
+        AuditSummary.model_json_schema(by_alias=True), schema_tables.RESULT
+    ),
+}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the schemas, and the reports of the real data sets rendered from their results."""
+    generated = {
+        "schema/dataset.schema.json": json.dumps(specification_schema(), indent=1) + "\n",
+        "schema/audit-1.json": generate_schema(),
+    }
+    for name, summary in data_tables.results().items():
+        generated[f"gallery/{name}.html"] = render_html(summary)
+    for path, content in generated.items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Fill in the generated parts of a page."""
+    markdown = _BLANK_BEFORE_FENCE.sub("\n```", markdown)
+    return _MARKER.sub(lambda match: _part(match["name"]), markdown)
+
+
+def on_page_content(html: str, config: MkDocsConfig, **_: Any) -> str:
+    """Draw pictures into the page, so that they follow its colours."""
+    return figures.drawn_in(html, config.docs_dir)
+
+
+def _part(name: str) -> str:
+    if name not in _PARTS:
+        raise PluginError(f"a page asks for the unknown part {name!r}; known: {', '.join(_PARTS)}")
+    return _PARTS[name]()

@@ -1,0 +1,139 @@
+"""Writing files: whole or not at all, as open as the user's umask says."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from testsgd._files import atomic_path, sha256_of_file, write_stream, write_text
+from testsgd.errors import ConfigurationError
+
+
+class PowerCutError(Exception):
+    """Something that goes wrong while a file is written."""
+
+
+@pytest.fixture(params=[0o000, 0o002, 0o022, 0o077])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_new_file_appears_with_its_folders(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "b" / "report.html"
+    write_text(target, "naïve\n")
+    assert target.read_bytes() == "naïve\n".encode()
+    assert names(target.parent) == ["report.html"]
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("a long text that was there before")
+    write_text(target, "short")
+    assert target.read_text() == "short"
+
+
+def test_nothing_is_to_be_seen_before_the_block_ends(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    with atomic_path(target) as temporary:
+        temporary.write_text("half")
+        assert not target.exists()
+        assert temporary.parent == tmp_path  # on the same disk, so that the move is one step
+        assert temporary.suffix == ".html"  # who looks at the ending sees the same
+    assert target.read_text() == "half"
+
+
+@pytest.mark.parametrize("error", [PowerCutError, KeyboardInterrupt, SystemExit])
+def test_a_block_that_raises_leaves_the_target_as_it_was(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("before")
+
+    def write(stream: Any) -> NoReturn:
+        stream.write("half")
+        raise error
+
+    with pytest.raises(error):
+        write_stream(target, write)
+    assert target.read_text() == "before"
+    assert names(tmp_path) == ["report.html"]
+
+
+def test_a_block_that_raises_leaves_no_new_file(tmp_path: Path) -> None:
+    def write(stream: Any) -> NoReturn:
+        stream.write("half")
+        raise PowerCutError
+
+    with pytest.raises(PowerCutError):
+        write_stream(tmp_path / "report.html", write)
+    assert names(tmp_path) == []
+
+
+def test_permissions_follow_the_umask(tmp_path: Path, umask: int) -> None:
+    target = tmp_path / "report.html"
+    write_text(target, "text")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~umask
+    after = os.umask(umask)
+    assert after == umask, "looking at the umask must not change it"
+
+
+def test_line_ends_are_those_of_the_text(tmp_path: Path) -> None:
+    write_text(tmp_path / "lines.csv", "a\nb\r\n")
+    assert (tmp_path / "lines.csv").read_bytes() == b"a\nb\r\n"
+
+
+def test_a_folder_below_a_file_cannot_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    target = tmp_path / "file" / "report.html"
+    with pytest.raises(ConfigurationError) as caught:
+        write_text(target, "text")
+    assert str(target) in str(caught.value)
+    assert "choose a folder" in caught.value.remedy
+
+
+def test_a_folder_without_permission_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Root may write everywhere, so the refusal is played.
+    def refuse(**_: Any) -> NoReturn:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    with pytest.raises(ConfigurationError, match="Permission denied") as caught:
+        write_text(tmp_path / "report.html", "text")
+    assert caught.value.where == str(tmp_path / "report.html")
+    assert names(tmp_path) == []
+
+
+def test_a_folder_or_a_device_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    for target in (tmp_path / "report.html", Path(os.devnull)):
+        with pytest.raises(ConfigurationError, match="it is no file"):
+            write_text(target, "text")
+    assert names(tmp_path) == ["report.html"]
+    assert not Path(os.devnull).is_file()
+
+
+def test_sha256_of_published_examples(tmp_path: Path) -> None:
+    """FIPS 180-2: the digests of "abc" and of a million times "a"."""
+    path = tmp_path / "message"
+    path.write_bytes(b"abc")
+    assert sha256_of_file(path) == (
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )
+    path.write_bytes(b"a" * 1_000_000)
+    assert sha256_of_file(path) == (
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+    )

@@ -1,0 +1,127 @@
+"""The examples run as they are, and what the docs show of them is what runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import testsgd
+from testsgd.data import PLANTED_GROUP
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
+
+_TITLED_BLOCK = re.compile(
+    r'^```\w+ title="examples/([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL
+)
+_CONSOLE_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def run(
+    command: list[str], folder: Path, *, expected_code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert finished.returncode == expected_code, finished.stderr
+    assert finished.stderr == ""
+    return finished
+
+
+def run_example(
+    name: str, *arguments: str, folder: Path, expected_code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    # A newcomer should not see a warning either.
+    command = [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments]
+    return run(command, folder, expected_code=expected_code)
+
+
+def test_auditing_a_model_finds_the_planted_group_and_its_result_reads_back(tmp_path: Path) -> None:
+    shown = run_example("01_audit_your_model.py", folder=tmp_path).stdout
+    assert PLANTED_GROUP in shown.splitlines()[0]
+
+    folder = tmp_path / "reports" / "my-model"
+    shown = run_example("04_read_result.py", str(folder / "result.json"), folder=tmp_path).stdout
+    assert PLANTED_GROUP in shown
+    assert "on 10,000 rows of Loan applications" in shown
+    rendered_again = (folder / "again" / "report.html").read_text(encoding="utf-8")
+    assert rendered_again == (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_own_data_give_the_same_on_the_command_line(tmp_path: Path) -> None:
+    shown = run_example("02_own_data.py", folder=tmp_path).stdout
+    assert "age < 30" in shown or "age >= 30" in shown
+    in_python = json.loads((tmp_path / "reports/loans/result.json").read_text(encoding="utf-8"))
+
+    # The command line finds the model's module in the working folder.
+    (tmp_path / "loan_model.py").write_bytes((EXAMPLES / "loan_model.py").read_bytes())
+    command = ["audit", str(EXAMPLES / "loans.toml"), "--data", "loans.csv"]
+    command += ["--model", "loan_model:score", "--out", "again", "--quiet"]
+    run([sys.executable, "-m", "testsgd", *command], tmp_path)
+    by_command = json.loads((tmp_path / "again/result.json").read_text(encoding="utf-8"))
+
+    # Whether somebody is under 30 is what that model looks at; 30 is an edge of the bins.
+    assert by_command["groups"][0]["text"] in {"age < 30", "age >= 30"}
+    for key in ("data", "model", "parameters", "groups", "verdict"):
+        assert by_command[key] == in_python[key], key
+
+
+@pytest.mark.parametrize(("limit", "code", "status"), [(0.2, 1, "failed"), (0.5, 0, "passed")])
+def test_gate_leaves_with_its_code(limit: float, code: int, status: str, tmp_path: Path) -> None:
+    finished = run_example("03_gate.py", str(limit), folder=tmp_path, expected_code=code)
+    assert finished.stdout.startswith(f"gate_{status}: ")
+
+
+@pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_examples_are_short(script: Path) -> None:
+    assert len(script.read_text(encoding="utf-8").splitlines()) < 60
+
+
+def test_pages_show_examples_as_they_are() -> None:
+    shown = 0
+    for page in PAGES:
+        for name, block in _TITLED_BLOCK.findall(page.read_text(encoding="utf-8")):
+            expected = (EXAMPLES / name).read_text(encoding="utf-8")
+            assert block == expected, f"{page.name} shows another {name}"
+            shown += 1
+    assert shown > 0
+
+
+def documented_commands() -> list[str]:
+    commands = []
+    for page in PAGES:
+        for block in _CONSOLE_BLOCK.findall(page.read_text(encoding="utf-8")):
+            lines = block.replace("\\\n", " ").splitlines()
+            commands += [line[2:] for line in lines if line.startswith("$ testsgd ")]
+    return sorted(set(commands))
+
+
+@pytest.mark.parametrize("command", documented_commands())
+def test_documented_commands_exist(command: str) -> None:
+    """Ask each command for its help: the names of commands are checked, nothing is run."""
+    words = shlex.split(command)[1:]
+    names = words[: 2 if words[0] == "data" else 1]
+    finished = subprocess.run(
+        [sys.executable, "-m", "testsgd", *names, "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "", "COLUMNS": "200", "NO_COLOR": "1"},
+    )
+    assert finished.returncode == 0, finished.stderr
+    for option in (word for word in words if word.startswith("--")):
+        assert option in finished.stdout
+
+
+def test_public_names_have_a_page() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES if page.parent.name == "api")
+    for name in testsgd.__all__:
+        if not name.startswith("__"):
+            assert name in pages

@@ -1,0 +1,162 @@
+"""Mining: the frequent groups of rows, each once, each under its simplest description."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from plain_rules import make_table, plain_rule_sets, tables
+
+from testsgd.rules import IntervalRule, ValueRule, candidate_count, lay_out, mine, sensitive_axes
+
+
+def mined(table, *, min_count, max_features, **options):
+    contingency = lay_out(table, sensitive_axes(table))
+    quantities = np.vstack([contingency.tally(), contingency.tally(np.arange(len(table)))])
+    found = mine(contingency, quantities, min_count=min_count, max_features=max_features, **options)
+    return contingency, found
+
+
+def complexity(rule_set, table):
+    """Order descriptions: fewest rules, then fewest values, then most bins."""
+    values = sum(len(rule.values) for rule in rule_set.rules if isinstance(rule, ValueRule))
+    bins = sum(_bins(rule, table) for rule in rule_set.rules if isinstance(rule, IntervalRule))
+    return len(rule_set.rules), values, -bins
+
+
+def _bins(rule, table):
+    edges = table.specification.features[rule.feature].edges
+    start = 0 if rule.low is None else edges.index(rule.low)
+    stop = len(edges) - 1 if rule.high is None else edges.index(rule.high)
+    return stop - start
+
+
+@given(tables(), st.integers(0, 8), st.integers(1, 3))
+def test_groups_are_the_frequent_row_sets_each_once_and_simply_described(
+    table, min_count, max_features
+):
+    everything = plain_rule_sets(table, max_features)
+    frequent = {
+        rule_set: tuple(np.flatnonzero(rows))
+        for rule_set, rows in everything.items()
+        if max(min_count, 1) <= rows.sum() < len(table)
+    }
+    simplest = {}
+    for rule_set, rows in frequent.items():
+        key = complexity(rule_set, table)
+        simplest[rows] = min(key, simplest.get(rows, key))
+
+    contingency, found = mined(table, min_count=min_count, max_features=max_features)
+    assert found.candidates == candidate_count(contingency.axes, max_features) == len(everything)
+    assert found.frequent == len(frequent)
+    assert len(found) == len(simplest)
+    described = {}
+    for group in range(len(found)):
+        rule_set = found.rule_set(group)
+        described[frequent[rule_set]] = complexity(rule_set, table)
+        assert found.rule_counts()[group] == len(rule_set.rules)
+    assert described == simplest
+
+
+@given(tables(), st.integers(1, 5))
+def test_sums_and_members_are_those_of_the_rows_that_match(table, min_count):
+    contingency, found = mined(table, min_count=min_count, max_features=3)
+    groups = np.arange(len(found))
+    inside = found.members(groups, contingency)
+    assert inside.shape == (len(found), contingency.cells)
+    for group in groups:
+        rows = found.rule_set(group).matches(table)
+        assert inside[group][contingency.cell_of_row].tolist() == rows.tolist()
+        assert found.sums[:, group].tolist() == [rows.sum(), np.flatnonzero(rows).sum()]
+
+
+@given(tables(), st.data())
+def test_members_and_take_follow_the_order_asked_for(table, data):
+    contingency, found = mined(table, min_count=1, max_features=2)
+    if len(found) == 0:
+        return
+    groups = np.array(data.draw(st.lists(st.integers(0, len(found) - 1), max_size=5)), dtype=int)
+    whole = found.members(np.arange(len(found)), contingency)
+    assert np.array_equal(found.members(groups, contingency), whole[groups])
+    taken = found.take(groups)
+    assert len(taken) == len(groups)
+    for place, group in enumerate(groups):
+        assert taken.rule_set(place) == found.rule_set(group)
+        assert taken.sums[:, place].tolist() == found.sums[:, group].tolist()
+
+
+def test_equal_descriptions_fall_to_the_first_feature():
+    table = make_table(
+        {
+            "x": {"type": "categorical", "values": ["a", "b"]},
+            "y": {"type": "categorical", "values": ["a", "b"]},
+        },
+        {"x": ["a", "a", "b"], "y": ["a", "a", "b"]},
+    )
+    _, found = mined(table, min_count=1, max_features=2)
+    assert [found.rule_set(group).text for group in range(len(found))] == ["x = a", "x = b"]
+    assert (found.candidates, found.frequent) == (8, 6)
+
+
+def test_fewer_values_make_the_simpler_description():
+    # "x in {a, b}" comes first in the search and selects the same rows as "y = a".
+    table = make_table(
+        {
+            "x": {"type": "categorical", "values": ["a", "b", "c", "d"]},
+            "y": {"type": "categorical", "values": ["a", "b", "c"]},
+        },
+        {"x": ["a", "b", "c", "d"], "y": ["a", "a", "b", "c"]},
+    )
+    _, found = mined(table, min_count=2, max_features=1)
+    texts = [found.rule_set(group).text for group in range(len(found))]
+    assert "y = a" in texts
+    assert "x in {a, b}" not in texts
+    assert "x in {c, d}" in texts  # as short as "y in {b, c}", and found before it
+
+
+def test_empty_bins_widen_the_interval_that_is_shown():
+    table = make_table(
+        {"age": {"type": "integer", "range": [0, 50], "bins": 5}}, {"age": [5, 5, 45]}
+    )
+    _, found = mined(table, min_count=1, max_features=1)
+    assert [found.rule_set(group).text for group in range(len(found))] == ["age < 40", "age >= 10"]
+
+
+def test_group_of_everybody_is_left_out_even_under_a_narrower_rule():
+    # Every age is below 40, but for the one that is missing.
+    table = make_table(
+        {"age": {"type": "integer", "range": [0, 50], "bins": 5}}, {"age": [5.0, 15.0, 25.0]}
+    )
+    _, found = mined(table, min_count=1, max_features=1)
+    assert max(found.sums[0]) == 2
+    with_missing = make_table(
+        {"age": {"type": "integer", "range": [0, 50], "bins": 5}}, {"age": [5.0, 15.0, np.nan]}
+    )
+    _, found = mined(with_missing, min_count=2, max_features=1)
+    assert [found.rule_set(group).text for group in range(len(found))] == ["age < 40"]
+
+
+@pytest.mark.parametrize("values", [["a"], ["a", "a", "a"]])
+def test_no_groups_where_nobody_is_left_out(values):
+    table = make_table({"x": {"type": "categorical", "values": ["a", "b"]}}, {"x": values})
+    contingency, found = mined(table, min_count=1, max_features=3)
+    assert (len(found), found.candidates, found.frequent) == (0, 0, 0)
+    assert found.sums.shape == (2, 0)
+    nobody = np.zeros(0, dtype=np.intp)
+    assert found.members(nobody, contingency).shape == (0, 1)
+
+
+def test_progress_counts_the_candidates_to_the_end():
+    calls = []
+    table = make_table(
+        {
+            "x": {"type": "categorical", "values": ["a", "b", "c"]},
+            "y": {"type": "categorical", "values": ["a", "b"]},
+        },
+        {"x": list("abc"), "y": list("aab")},
+    )
+    mined(table, min_count=1, max_features=2, progress=lambda *call: calls.append(call))
+    assert [done for done, _ in calls] == sorted({done for done, _ in calls})
+    assert calls[-1] == (20, 20)
+    assert {total for _, total in calls} == {20}

@@ -1,0 +1,102 @@
+"""Near copies: a walk down the ranking that keeps what overlaps little with those kept."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import testsgd.scoring.ranking as ranking_module
+from testsgd.scoring import distinct_groups
+
+
+@st.composite
+def problems(draw):
+    """Draw groups of cells, the cells' rows, a ranking, an overlap in hundredths."""
+    cells = draw(st.integers(1, 6))
+    # A frequent group is never empty.
+    group = st.lists(st.booleans(), min_size=cells, max_size=cells).filter(any)
+    table = np.array(draw(st.lists(group, min_size=1, max_size=40)), dtype=bool)
+    weights = np.array(draw(st.lists(st.integers(1, 60), min_size=cells, max_size=cells)))
+    order = np.array(draw(st.permutations(range(len(table)))))
+    return table, weights, order, draw(st.integers(1, 100))
+
+
+def jaccard(first, second, weights):
+    """Give the rows in both as a share of those in either, without rounding."""
+    both = int(weights[first & second].sum())
+    return Fraction(both, int(weights[first | second].sum()))
+
+
+def keep(problem, limit=100):
+    table, weights, order, hundredths = problem
+    return distinct_groups(
+        order, lambda groups: table[groups], weights, overlap=hundredths / 100, limit=limit
+    )
+
+
+@given(problems(), st.integers(1, 25), st.sampled_from([1, 60, 1 << 20]))
+def test_kept_groups_are_those_of_a_walk_in_fractions(problem, limit, numbers):
+    table, weights, order, hundredths = problem
+    kept = []
+    for group in order.tolist():
+        copies = (
+            jaccard(table[group], table[other], weights) >= Fraction(hundredths, 100)
+            for other in kept
+        )
+        if len(kept) < limit and not any(copies):
+            kept.append(group)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking_module, "_BLOCK_NUMBERS", numbers)
+        assert keep(problem, limit) == kept
+
+
+@given(problems())
+def test_dropped_groups_copy_a_better_one_and_kept_ones_do_not(problem):
+    table, weights, order, hundredths = problem
+    kept = keep(problem)
+    place = {group: rank for rank, group in enumerate(order.tolist())}
+    for group in order.tolist():
+        better = [other for other in kept if place[other] < place[group]]
+        overlaps = [jaccard(table[group], table[other], weights) for other in better]
+        is_copy = any(overlap >= Fraction(hundredths, 100) for overlap in overlaps)
+        assert is_copy == (group not in kept)
+
+
+@pytest.mark.parametrize(("both", "either"), [(7, 100), (14, 100), (55, 100), (29, 50), (8, 10)])
+def test_overlap_of_exactly_the_share_is_a_copy(both, either):
+    # 0.07 * 100 and 0.55 * 100 are a little above 7 and 55 in floats.
+    table = np.array([[True, True], [True, False]])
+    weights = np.array([both, either - both])
+    problem = (table, weights, np.array([0, 1]), 100 * both // either)
+    assert keep(problem) == [0]
+    table, weights, order, hundredths = problem
+    assert keep((table, weights, order, hundredths + 1)) == [0, 1]
+
+
+def test_full_overlap_joins_only_identical_groups():
+    table = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
+    assert keep((table, np.array([1000, 1000, 1]), np.arange(3), 100)) == [0, 2]
+
+
+def test_walk_stops_at_the_limit_without_looking_further():
+    table = np.eye(2000, dtype=bool)
+    asked = []
+
+    def members(groups):
+        asked.extend(groups.tolist())
+        return table[groups]
+
+    kept = distinct_groups(
+        np.arange(2000), members, np.ones(2000, dtype=np.int64), overlap=0.8, limit=3
+    )
+    assert kept == [0, 1, 2]
+    assert len(asked) < 1000
+
+
+def test_no_groups_keep_none():
+    nobody = (np.ones((1, 1), dtype=bool), np.array([1]), np.zeros(0, dtype=np.intp), 80)
+    assert keep(nobody) == []

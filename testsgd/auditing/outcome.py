@@ -1,0 +1,51 @@
+"""What the three ways of finding the rates have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts, Estimates
+from testsgd.rules import Contingency, FrequentRuleSets
+
+# How much of a phase is done, and how much there is.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Groups and their rates, however they were found.
+
+    Attributes
+    ----------
+    rule_sets : FrequentRuleSets
+        The groups.
+    estimates : Estimates
+        Their rates.
+    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
+        Samples from each cell of the contingency table that all groups share, and how many of them
+        got the favourable label.
+    queries : int
+        Rows the model was asked about.
+    accuracy : float or None
+        Share of rows labelled as in the file, if every row was predicted and has a label.
+    """
+
+    rule_sets: FrequentRuleSets
+    estimates: Estimates
+    cell_samples: Counts
+    cell_favourable: Counts
+    queries: int
+    accuracy: float | None = None
+
+
+def sides_of(
+    rule_sets: FrequentRuleSets, group: int, contingency: Contingency
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give the rows inside a group and those outside."""
+    members = rule_sets.members(np.array([group]), contingency)[0]
+    inside = members[contingency.cell_of_row]
+    return np.flatnonzero(inside), np.flatnonzero(~inside)

@@ -1,0 +1,163 @@
+"""Pooled sampling: one pool of draws for all groups, and draws of their own for the few left.
+
+Draws from the neighbours of all rows are shared: every group uses those that fall inside and
+outside it. Only groups that are then still uncertain get draws of their own, which no other group
+uses, because they are not drawn from all rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
+from testsgd.auditing.outcome import Outcome, Progress, sides_of
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.data import Table
+from testsgd.models import Model
+from testsgd.rules import Contingency, FrequentRuleSets, mine
+from testsgd.sampling import decide_draws, draw
+
+# So many groups at most get draws of their own before the pool is doubled for all of them.
+_FEW_GROUPS = 200
+
+
+def sample_pooled(
+    model: Model,
+    table: Table,
+    contingency: Contingency,
+    parameters: AuditParameters,
+    *,
+    min_count: int,
+    budget: int,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Estimate all groups from one pool of draws, then the uncertain ones from draws of their own.
+
+    Parameters
+    ----------
+    model : Model
+        The black box.
+    table : Table
+        The rows.
+    contingency : Contingency
+        Their sensitive cells.
+    parameters : AuditParameters
+        The stopping rule and the seed.
+    min_count : int
+        Fewest rows of a group.
+    budget : int
+        Most rows to ask the model about.
+    progress : callable, optional
+        Called with the queries made and the budget.
+
+    Returns
+    -------
+    Outcome
+    """
+    generator = np.random.default_rng([parameters.seed, 1])
+    features = len(table.specification.insensitive)
+    samples = np.zeros(contingency.cells, dtype=np.int64)
+    favourable = np.zeros(contingency.cells, dtype=np.int64)
+    rows = contingency.tally()
+    # The smallest group then gets a fifth more than the fewest samples, on average.
+    size = int(1.2 * (parameters.min_samples + 1) * len(table) / max(1, min_count))
+    asked = 0
+    while True:
+        size = min(size, budget - asked)
+        draws = draw(generator, len(table), features, size)
+        cells = contingency.cell_of_row[draws.rows]
+        answers = decide_draws(model, table, draws)
+        samples += np.bincount(cells, minlength=contingency.cells)
+        favourable += np.bincount(cells[answers], minlength=contingency.cells)
+        asked += size
+        if progress is not None:
+            progress(asked, budget)
+        rule_sets = mine(
+            contingency,
+            np.vstack([rows, samples, favourable]),
+            min_count=min_count,
+            max_features=parameters.max_features,
+        )
+        rows_in, samples_in, favourable_in = rule_sets.sums
+        tallies = np.vstack([samples_in, asked - samples_in, favourable_in, favourable_in])
+        tallies[3] = int(favourable.sum()) - favourable_in
+        estimates = drawn_estimates(rows_in, len(table), tallies, parameters)
+        uncertain = int((~estimates.decided).sum())
+        # A pool of double size must leave as much again for draws of single groups.
+        if uncertain <= _FEW_GROUPS or 3 * asked >= budget:
+            break
+        size = asked
+    targeted = _Targeted(model, table, contingency, parameters, budget - asked)
+    tallies = targeted.complete(rule_sets, estimates, tallies, progress)
+    return Outcome(
+        rule_sets,
+        drawn_estimates(rows_in, len(table), tallies, parameters),
+        samples,
+        favourable,
+        asked + targeted.asked,
+    )
+
+
+class _Targeted:
+    """Draws for single groups, until each is certain or the budget is spent."""
+
+    def __init__(
+        self,
+        model: Model,
+        table: Table,
+        contingency: Contingency,
+        parameters: AuditParameters,
+        budget: int,
+    ) -> None:
+        self._model = model
+        self._table = table
+        self._contingency = contingency
+        self._parameters = parameters
+        self._budget = budget
+        self.asked = 0
+
+    def complete(
+        self,
+        rule_sets: FrequentRuleSets,
+        estimates: Estimates,
+        tallies: Counts,
+        progress: Progress | None,
+    ) -> Counts:
+        """Give the tallies with the uncertain groups sampled further, largest groups first."""
+        tallies = tallies.copy()
+        uncertain = np.flatnonzero(~estimates.decided)
+        uncertain = uncertain[np.argsort(-estimates.rows_in[uncertain], kind="stable")]
+        for done, group in enumerate(uncertain, start=1):
+            if self.asked >= self._budget:
+                break
+            tallies[:, group] = self._sample(rule_sets, int(group), tallies[:, group].copy())
+            if progress is not None:
+                progress(done, len(uncertain))
+        return tallies
+
+    def _sample(self, rule_sets: FrequentRuleSets, group: int, tally: Counts) -> Counts:
+        """Draw on the side with fewer samples until the stopping rule holds."""
+        parameters = self._parameters
+        sides = sides_of(rule_sets, group, self._contingency)
+        # The group's own stream: its draws do not depend on which other groups are uncertain.
+        generator = np.random.default_rng(
+            [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.place[group])]
+        )
+        features = len(self._table.specification.insensitive)
+        batch = max(100, parameters.min_samples // 2)
+        while not self._certain(tally):
+            side = 0 if tally[0] <= tally[1] else 1
+            missing = parameters.min_samples + 1 - int(tally[side])
+            count = min(missing if missing > 0 else batch, self._budget - self.asked)
+            if count <= 0:
+                break
+            draws = draw(generator, sides[side], features, count)
+            answers = decide_draws(self._model, self._table, draws)
+            tally[side] += count
+            tally[2 + side] += int(answers.sum())
+            self.asked += count
+        return tally
+
+    def _certain(self, tally: Counts) -> bool:
+        one = drawn_estimates(np.ones(1, np.int64), 2, tally[:, None], self._parameters)
+        return bool(one.decided[0])
