@@ -41,7 +41,7 @@ lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/lint-imports
 
 docs: $(VENV)/developing ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/developing ## Measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks

@@ -19,7 +19,7 @@ from markdown_text import cell, table
 
 from testsgd.cli.main import app
 
-_DEFAULT_IN_HELP = re.compile(r"\s*\[default: (?P<text>[^\]]*)\]\s*$")
+_DEFAULT_IN_HELP = re.compile(r"\s*\(default: (?P<text>[^)]*)\)\s*$")
 
 _TYPES = {str: "text", int: "whole number", float: "number", Path: "path", bool: ""}
 

@@ -69,7 +69,7 @@ def test_what_cannot_be_used_is_described(answers: Any, message: str) -> None:
 
 def test_two_labels_of_which_none_is_favourable_are_noticed() -> None:
     # Without declared labels nothing else would tell this from a model that favours nobody.
-    with pytest.raises(ModelError, match="labels '0' and '1', neither is.*'yes'"):
+    with pytest.raises(ModelError, match=r"labels '0' and '1', neither is.*'yes'"):
         model(lambda frame: [0, 1, 1], UNDECLARED).decisions(FRAME)
 
 

@@ -192,7 +192,7 @@ def test_another_architecture_is_sent_to_a_function(
     configuration, weights = parts(folder)
     change(configuration)
     write_parts(folder, configuration, weights)
-    with pytest.raises(ModelError, match="fully connected ReLU layers.*package.module:callable"):
+    with pytest.raises(ModelError, match=r"fully connected ReLU layers.*package.module:callable"):
         read(folder)
 
 

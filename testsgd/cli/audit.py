@@ -65,7 +65,7 @@ def audit(
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(help="Threads; changes no result.  [default: what is there]")
+        int | None, typer.Option(help="Threads; changes no result. (default: what is there)")
     ] = None,
     favorable: Annotated[
         str | None,
@@ -78,7 +78,7 @@ def audit(
         float | None, typer.Option(help="Exit with 1 if a group's score is larger.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the reports.  [default: reports/NAME]")
+        Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME)")
     ] = None,
     formats: Annotated[
         str, typer.Option("--format", help="Which reports: html,md,json,csv,parquet.")

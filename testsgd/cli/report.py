@@ -15,7 +15,7 @@ def report(
         Path, typer.Argument(metavar="RESULT.json", help="The JSON result of an audit.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the reports.  [default: the result's own]")
+        Path | None, typer.Option(help="Folder for the reports. (default: the result's own)")
     ] = None,
     formats: Annotated[
         str, typer.Option("--format", help="Which reports: html,md,json.")

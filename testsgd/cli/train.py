@@ -24,7 +24,7 @@ def train(
     seed: Annotated[int, typer.Option(help="Fixes the split and the training.")] = 0,
     epochs: Annotated[int, typer.Option(help="Most passes over the training rows.")] = 30,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the network.  [default: models/NAME]")
+        Path | None, typer.Option(help="Folder for the network. (default: models/NAME)")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show internal errors whole.")] = False,

@@ -1,6 +1,6 @@
 """Data sets: how they are described, where their files are, and the rows they hold."""
 
-from testsgd.data.catalogue import bundled_folder, catalogue, load_specification
+from testsgd.data.bundled import bundled_folder, catalogue, load_specification
 from testsgd.data.categories import (
     MISSING,
     category_codes,

@@ -111,6 +111,9 @@ def _download(name: str, file: DataFile, url: str) -> Path:
             _download_member(url, file.member, file, folder)
     except requests.exceptions.ConnectionError as error:
         raise _missing(name, file, "could not be downloaded (no connection)") from error
+    except requests.exceptions.HTTPError as error:
+        error.response.close()  # pooch leaves it open
+        raise _missing(name, file, f"could not be downloaded ({_reason(error)})") from error
     except (
         OSError,
         ValueError,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Table:
         Rows in which each feature is missing.
     source : str
         Where the rows came from.
+    notes : tuple of str
+        What was done to the rows before they came here.
     """
 
     specification: DatasetSpecification
@@ -44,6 +46,7 @@ class Table:
     labels: pd.Series[Any] | None
     missing: dict[str, int] = field(default_factory=dict)
     source: str = ""
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -95,10 +98,13 @@ def load_table(
     >>> len(load_table(load_specification("demo")))
     20000
     """
+    notes = tuple(
+        f"rows are left out unless: {item.why or item.column}" for item in specification.filters
+    )
     if file is not None:
         frame, source = read_rows([Path(file)], specification), str(file)
     elif specification.dataset.generator == "demo":
-        frame, source = generate_demo(seed=seed), f"generated, seed {seed}"
+        frame, source, notes = generate_demo(seed=seed), f"generated, seed {seed}", ()
     elif specification.files:
         frame = read_rows(find_files(specification, download=download), specification)
         source = ", ".join(item.name for item in specification.files)
@@ -108,7 +114,7 @@ def load_table(
             where=specification.name,
             remedy="give a file of rows with --data, or list the files under [[files]]",
         )
-    return check_table(frame, specification, source=source)
+    return replace(check_table(frame, specification, source=source), notes=notes)
 
 
 def check_table(data: Any, specification: DatasetSpecification, *, source: str = "") -> Table:

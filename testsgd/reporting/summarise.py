@@ -230,9 +230,7 @@ def _parameters(parameters: AuditParameters) -> Parameters:
 def _data(findings: Findings) -> DataSummary:
     specification = findings.table.specification
     identity, label = specification.dataset, specification.label
-    notes = [
-        f"rows are left out unless: {item.why or item.column}" for item in specification.filters
-    ]
+    notes = list(findings.table.notes)
     if findings.table.labels is None:
         notes.append(f"the data have no label column {label.column!r}; an audit needs none")
     return DataSummary(

@@ -20,7 +20,7 @@ class _Part(BaseModel):
 class RuleSummary(_Part):
     """One rule: a set of values of a categorical feature, or an interval of a continuous one."""
 
-    feature: str
+    feature: str = Field(description="the sensitive feature")
     values: list[str] | None = Field(None, description="values allowed, for a categorical feature")
     low: float | None = Field(
         None, description="inclusive lower end, null where the rule is open below"
@@ -34,19 +34,21 @@ class RuleSummary(_Part):
 class RuleAlone(_Part):
     """What one rule of a group gives on its own."""
 
-    text: str
-    n_in: int
-    rate_in: float
+    text: str = Field(description="the rule as people write it")
+    n_in: int = Field(description="rows that satisfy it")
+    rate_in: float = Field(description="rate of the favourable label among them")
     rate_out: float | None = Field(description="null if the rule selects every row")
-    difference: float | None
+    difference: float | None = Field(
+        description="`rate_in - rate_out`; null if there is nobody outside"
+    )
 
 
 class GroupSummary(_Part):
     """One group: who is in it and how the model treats it, compared with everybody else."""
 
     rank: int = Field(ge=1, description="place in the ranking by score")
-    rules: list[RuleSummary]
-    text: str
+    rules: list[RuleSummary] = Field(description="the rules, at most one a feature; all hold")
+    text: str = Field(description="the rules as people write them")
     support: float = Field(ge=0, le=1, description="share of the rows that are in the group")
     n_in: int = Field(description="rows in the group")
     n_out: int = Field(description="rows outside the group")
@@ -57,34 +59,38 @@ class GroupSummary(_Part):
     margin: float = Field(
         ge=0, description="sampling margin of the score, both sides added; 0 in exact mode"
     )
-    margin_method: Literal["none", "wald", "wilson"]
+    margin_method: Literal["none", "wald", "wilson"] = Field(
+        description="whose interval the margin is from; `none` in exact mode"
+    )
     interval: tuple[float, float] = Field(
         description="interval for the difference in the population the rows are a sample of"
     )
     exact: bool = Field(description="true if the rates carry no sampling error")
-    samples_in: int
-    samples_out: int
+    samples_in: int = Field(description="neighbours asked about inside")
+    samples_out: int = Field(description="neighbours asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
     distinct: bool = Field(description="true: not a near copy of a group ranked above it")
-    rules_alone: list[RuleAlone] = Field(default_factory=list)
+    rules_alone: list[RuleAlone] = Field(
+        default_factory=list, description="what each rule gives by itself, for the first groups"
+    )
 
 
 class UndecidedGroup(_Part):
     """A group too small to be judged; it is neither fair nor unfair, only unknown."""
 
-    text: str
-    rules: list[RuleSummary]
-    n_in: int
-    support: float
-    reason: str
+    text: str = Field(description="the rules as people write them")
+    rules: list[RuleSummary] = Field(description="the rules")
+    n_in: int = Field(description="rows in the group")
+    support: float = Field(description="share of the rows")
+    reason: str = Field(description="why it is not judged")
 
 
 class FeatureSummary(_Part):
     """One feature, as declared and as found."""
 
-    name: str
-    type: Literal["integer", "decimal", "categorical"]
-    sensitive: bool
+    name: str = Field(description="the feature")
+    type: Literal["integer", "decimal", "categorical"] = Field(description="as declared")
+    sensitive: bool = Field(description="may rules be about it?")
     domain: str = Field(description="declared range or values, in words")
     missing: int = Field(ge=0, description="rows in which it is missing")
 
@@ -92,99 +98,109 @@ class FeatureSummary(_Part):
 class CellRate(_Part):
     """Rate in one cell of one sensitive feature."""
 
-    label: str
-    n: int
+    label: str = Field(description="the value or bin")
+    n: int = Field(description="rows")
     rate: float | None = Field(description="null if the cell has no rows")
 
 
 class FeatureRates(_Part):
     """Rates over the cells of one sensitive feature."""
 
-    feature: str
-    cells: list[CellRate]
+    feature: str = Field(description="the sensitive feature")
+    cells: list[CellRate] = Field(description="its values, or its bins")
 
 
 class HeatMap(_Part):
     """Rates over the cells of two sensitive features; rates[i][j] is row i, column j."""
 
-    row_feature: str
-    column_feature: str
-    row_labels: list[str]
-    column_labels: list[str]
-    rates: list[list[float | None]]
-    counts: list[list[int]]
+    row_feature: str = Field(description="the feature of the rows")
+    column_feature: str = Field(description="the feature of the columns")
+    row_labels: list[str] = Field(description="the rows' cells")
+    column_labels: list[str] = Field(description="the columns' cells")
+    rates: list[list[float | None]] = Field(description="rates, row by row; null where nobody is")
+    counts: list[list[int]] = Field(description="numbers of rows of the file, row by row")
 
 
 class ScatterCell(_Part):
     """Groups that fall in one small cell of the support-against-score plane."""
 
-    support: float
-    score: float
-    n: int
+    support: float = Field(description="share of the rows")
+    score: float = Field(description="score")
+    n: int = Field(description="groups at this place")
 
 
 class Charts(_Part):
     """Numbers behind the charts, so that a report can be drawn again without the data."""
 
-    scatter: list[ScatterCell]
+    scatter: list[ScatterCell] = Field(description="all frequent groups, support against score")
     scatter_binned: bool = Field(description="true: points stand for cells of several groups")
-    features: list[FeatureRates]
-    heat_maps: list[HeatMap]
+    features: list[FeatureRates] = Field(
+        description="rates over the cells of each sensitive feature"
+    )
+    heat_maps: list[HeatMap] = Field(
+        description="rates over the cells of each pair of sensitive features"
+    )
 
 
 class LabelSummary(_Part):
     """The label whose rate is compared."""
 
-    column: str
-    favourable: str
+    column: str = Field(description="the label column")
+    favourable: str = Field(description="the label whose rate is compared")
     meaning: str = Field(description="what the favourable label says, in words; may be empty")
 
 
 class DataSummary(_Part):
     """The table that was audited."""
 
-    name: str
-    title: str
-    description: str
-    licence: str
-    citation: str
+    name: str = Field(description="short name")
+    title: str = Field(description="name for people")
+    description: str = Field(description="from the description")
+    licence: str = Field(description="from the description")
+    citation: str = Field(description="from the description")
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values")
-    rows: int
-    label: LabelSummary
-    features: list[FeatureSummary]
-    notes: list[str] = Field(default_factory=list)
+    rows: int = Field(description="number of rows")
+    label: LabelSummary = Field(description="the label whose rate is compared")
+    features: list[FeatureSummary] = Field(description="every feature, in order")
+    notes: list[str] = Field(
+        default_factory=list, description="which rows were left out, whether labels are absent"
+    )
 
 
 class ModelSummary(_Part):
     """The model that was audited, a black box to the audit."""
 
-    name: str
-    kind: str
-    output: Literal["labels", "scores"]
+    name: str = Field(description="what the model is called")
+    kind: str = Field(description="what it is, in words")
+    output: Literal["labels", "scores"] = Field(description="what it returns")
     threshold: float | None = Field(description="scores above it count as favourable")
     fingerprint: str = Field(description="sha256 of its decisions on the first 1,000 rows")
-    file_sha256: str | None = None
+    file_sha256: str | None = Field(
+        None, description="sha256 of the model's file, if it was read from one"
+    )
     accuracy: float | None = Field(None, description="share of rows it labels as the file does")
-    card: dict[str, str] = Field(default_factory=dict)
+    card: dict[str, str] = Field(
+        default_factory=dict, description="the model card beside the file, as texts"
+    )
 
 
 class Parameters(_Part):
     """What the user asked for."""
 
-    theta: float
-    error_margin: float
-    min_samples: int
-    confidence: float
-    mode: Literal["auto", "exact", "sampled"]
-    sampling: Literal["pooled", "independent"]
-    max_queries: int
-    max_features: int
+    theta: float = Field(description="smallest support")
+    error_margin: float = Field(description="largest sampling margin of a decided group")
+    min_samples: int = Field(description="more samples than this a side come first")
+    confidence: float = Field(description="of each side's margin, and of the population interval")
+    mode: Literal["auto", "exact", "sampled"] = Field(description="mode asked for")
+    sampling: Literal["pooled", "independent"] = Field(description="sampling asked for")
+    max_queries: int = Field(description="most rows to ask the model about")
+    max_features: int = Field(description="most rules in a rule set")
     bins: int | None = Field(description="overrides the data set's number of bins")
-    top: int
-    seed: int
+    top: int = Field(description="how many ranked groups the document holds")
+    seed: int = Field(description="seed of every random choice")
     overlap: float = Field(description="Jaccard overlap from which two groups are one finding")
-    fail_above: float | None = None
+    fail_above: float | None = Field(None, description="the gate; null if there is none")
 
 
 class Counts(_Part):
@@ -193,18 +209,20 @@ class Counts(_Part):
     candidates: int = Field(description="rule sets the sensitive features allow")
     frequent: int = Field(description="with support at least theta and somebody outside")
     groups: int = Field(description="after folding rule sets that select the same rows")
-    decided: int
-    undecided_frequent: int
-    undecided_small: int
+    decided: int = Field(description="groups whose margin is small enough")
+    undecided_frequent: int = Field(description="groups whose margin stayed too large")
+    undecided_small: int = Field(description="combinations of single values with too few rows")
 
 
 class Verdict(_Part):
     """The outcome, the same in every view."""
 
-    status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
-    exit_code: Literal[0, 1, 3]
-    headline: str
-    sentences: list[str]
+    status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"] = Field(
+        description="the outcome in one word"
+    )
+    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the largest difference, as a sentence")
+    sentences: list[str] = Field(description="what to know beside it")
 
 
 class AuditSummary(_Part):
@@ -214,20 +232,24 @@ class AuditSummary(_Part):
         extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True
     )
 
-    schema_: Literal["testsgd.audit/1"] = Field("testsgd.audit/1", alias="schema")
-    created: str = Field(description="UTC time, ISO 8601; the only value that changes on a rerun")
-    mode: Literal["exact", "sampled"]
+    schema_: Literal["testsgd.audit/1"] = Field(
+        "testsgd.audit/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and `seconds`")
+    mode: Literal["exact", "sampled"] = Field(description="how the rates were found")
     sampling: Literal["pooled", "independent"] | None = Field(description="null in exact mode")
-    parameters: Parameters
-    versions: dict[str, str]
-    data: DataSummary
-    model: ModelSummary
+    parameters: Parameters = Field(description="what was asked for")
+    versions: dict[str, str] = Field(description="of testsgd, Python and the libraries used")
+    data: DataSummary = Field(description="the rows")
+    model: ModelSummary = Field(description="the model")
     overall_rate: float = Field(description="rate of the favourable label over all samples")
-    counts: Counts
+    counts: Counts = Field(description="how many rule sets there were at each step")
     neighbourhood: int = Field(description="perturbed rows the data set allows")
     model_queries: int = Field(description="rows the model was asked to predict")
     seconds: dict[str, float] = Field(description="wall-clock seconds per phase")
-    verdict: Verdict
+    verdict: Verdict = Field(description="the outcome in words, with the exit code")
     groups: list[GroupSummary] = Field(description="the top groups and the distinct ones, by rank")
-    undecided: list[UndecidedGroup]
-    charts: Charts
+    undecided: list[UndecidedGroup] = Field(
+        description="groups too small to judge, or without samples on one side"
+    )
+    charts: Charts = Field(description="the numbers behind the report's charts")

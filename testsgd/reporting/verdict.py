@@ -49,6 +49,8 @@ def verdict(
             sentences=_why_nothing(counts, parameters),
         )
     top = decided[0]
+    fewest = parameters.theta * rows
+    headline = _headline(top, label, fewest)
     sentences = [_population_sentence(top)]
     if top.score == 0 and top.rate_in in (0, 1):
         who = "everybody" if top.rate_in else "nobody"
@@ -56,8 +58,9 @@ def verdict(
             f"The model gave “{label}” to {who} it was asked about; check that this is the label "
             "meant."
         )
-    if top.n_out < parameters.theta * rows:
-        sentences.append(_few_outside(decided, top, label, parameters, rows))
+    balanced = next((group for group in decided if group.n_out >= fewest), None)
+    if top.n_out < fewest and balanced is not None:
+        sentences.append(_balanced_sentence(balanced, label, parameters.theta))
     if counts.undecided_frequent:
         sentences.append(
             f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error margin "
@@ -70,9 +73,7 @@ def verdict(
             "fair."
         )
     if parameters.fail_above is None:
-        return Verdict(
-            status="reported", exit_code=DONE, headline=_headline(top, label), sentences=sentences
-        )
+        return Verdict(status="reported", exit_code=DONE, headline=headline, sentences=sentences)
     failed = top_score > parameters.fail_above
     relation = "above" if failed else "not above"
     gate = (
@@ -82,17 +83,18 @@ def verdict(
     return Verdict(
         status="gate_failed" if failed else "gate_passed",
         exit_code=GATE_FAILED if failed else DONE,
-        headline=_headline(top, label),
+        headline=headline,
         sentences=[gate, *sentences],
     )
 
 
-def _headline(group: GroupSummary, label: str) -> str:
+def _headline(group: GroupSummary, label: str, fewest: float) -> str:
     often = "less" if group.difference < 0 else "more"
+    few = f", only {plural(group.n_out, 'row')}" if group.n_out < fewest else ""
     return (
         f"The model predicts “{label}” {size_points(group.score)} {often} often for "
         f"{group.text} ({percent(group.rate_in)}) than for everybody else "
-        f"({percent(group.rate_out)})."
+        f"({percent(group.rate_out)}{few})."
     )
 
 
@@ -107,21 +109,13 @@ def _population_sentence(group: GroupSummary) -> str:
     return sentence
 
 
-def _few_outside(
-    decided: list[GroupSummary], top: GroupSummary, label: str, parameters: Parameters, rows: int
-) -> str:
-    sentence = f"Outside that group there are only {plural(top.n_out, 'row')}."
-    fewest = parameters.theta * rows
-    balanced = next((group for group in decided if group.n_out >= fewest), None)
-    if balanced is not None:
-        often = "less" if balanced.difference < 0 else "more"
-        sentence += (
-            f" With at least {percent(parameters.theta)} of the rows on both sides the largest "
-            f"difference among the groups shown is for {balanced.text}: “{label}” "
-            f"{size_points(balanced.score)} {often} often ({percent(balanced.rate_in)} against "
-            f"{percent(balanced.rate_out)})."
-        )
-    return sentence
+def _balanced_sentence(group: GroupSummary, label: str, theta: float) -> str:
+    often = "less" if group.difference < 0 else "more"
+    return (
+        f"With at least {percent(theta)} of the rows on both sides the largest difference among "
+        f"the groups shown is for {group.text}: “{label}” {size_points(group.score)} {often} often "
+        f"({percent(group.rate_in)} against {percent(group.rate_out)})."
+    )
 
 
 def _why_nothing(counts: Counts, parameters: Parameters) -> list[str]:

@@ -4,8 +4,8 @@ Even if every rate in the file is known exactly, the file holds some people and 
 interval here answers for that. It is Newcombe's hybrid of two Wilson intervals, in which a group of
 n rows counts as its effective number of independent yes/no answers: n, if each row's answer is 0 or
 1; more, if rows carry shares in between and therefore vary less, but never more than 2 n. Without
-that limit the interval would hold the truth far less often than it says where almost all rows agree:
-a sample then may hold none of the few that do not, and know nothing of how much rows vary.
+that limit the interval would hold the truth far less often than it says where almost all rows
+agree: a sample then may hold none of the few that do not, and know nothing of how much rows vary.
 """
 
 from __future__ import annotations
