@@ -71,7 +71,9 @@ def test_every_move_of_the_demo_is_decided_as_on_the_built_frame(
         column, changed = moved(frame[name], feature, name, direction)
         built = frame.assign(**{name: column})
         plain = demo_model.model.decisions(built)
-        np.testing.assert_array_equal(prepared.decisions_with(name, column, changed), plain[changed])
+        np.testing.assert_array_equal(
+            prepared.decisions_with(name, column, changed), plain[changed]
+        )
         everywhere = np.ones(len(frame), dtype=bool)
         np.testing.assert_array_equal(prepared.decisions_with(name, column, everywhere), plain)
 

@@ -63,6 +63,7 @@ RARE = {
     "rarely yes": _yes_or_one_answer(0.02, 0.03),
     "very rarely yes": _yes_or_one_answer(0.005, 0.05),
     "almost never": _yes_or_one_answer(0.01, 0),
+    "seldom yes": _yes_or_one_answer(0.05, 0.1),
 }
 POPULATIONS = COMMON | RARE
 
@@ -97,7 +98,9 @@ def test_rows_with_shares_are_covered_as_often_as_promised(inside):
     assert covered >= FEWEST
 
 
-@pytest.mark.parametrize(("rows", "inside"), [(50, "rarely yes"), (200, "very rarely yes")])
+@pytest.mark.parametrize(
+    ("rows", "inside"), [(50, "rarely yes"), (200, "very rarely yes"), (50, "seldom yes")]
+)
 def test_rare_rows_are_covered_as_often_as_promised(rows, inside):
     assert simulated_coverage(inside, "almost never", rows, 10 * rows) >= FEWEST
 

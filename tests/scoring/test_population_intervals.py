@@ -96,9 +96,12 @@ def test_effective_size_lies_between_the_rows_and_twice_as_many(answers, counts)
     size = float(effective_size(rate, mean_square, len(shares), answers))
     most = min(answers, 2)
     assert len(shares) <= size <= len(shares) * most
-    # The variance of a mean of so many yes/no answers is that of the mean of the rows' shares.
+    # The variance of a mean of so many yes/no answers is that of the mean of the rows' shares, with
+    # a row of nothing but favourable answers and one of none among them.
+    shares = np.append(shares, [0.0, 1.0])
+    rate = shares.mean()
     assume(shares.var() * most > rate * (1 - rate) * (1 + 1e-9))
-    assert rate * (1 - rate) / size == pytest.approx(shares.var() / len(shares))
+    assert rate * (1 - rate) / size == pytest.approx(shares.var() / len(counts))
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(1, 40))

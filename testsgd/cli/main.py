@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated, NoReturn
 
@@ -54,6 +55,10 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     arguments : list of str, optional
         In place of those of the process.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a quotation mark is no reason to fail.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(_run(arguments))
 
 

@@ -57,8 +57,16 @@ class Table:
         return category_codes(self.frame[feature].iloc[rows], declared, feature=feature)
 
     def numbers(self, feature: str, rows: slice = slice(None)) -> NDArray[np.float64]:
-        """Give a continuous feature as floats, NaN where missing."""
-        return as_floats(self.frame[feature].iloc[rows])
+        """Give a continuous feature as floats, NaN where missing.
+
+        A number in 32 bits is taken for the decimal that it is written for: 0.7, which 32 bits hold
+        as 0.69999999, belongs to the bin that begins at 0.7.
+        """
+        column = self.frame[feature].iloc[rows]
+        numbers = as_floats(column)
+        if column.dtype in (np.float32, np.float16):
+            return _nearest_decimals(numbers, digits=int(np.finfo(str(column.dtype)).precision) + 1)
+        return numbers
 
 
 def load_table(
@@ -200,6 +208,15 @@ def _canonical(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give equal numbers equal bytes: there are two zeros, and many ways to write NaN."""
     canonical: NDArray[np.float64] = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
     return canonical
+
+
+def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[np.float64]:
+    """Round to so many significant digits; whole numbers stay as they are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = digits - 1 - np.floor(np.log10(np.abs(numbers)))
+        scale = 10.0**places
+        rounded = np.round(numbers * scale) / scale
+    return np.where(np.isfinite(rounded) & (numbers % 1 != 0), rounded, numbers)
 
 
 def _as_pandas(data: Any) -> pd.DataFrame:

@@ -2,8 +2,8 @@
 
 For each subset of the sensitive features the contingency table is contracted, axis by axis, with
 the features' rule matrices; what comes out holds, for every combination of one rule a feature, the
-sum over the rows that satisfy them all. Large tables are done in slices of the first feature's
-rules, so that the room needed is bounded whatever the number of rule sets.
+sum over the rows that satisfy them all. What would be too large is cut along the rules contracted
+so far, so that the room needed is bounded whatever the number of rule sets.
 """
 
 from __future__ import annotations
@@ -81,16 +81,30 @@ def rule_set_sums(
         rule_counts = [axes[axis].rule_count for axis in subset]
         if 0 in rule_counts:
             continue
-        # The first axis is small until the others are contracted, so it is cut into slices.
-        rows = axes[subset[0]].contract(contingency.dense(subset, quantities), 1)
-        rest = math.prod(rule_counts[1:])
-        step = max(1, _BLOCK_NUMBERS // (rest * len(quantities)))
-        for start in range(0, rule_counts[0], step):
-            sums = rows[:, start : start + step]
-            for place, axis in enumerate(subset[1:], start=2):
-                sums = axes[axis].contract(sums, place)
-            sums = np.ascontiguousarray(sums).reshape(len(quantities), -1)
-            yield Block(index, start * rest, sums)
+        cells = contingency.dense(subset, quantities)[:, None]
+        for first, sums in _expand(cells, [axes[axis] for axis in subset], 0):
+            yield Block(index, first, sums)
+
+
+def _expand(sums: Counts, axes: list[Axis], first: int) -> Iterator[tuple[int, Counts]]:
+    """Contract the remaining axes, in blocks of bounded size.
+
+    `sums` has the shape (q, rule sets of the axes before, cells of each remaining axis); `first` is
+    the place of its first rule set once everything is contracted.
+    """
+    rest = math.prod(axis.rule_count for axis in axes)
+    before = sums.shape[1]
+    fits = len(sums) * before * rest <= _BLOCK_NUMBERS
+    if fits or (before == 1 and len(axes) == 1):
+        for place, axis in enumerate(axes, start=2):
+            sums = axis.contract(sums, place)
+        yield first, np.ascontiguousarray(sums).reshape(len(sums), -1)
+    elif before > 1:
+        step = max(1, _BLOCK_NUMBERS // (len(sums) * rest))
+        for start in range(0, before, step):
+            yield from _expand(sums[:, start : start + step], axes, first + start * rest)
+    else:
+        yield from _expand(axes[0].contract(sums, 2)[:, 0], axes[1:], first)
 
 
 def decode(

@@ -3,9 +3,13 @@
 Even if every rate in the file is known exactly, the file holds some people and not others. The
 interval here answers for that. It is Newcombe's hybrid of two Wilson intervals, in which a group of
 n rows counts as its effective number of independent yes/no answers: n, if each row's answer is 0 or
-1; more, if rows carry shares in between and therefore vary less, but never more than 2 n. Without
-that limit the interval would hold the truth far less often than it says where almost all rows
-agree: a sample then may hold none of the few that do not, and know nothing of how much rows vary.
+1; more, if rows carry shares in between and therefore vary less.
+
+A sample in which almost all rows agree may hold none of the few that do not, and then knows nothing
+of how much rows vary. So the variance is taken with one row more that is favourable throughout and
+one that is nowhere, and no row counts for more than two answers. Simulated with rare rows of that
+kind, an interval of 95% covers the truth in 93% of the samples or more; without the two
+precautions, in 56% at worst.
 """
 
 from __future__ import annotations
@@ -19,8 +23,6 @@ from testsgd.scoring.margins import normal_quantile
 
 Floats = NDArray[np.float64]
 
-# Among limits of 1.5, 2, 3 and none, the largest that keeps the coverage in the simulations of
-# tests/scoring/test_interval_coverage.py; on real data rows are worth 1.0 to 1.5 answers.
 _MOST_ANSWERS_A_ROW = 2
 
 
@@ -50,12 +52,11 @@ def effective_size(rate: Any, mean_square: Any, rows: Any, answers: int) -> Floa
     >>> float(effective_size(0.3, 0.3, 100, 20))
     100.0
     """
-    rate = np.asarray(rate, dtype=np.float64)
     rows = np.asarray(rows, dtype=np.float64)
-    variance = np.maximum(np.asarray(mean_square, dtype=np.float64) - rate**2, 0.0)
-    binomial = rate * (1 - rate)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = np.where(variance > 0, binomial / variance, np.where(binomial > 0, answers, 1.0))
+    # With a row of nothing but favourable answers, and one of none.
+    rate = (rows * np.asarray(rate, dtype=np.float64) + 1) / (rows + 2)
+    mean_square = (rows * np.asarray(mean_square, dtype=np.float64) + 1) / (rows + 2)
+    gain = (rate - rate**2) / (mean_square - rate**2)
     return np.asarray(rows * np.clip(gain, 1.0, min(answers, _MOST_ANSWERS_A_ROW)))
 
 

@@ -36,7 +36,8 @@ def rank_groups(
     >>> order.tolist()
     [2, 1, 0]
     """
-    return np.lexsort((rules, -support, -score, ~decided))
+    # Scores that are equal but for the rounding of their rates are ties.
+    return np.lexsort((rules, -support, -np.round(score, 12), ~decided))
 
 
 def distinct_groups(

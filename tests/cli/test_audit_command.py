@@ -1,0 +1,150 @@
+"""``testsgd audit``: what it prints, what it writes, and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testsgd.data import PLANTED_GROUP, generate_demo
+
+Run = Callable[..., Any]
+
+
+def test_an_audit_prints_its_result_and_writes_three_reports(testsgd: Run, folder: Path) -> None:
+    finished = testsgd("audit", "demo")
+    assert (finished.code, finished.err) == (0, "")
+    written = folder / "reports" / "demo"
+    assert sorted(path.name for path in written.iterdir()) == [
+        "report.html",
+        "report.md",
+        "result.json",
+    ]
+    result = json.loads((written / "result.json").read_text(encoding="utf-8"))
+    assert result["verdict"]["headline"] in finished.out
+    for sentence in result["verdict"]["sentences"]:
+        assert sentence in finished.out
+    assert PLANTED_GROUP in finished.out
+    assert f"{result['model_queries']:,} model queries, exact" in finished.out
+    for path in written.iterdir():
+        assert str(path.relative_to(folder)) in finished.out
+
+
+def test_quiet_prints_nothing_and_writes_all_the_same(testsgd: Run, folder: Path) -> None:
+    finished = testsgd("audit", "demo", "--quiet", "--out", "here", "--format", "json,csv")
+    assert (finished.code, finished.out, finished.err) == (0, "", "")
+    assert sorted(path.name for path in (folder / "here").iterdir()) == [
+        "groups.csv",
+        "result.json",
+    ]
+
+
+def test_verbose_prints_timings(testsgd: Run) -> None:
+    finished = testsgd("audit", "demo", "--verbose")
+    assert finished.code == 0
+    assert "predictions" in finished.out
+
+
+@pytest.mark.parametrize(("gate", "code"), [("0.2", 1), ("0.3", 0), ("0", 1), ("1", 0)])
+def test_the_gate_decides_the_exit_code(testsgd: Run, folder: Path, gate: str, code: int) -> None:
+    # The demo's largest score is between 0.25 and 0.26.
+    finished = testsgd("audit", "demo", "--fail-above", gate, "--out", "out")
+    assert (finished.code, finished.err) == (code, "")
+    assert ("The gate failed" if code else "The gate passed") in finished.out
+    result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    assert result["verdict"]["exit_code"] == code
+    assert (result["groups"][0]["score"] > float(gate)) == bool(code)
+
+
+def test_a_score_of_exactly_the_gate_passes(testsgd: Run, folder: Path) -> None:
+    testsgd("audit", "demo", "--out", "out")
+    result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    score = result["groups"][0]["score"]
+    assert testsgd("audit", "demo", "--fail-above", repr(score)).code == 0
+    assert testsgd("audit", "demo", "--fail-above", repr(score - 1e-12)).code == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--theta", "0.999"],
+        ["--mode", "sampled", "--max-queries", "500"],
+        ["--mode", "sampled", "--max-queries", "500", "--fail-above", "0"],
+    ],
+)
+def test_too_little_evidence_is_code_three(testsgd: Run, folder: Path, options: list[str]) -> None:
+    finished = testsgd("audit", "demo", *options)
+    assert (finished.code, finished.err) == (3, "")
+    assert "Not enough evidence" in finished.out
+    assert (folder / "reports" / "demo" / "report.html").is_file()
+
+
+def test_sampled_mode_shows_the_margin(testsgd: Run) -> None:
+    finished = testsgd("audit", "demo", "--mode", "sampled", "--error-margin", "0.08")
+    assert finished.code == 0
+    assert "margin" in finished.out
+    assert "sampled." in finished.out
+
+
+def test_rows_and_a_function_of_ones_own(
+    testsgd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    name = f"own_{folder.parent.name}"
+    (folder / f"{name}.py").write_text(
+        "def grant(frame):\n    return frame['gender'].map({'female': 0.4, 'male': 0.6})\n",
+        encoding="utf-8",
+    )
+    generate_demo(rows=500, seed=9).to_csv(folder / "rows.csv", index=False)
+    finished = testsgd(
+        "audit",
+        "demo",
+        "--data",
+        "rows.csv",
+        "--model",
+        f"{name}:grant",
+        "--out",
+        "out",
+        "--format",
+        "csv",
+        "--fail-above",
+        "0.9",
+    )
+    assert finished.code == 1
+    with (folder / "out" / "groups.csv").open(encoding="utf-8", newline="") as stream:
+        groups = {row["text"]: row for row in csv.DictReader(stream)}
+    assert float(groups["gender = male"]["difference"]) == 1
+    assert float(groups["gender = female"]["difference"]) == -1
+
+
+def test_british_and_american_spelling(testsgd: Run, folder: Path) -> None:
+    for spelling in ("--favorable", "--favourable"):
+        assert testsgd("audit", "demo", spelling, "no", "--out", spelling).code == 0
+    one, other = (
+        json.loads((folder / spelling / "result.json").read_text(encoding="utf-8"))
+        for spelling in ("--favorable", "--favourable")
+    )
+    assert one["groups"] == other["groups"]
+    assert one["data"]["label"]["favourable"] == "no"
+
+
+def test_options_reach_the_audit(testsgd: Run, folder: Path) -> None:
+    options = {
+        "theta": 0.1, "error_margin": 0.1, "min_samples": 300, "confidence": 0.9, "mode": "sampled",
+        "sampling": "pooled", "max_queries": 90_000, "max_features": 2, "bins": 5, "top": 7,
+        "seed": 3, "fail_above": 0.9,
+    }  # fmt: skip
+    arguments = [
+        part
+        for name, value in options.items()
+        for part in (f"--{name.replace('_', '-')}", str(value))
+    ]
+    assert testsgd("audit", "demo", *arguments, "--jobs", "2").code == 0
+    result = json.loads((folder / "reports/demo/result.json").read_text(encoding="utf-8"))
+    for name, value in options.items():
+        assert result["parameters"][name] == value

@@ -1,0 +1,101 @@
+"""A model that misbehaves is one line, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+Fails = Callable[..., str]
+
+MODULE = """
+import sys
+
+def too_short(frame):
+    return ["yes"] * (len(frame) - 1)
+
+def not_a_number(frame):
+    return [float("nan")] * len(frame)
+
+def three_labels(frame):
+    return [("yes", "no", "maybe")[place % 3] for place in range(len(frame))]
+
+def unknown_label(frame):
+    return ["granted"] * len(frame)
+
+def beyond_one(frame):
+    return [1.5] * len(frame)
+
+def below_zero(frame):
+    return [-0.5] * len(frame)
+
+def raises(frame):
+    raise ValueError("a message\\nof two lines")
+
+def leaves(frame):
+    sys.exit(0)
+
+def nothing(frame):
+    return None
+
+def good_at_first(frame, calls=[0]):
+    calls[0] += 1
+    if calls[0] > 3:
+        raise RuntimeError("tired")
+    return ["yes"] * len(frame)
+
+no_model = 3
+"""
+
+
+@pytest.fixture
+def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A module of models in the working folder."""
+    name = f"misbehaving_{folder.parent.name}"
+    (folder / f"{name}.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield name
+    sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("too_short", "shape (999,) for 1000 rows"),
+        ("not_a_number", "(NaN) for row 0"),
+        ("three_labels", "--favorable"),
+        ("unknown_label", "'granted', which is not among the labels no, yes"),
+        ("beyond_one", "score 1.5 for row 0, outside [0, 1]"),
+        ("below_zero", "score -0.5 for row 0, outside [0, 1]"),
+        ("raises", "the model raised ValueError: a message of two lines"),
+        ("leaves", "the model raised SystemExit"),
+        ("nothing", "shape () for 1000 rows"),
+        ("good_at_first", "the model raised RuntimeError: tired"),
+        ("no_model", "a int is no model"),
+        ("gone", "has no 'gone'"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["exact", "sampled"])
+def test_what_a_model_does_wrong_is_said(
+    fails: Fails, module: str, function: str, message: str, mode: str
+) -> None:
+    assert message in fails("audit", "demo", "--model", f"{module}:{function}", "--mode", mode)
+
+
+def test_a_module_that_is_not_there(fails: Fails) -> None:
+    assert "no module 'no_such_module'" in fails("audit", "demo", "--model", "no_such_module:f")
+
+
+def test_the_network_of_another_data_set(fails: Fails) -> None:
+    message = fails("audit", "demo", "--model", "law")
+    assert "label" in message
+
+
+def test_a_file_that_is_no_network(fails: Fails, folder: Path) -> None:
+    (folder / "mine.keras").write_bytes(b"nothing of the kind")
+    assert "preprocessing.json is missing" in fails("audit", "demo", "--model", "mine.keras")
+    (folder / "preprocessing.json").write_text("{}", encoding="utf-8")
+    assert "preprocessing cannot be read" in fails("audit", "demo", "--model", "mine.keras")
