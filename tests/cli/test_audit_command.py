@@ -13,6 +13,8 @@ import pytest
 
 from testsgd.data import PLANTED_GROUP, generate_demo
 
+pytest_plugins = ["command_line"]
+
 Run = Callable[..., Any]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from testsgd.data import bundled_folder, generate_demo
 
+pytest_plugins = ["command_line"]
+
 Fails = Callable[..., str]
 
 PEOPLE = generate_demo(rows=60, seed=0)
@@ -112,9 +114,7 @@ def test_a_file_that_holds_no_rows(
 def test_a_file_that_is_not_there(fails: Fails, tmp_path: Path) -> None:
     assert "no such file" in fails("audit", "demo", "--data", tmp_path / "gone.csv")
     assert "no such file" in fails("audit", tmp_path / "gone.toml")
-    assert "rows.csv" in fails("audit", "demo", "--data", tmp_path).replace(
-        tmp_path.name, "rows.csv"
-    )
+    assert "cannot be read" in fails("audit", "demo", "--data", tmp_path)
 
 
 @pytest.mark.parametrize(

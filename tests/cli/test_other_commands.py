@@ -16,6 +16,8 @@ import pytest
 from testsgd import __version__
 from testsgd.data import catalogue, generate_demo, load_specification
 
+pytest_plugins = ["command_line"]
+
 Run = Callable[..., Any]
 Fails = Callable[..., str]
 

@@ -86,4 +86,7 @@ def _run(arguments: list[str] | None) -> int:
             "of the same command under --verbose"
         )
         return INTERNAL_ERROR
+    if outcome == INTERRUPTED:
+        # So some versions of typer answer an interruption themselves.
+        print_error("interrupted")
     return outcome if isinstance(outcome, int) else 0

@@ -112,7 +112,8 @@ def _download(name: str, file: DataFile, url: str) -> Path:
     except requests.exceptions.ConnectionError as error:
         raise _missing(name, file, "could not be downloaded (no connection)") from error
     except requests.exceptions.HTTPError as error:
-        error.response.close()  # pooch leaves it open
+        if error.response is not None:
+            error.response.close()  # pooch leaves it open
         raise _missing(name, file, f"could not be downloaded ({_reason(error)})") from error
     except (
         OSError,

@@ -1,4 +1,4 @@
-"""The command line run in this process, in an empty working folder."""
+"""Fixtures: the command line run in this process, in an empty working folder."""
 
 from __future__ import annotations
 

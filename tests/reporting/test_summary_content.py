@@ -1,0 +1,143 @@
+"""What a summary says besides its groups: the data, the model, and what is not known."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import testsgd
+from testsgd.data import generate_demo, load_specification, table_fingerprint
+from testsgd.data.table import check_table
+from testsgd.models import load_model
+
+PEOPLE = generate_demo(rows=1000, seed=2)
+
+
+def rich(frame: pd.DataFrame) -> list[str]:
+    return ["yes" if income > 40 else "no" for income in frame["income"]]
+
+
+def test_the_data_are_described() -> None:
+    people = PEOPLE.assign(age=PEOPLE["age"].where(PEOPLE.index >= 30))
+    data = testsgd.audit(None, people, "demo").summary.data
+    specification = load_specification("demo")
+    assert (data.name, data.title) == ("demo", specification.dataset.title)
+    assert data.fingerprint == table_fingerprint(check_table(people, specification))
+    assert [feature.name for feature in data.features] == list(specification.features)
+    missing = {feature.name: feature.missing for feature in data.features}
+    assert missing.pop("age") == 30
+    assert set(missing.values()) == {0}
+    assert [feature.name for feature in data.features if feature.sensitive] == [
+        "gender",
+        "race",
+        "age",
+    ]
+    assert data.label.favourable == "yes"
+
+
+def test_the_network_is_described() -> None:
+    model = testsgd.audit(None, PEOPLE, "demo").summary.model
+    loaded = load_model(None, load_specification("demo"))
+    assert (model.name, model.output, model.threshold) == ("demo", "scores", 0.5)
+    assert model.file_sha256 == loaded.file_sha256
+    assert model.card["rows for training"] == "16000"
+    assert len(model.fingerprint) == 64
+
+
+def test_a_function_is_described_and_recognised_by_its_decisions() -> None:
+    one = testsgd.audit(rich, PEOPLE, "demo").summary.model
+    assert (one.name, one.kind, one.output) == ("rich", "function", "labels")
+    assert (one.threshold, one.file_sha256, one.card) == (None, None, {})
+    same = testsgd.audit(lambda frame: (frame["income"] > 40) * 1.0, PEOPLE, "demo").summary.model
+    assert (same.output, same.threshold) == ("scores", 0.5)
+    assert same.fingerprint == one.fingerprint
+    other = testsgd.audit(lambda frame: ["no"] * len(frame), PEOPLE, "demo").summary.model
+    assert other.fingerprint != one.fingerprint
+
+
+def test_the_versions_are_the_installed_ones() -> None:
+    versions = testsgd.audit(rich, PEOPLE, "demo").summary.versions
+    assert versions["testsgd"] == testsgd.__version__
+    for package in ("numpy", "pandas", "scikit-learn"):
+        assert versions[package] == version(package)
+
+
+def test_the_top_is_as_long_as_asked_for_and_holds_all_distinct_groups() -> None:
+    result = testsgd.audit(None, PEOPLE, "demo", top=3)
+    ranks = [group.rank for group in result.summary.groups]
+    assert ranks[:3] == [1, 2, 3]
+    assert ranks == sorted(ranks)
+    distinct = [group.text for group in result.summary.groups if group.distinct]
+    assert distinct == result.distinct["text"].tolist()
+    assert len(result.summary.undecided) <= 3
+
+
+@pytest.mark.parametrize("overlap", [0.3, 0.8, 1])
+def test_distinct_groups_overlap_less_than_asked_for(overlap: float) -> None:
+    result = testsgd.audit(None, PEOPLE, "demo", overlap=overlap)
+    distinct = [group for group in result.summary.groups if group.distinct]
+    members = [set(inside(group)) for group in distinct]
+    for place, one in enumerate(members):
+        for other in members[:place]:
+            assert len(one & other) < overlap * len(one | other)
+    # Whoever ranks above the last of them and is not distinct is a near copy of one above.
+    for group in result.summary.groups:
+        if group.distinct or group.rank > distinct[-1].rank:
+            continue
+        rows = set(inside(group))
+        assert any(
+            len(rows & other) >= overlap * len(rows | other)
+            for kept, other in zip(distinct, members, strict=True)
+            if kept.rank < group.rank
+        )
+
+
+def inside(group: Any) -> list[int]:
+    matching = pd.Series(True, index=PEOPLE.index)
+    for rule in group.rules:
+        column = PEOPLE[rule.feature]
+        if rule.values is not None:
+            matching &= column.isin(rule.values)
+        if rule.low is not None:
+            matching &= column >= rule.low
+        if rule.high is not None:
+            matching &= column < rule.high
+    return matching[matching].index.tolist()
+
+
+SAMPLED: dict[str, Any] = {"mode": "sampled", "min_samples": 60, "error_margin": 0.3, "theta": 0.4}
+
+
+@pytest.mark.parametrize("sampling", ["pooled", "independent"])
+def test_sampled_groups_carry_their_margin(sampling: str) -> None:
+    summary = testsgd.audit(None, PEOPLE, "demo", sampling=sampling, **SAMPLED).summary
+    assert (summary.mode, summary.sampling) == ("sampled", sampling)
+    assert summary.model.accuracy is None
+    for group in summary.groups:
+        assert not group.exact
+        assert 0 < group.margin <= 0.3
+        assert group.margin_method in ("wald", "wilson")
+        assert min(group.samples_in, group.samples_out) > 60
+        # The population's interval answers for the rows as well, so it holds the estimate.
+        assert group.interval[0] <= group.difference <= group.interval[1]
+
+
+def test_independent_sampling_says_nothing_of_rules_alone() -> None:
+    # Its samples belong to one group each; a rate of 0 in place of an unknown one would be false.
+    summary = testsgd.audit(None, PEOPLE, "demo", sampling="independent", **SAMPLED).summary
+    assert any(len(group.rules) > 1 for group in summary.groups)
+    assert all(group.rules_alone == [] for group in summary.groups)
+    assert all(cell.rate is None for rates in summary.charts.features for cell in rates.cells)
+    # Still the overall rate is known from any group's two sides.
+    exact = testsgd.audit(None, PEOPLE, "demo", theta=0.4).summary
+    assert summary.overall_rate == pytest.approx(exact.overall_rate, abs=0.2)
+
+
+def test_groups_without_a_sample_are_listed_as_unknown() -> None:
+    summary = testsgd.audit(None, PEOPLE, "demo", mode="sampled", max_queries=4).summary
+    unknown = [group for group in summary.undecided if group.reason == "no samples"]
+    assert unknown
+    assert summary.counts.undecided_frequent == summary.counts.groups
