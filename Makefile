@@ -32,6 +32,7 @@ audit: $(VENV)/installed ## Audit the built-in demo and print where the report i
 	@$(BIN)/testsgd audit demo --out $(OUT)/demo
 
 test: $(VENV)/developing ## Install what the tests need and run them all
+	$(BIN)/python -m pytest --doctest-modules testsgd
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/developing ## Check style, types and the packages' dependencies

@@ -17,6 +17,12 @@ hypothesis.settings.register_profile("testsgd", deadline=None)
 hypothesis.settings.load_profile("testsgd")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what needs pyarrow: Parquet files, and columns of Arrow's types."""
+    if "parquet" in item.name or "[pyarrow]" in item.name:
+        item.add_marker(pytest.mark.parquet)
+
+
 @pytest.fixture(scope="session")
 def real_table() -> Callable[[str], Table]:
     """Load a real data set, or skip the test, saying why, where its files are absent.

@@ -69,7 +69,7 @@ tables = st.booleans().flatmap(lambda missing: st.lists(one_row(missing), min_si
     st.integers(0, 10**6),
     st.integers(0, 5),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_every_group_is_found_with_its_rates(
     rows: list[Row], theta: float, seed: int, favoured: int
 ) -> None:
@@ -95,7 +95,8 @@ def test_every_group_is_found_with_its_rates(
     members = [expected[text].members for text in found["text"]]
     assert len(set(members)) == len(members)
     assert set(members) == {group.members for group in expected.values()}
-    assert found["score"].is_monotonic_decreasing
+    # Scores that differ by rounding alone are ties.
+    assert found["score"].round(12).is_monotonic_decreasing
     assert found["rank"].tolist() == list(range(1, len(found) + 1))
     counts = result.summary.counts
     assert (counts.frequent, counts.groups) == (len(expected), len(found))

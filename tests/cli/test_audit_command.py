@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import command_line
 import pytest
 
 from testsgd.data import PLANTED_GROUP, generate_demo
 
-pytest_plugins = ["command_line"]
+# The fixtures of this area.
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
 Run = Callable[..., Any]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import command_line
 import pandas as pd
 import pytest
 
 from testsgd.data import bundled_folder, generate_demo
 
-pytest_plugins = ["command_line"]
+# The fixtures of this area.
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
 Fails = Callable[..., str]
 

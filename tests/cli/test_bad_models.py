@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import command_line
 import pytest
 
-pytest_plugins = ["command_line"]
+# The fixtures of this area.
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
 Fails = Callable[..., str]
 

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import command_line
 import jsonschema
 import pytest
 
 from testsgd import __version__
 from testsgd.data import catalogue, generate_demo, load_specification
 
-pytest_plugins = ["command_line"]
+# The fixtures of this area.
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
 Run = Callable[..., Any]
 Fails = Callable[..., str]

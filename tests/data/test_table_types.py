@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from testsgd.data import (
@@ -20,6 +19,8 @@ from testsgd.data import (
     specification_from_mapping,
     table_fingerprint,
 )
+
+pa = pytest.importorskip("pyarrow")
 
 # Texts, whole numbers and booleans as categories; whole numbers and decimals; labels.
 CELLS: dict[str, list[Any]] = {

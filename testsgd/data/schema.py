@@ -397,6 +397,8 @@ def _check_continuous(feature: Feature) -> None:
     low, high = feature.range
     if not low < high:
         raise _mistake("range", f"[{low:g}, {high:g}] is empty: lowest first")
+    if feature.type == "integer" and feature.step is not None and feature.step % 1:
+        raise _mistake("step", f"{feature.step:g} is no whole number, and the feature is integer")
     if feature.bins is not None and feature.edges is not None:
         raise _mistake("edges", "give `bins` or `edges`, not both")
     edges = feature.edges

@@ -12,6 +12,7 @@ from testsgd.reporting.wording import (
     number,
     percent,
     seconds,
+    share,
     size_points,
     z_value,
 )
@@ -198,7 +199,7 @@ def _steps(summary: AuditSummary) -> Section:
         "From rule sets to groups",
         ("Rule sets that the sensitive features allow", count(counts.candidates)),
         (
-            f"Frequent: at least {percent(summary.parameters.theta)} of the rows, and somebody "
+            f"Frequent: at least {share(summary.parameters.theta)} of the rows, and somebody "
             "outside",
             count(counts.frequent),
         ),
@@ -214,7 +215,7 @@ def _settings(summary: AuditSummary) -> Section:
     gate = chosen.fail_above
     return _section(
         "Settings",
-        ("Smallest support (theta)", percent(chosen.theta)),
+        ("Smallest support (theta)", share(chosen.theta)),
         ("Error margin", size_points(chosen.error_margin)),
         ("Confidence on each side", number(chosen.confidence)),
         ("Samples on each side, at least", count(chosen.min_samples)),

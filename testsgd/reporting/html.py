@@ -114,6 +114,7 @@ def _environment() -> Environment:
         wording.remark,
         wording.rule_in_words,
         wording.sampling_margin,
+        wording.share,
         wording.shorten,
         wording.signed,
         wording.size_points,

@@ -69,7 +69,9 @@ class GroupSummary(_Part):
     samples_in: int = Field(description="neighbours asked about inside")
     samples_out: int = Field(description="neighbours asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
-    distinct: bool = Field(description="true: not a near copy of a group ranked above it")
+    distinct: bool = Field(
+        description="true: one of the first 20 groups by rank that are no near copies of one above"
+    )
     rules_alone: list[RuleAlone] = Field(
         default_factory=list, description="what each rule gives by itself, for the first groups"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testsgd.reporting.summary import Counts, GroupSummary, Parameters, Verdict
-from testsgd.reporting.wording import interval, percent, plural, size_points
+from testsgd.reporting.wording import interval, percent, plural, share, size_points
 
 DONE = 0
 GATE_FAILED = 1
@@ -63,14 +63,13 @@ def verdict(
         sentences.append(_balanced_sentence(balanced, label, parameters.theta))
     if counts.undecided_frequent:
         sentences.append(
-            f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error margin "
-            "and stay undecided."
+            f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error margin: "
+            "undecided, neither fair nor unfair."
         )
     if counts.undecided_small:
         sentences.append(
-            f"{plural(counts.undecided_small, 'combination')} of values stay below "
-            f"{percent(parameters.theta)} of the rows: too few to judge, which does not make them "
-            "fair."
+            f"{plural(counts.undecided_small, 'combination')} of values with less than "
+            f"{share(parameters.theta)} of the rows: too few to judge, which is not to say fair."
         )
     if parameters.fail_above is None:
         return Verdict(status="reported", exit_code=DONE, headline=headline, sentences=sentences)
@@ -112,7 +111,7 @@ def _population_sentence(group: GroupSummary) -> str:
 def _balanced_sentence(group: GroupSummary, label: str, theta: float) -> str:
     often = "less" if group.difference < 0 else "more"
     return (
-        f"With at least {percent(theta)} of the rows on both sides the largest difference among "
+        f"With at least {share(theta)} of the rows on both sides the largest difference among "
         f"the groups shown is for {group.text}: “{label}” {size_points(group.score)} {often} often "
         f"({percent(group.rate_in)} against {percent(group.rate_out)})."
     )
@@ -121,7 +120,7 @@ def _balanced_sentence(group: GroupSummary, label: str, theta: float) -> str:
 def _why_nothing(counts: Counts, parameters: Parameters) -> list[str]:
     if counts.groups == 0:
         return [
-            f"No rule set is satisfied by at least {percent(parameters.theta)} of the rows with "
+            f"No rule set is satisfied by at least {share(parameters.theta)} of the rows with "
             "somebody outside it.",
             "Lower theta, or bring more rows.",
         ]

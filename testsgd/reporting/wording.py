@@ -64,6 +64,17 @@ def percent(rate: float | None) -> str:
     return f"{100 * rate:.1f}%"
 
 
+def share(setting: float) -> str:
+    """Write a share that was set, not measured, in per cent: whole, without rounding.
+
+    Examples
+    --------
+    >>> share(0.05), share(0.0125)
+    ('5%', '1.25%')
+    """
+    return f"{100 * setting:.10g}%"
+
+
 def signed(difference: float | None) -> str:
     """Write a difference between rates as a signed number of percentage points, without unit.
 
