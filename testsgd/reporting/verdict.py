@@ -63,13 +63,15 @@ def verdict(
         sentences.append(_balanced_sentence(balanced, label, parameters.theta))
     if counts.undecided_frequent:
         sentences.append(
-            f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error margin: "
-            "undecided, neither fair nor unfair."
+            f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error "
+            "margin: undecided, neither fair nor unfair."
         )
     if counts.undecided_small:
         sentences.append(
-            f"{plural(counts.undecided_small, 'combination')} of values with less than "
-            f"{share(parameters.theta)} of the rows: too few to judge, which is not to say fair."
+            f"{plural(counts.undecided_small, 'combination')} of values "
+            f"{'has' if counts.undecided_small == 1 else 'have'} less than "
+            f"{share(parameters.theta)} of the rows: too few to judge, which does not make them "
+            "fair."
         )
     if parameters.fail_above is None:
         return Verdict(status="reported", exit_code=DONE, headline=headline, sentences=sentences)
