@@ -11,9 +11,9 @@ TRAIN := $(addprefix train-,demo $(REAL))
 .PHONY: help audit test lint docs bench schemas reports clean $(REAL) $(TRAIN)
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@printf "  make %-18s %s\n" "census, bank, ..." "Audit the committed network: $(REAL)"
-	@printf "  make %-18s %s\n" "train-census, ..." "Train anew: demo $(REAL)"
+	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@for name in $(REAL); do printf "  make %-14s Audit the committed network on %s\n" $$name $$name; done
+	@for name in demo $(REAL); do printf "  make %-14s Train the network on %s anew\n" train-$$name $$name; done
 
 # One environment for everything; it is made again when the requirements change.
 $(VENV)/installed: pyproject.toml

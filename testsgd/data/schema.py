@@ -9,57 +9,35 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import numpy as np
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
-from testsgd.data.categories import MISSING, category_text
+from testsgd.data.categories import MISSING
+from testsgd.data.schema_parts import (
+    Bins,
+    Category,
+    Count,
+    Flag,
+    Number,
+    Part,
+    Positive,
+    is_number,
+    mistake,
+    repeated,
+)
 
 FeatureType = Literal["integer", "decimal", "categorical"]
 
 
-def _plain(value: Any) -> Any:
-    """Take a number out of numpy's wrapping: a range may come from a column's `min()`."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _category(value: Any) -> str:
-    if not isinstance(value, (str, int, float, np.generic)):
-        raise ValueError("a category is a text, a number or a boolean")
-    return category_text(value)
-
-
-# A value in TOML may be a string, a number or a boolean; inside, a category is its text.
-Category = Annotated[
-    str, BeforeValidator(_category), WithJsonSchema({"type": ["string", "number", "boolean"]})
-]
-# Left to itself, pydantic takes the text "no" for a boolean and the text "5" for a number.
-Flag = Annotated[bool, Field(strict=True), BeforeValidator(_plain)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False), BeforeValidator(_plain)]
-# Bounds stand here, not at the fields: behind a validator they would be lost to the JSON Schema.
-Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0), BeforeValidator(_plain)]
-Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_plain)]
-Bins = Annotated[int, Field(strict=True, ge=1, le=200), BeforeValidator(_plain)]
-
 DEFAULT_BINS = 10
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DataFile(_Part):
+class DataFile(Part):
     """One file of a data set: where it comes from and how to know it is the right one."""
 
     name: str = Field(description="file name in the data set's folder")
@@ -84,7 +62,7 @@ class DataFile(_Part):
         return value
 
 
-class Parsing(_Part):
+class Parsing(Part):
     """How the rows are written in the file."""
 
     separator: str = Field(
@@ -117,15 +95,15 @@ class Parsing(_Part):
     @model_validator(mode="after")
     def _columns_are_known(self) -> Parsing:
         if not self.header and not self.columns:
-            raise _mistake("columns", "a file without header needs the list of its columns' names")
+            raise mistake("columns", "a file without header needs the list of its columns' names")
         if self.header and self.columns:
-            raise _mistake("columns", "is for a file without header; set `header = false`")
-        if self.columns and (twice := _repeated(self.columns)):
-            raise _mistake("columns", f"names {twice!r} twice")
+            raise mistake("columns", "is for a file without header; set `header = false`")
+        if self.columns and (twice := repeated(self.columns)):
+            raise mistake("columns", f"names {twice!r} twice")
         return self
 
 
-class RowFilter(_Part):
+class RowFilter(Part):
     """Which rows belong to the data set; a row that fails, or has no value here, is left out."""
 
     column: str = Field(description="the column in the file")
@@ -138,11 +116,11 @@ class RowFilter(_Part):
     def _something_passes(self) -> RowFilter:
         low, high = self.minimum, self.maximum
         if low is not None and high is not None and low > high:
-            raise _mistake("minimum", f"{low:g} is above the maximum, {high:g}: no row would pass")
+            raise mistake("minimum", f"{low:g} is above the maximum, {high:g}: no row would pass")
         return self
 
 
-class Label(_Part):
+class Label(Part):
     """The label column and the label whose rate is compared."""
 
     column: str = Field(description="the column in the file")
@@ -162,11 +140,11 @@ class Label(_Part):
     def _parts_agree(self) -> Label:
         if self.values is not None:
             if len(self.values) < 2:
-                raise _mistake("values", "needs at least two labels")
-            if twice := _repeated(self.values):
-                raise _mistake("values", f"names {twice!r} twice")
+                raise mistake("values", "needs at least two labels")
+            if twice := repeated(self.values):
+                raise mistake("values", f"names {twice!r} twice")
             if self.favourable not in self.values:
-                raise _mistake(
+                raise mistake(
                     "favourable",
                     f"the favourable label {self.favourable!r} is not among `values` {self.values}",
                 )
@@ -177,7 +155,7 @@ class Label(_Part):
         return self
 
 
-class Feature(_Part):
+class Feature(Part):
     """One input of the model."""
 
     type: FeatureType = Field(description="what the cells are")
@@ -221,7 +199,7 @@ class Feature(_Part):
         return ", ".join(self.values or [])
 
 
-class Identity(_Part):
+class Identity(Part):
     """What the data set is and where it is from."""
 
     name: str = Field(description="short name: letters, digits, - and _")
@@ -242,7 +220,7 @@ class Identity(_Part):
         return value
 
 
-class PaperFigures(_Part):
+class PaperFigures(Part):
     """What the paper reports for this data set, to be shown beside our own figures."""
 
     accuracy: Number | None = Field(None, description="accuracy of the paper's model, as a share")
@@ -252,7 +230,7 @@ class PaperFigures(_Part):
     seconds: Number | None = Field(None, description="how long the paper's run took")
 
 
-class DatasetSpecification(_Part):
+class DatasetSpecification(Part):
     """A data set: its files, how to read them, its label and its features.
 
     Examples
@@ -279,17 +257,17 @@ class DatasetSpecification(_Part):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> DatasetSpecification:
-        if twice := _repeated([file.name for file in self.files]):
-            raise _mistake("files", f"two files are called {twice!r}")
+        if twice := repeated([file.name for file in self.files]):
+            raise mistake("files", f"two files are called {twice!r}")
         if not self.features:
-            raise _mistake("features", "describe each input of the model under [features.NAME]")
+            raise mistake("features", "describe each input of the model under [features.NAME]")
         if not any(feature.sensitive for feature in self.features.values()):
-            raise _mistake(
+            raise mistake(
                 "features", "no feature is sensitive: set `sensitive = true` on at least one"
             )
         for name in self.features:
             if self.label.column in {name, self.column_of(name)}:
-                raise _mistake(
+                raise mistake(
                     ("features", name),
                     f"this is the label column {self.label.column!r}, which the model must not see",
                 )
@@ -331,43 +309,24 @@ def specification_schema() -> dict[str, Any]:
     return DatasetSpecification.model_json_schema()
 
 
-def _mistake(key: str | tuple[str, ...], problem: str) -> PydanticCustomError:
-    """Give an error about one key of a part, so that its line can be named."""
-    path = (key,) if isinstance(key, str) else key
-    return PydanticCustomError("mistake", "{problem}", {"problem": problem, "key": path})
-
-
-def _repeated(names: list[str]) -> str | None:
-    """Give the first name that stands twice in a list."""
-    return next((name for name, count in Counter(names).items() if count > 1), None)
-
-
 def _check_above(label: Label) -> None:
     if label.map is not None:
-        raise _mistake("above", "give `above` or `map`, not both")
+        raise mistake("above", "give `above` or `map`, not both")
     if label.values is None or len(label.values) != 2:
-        raise _mistake("above", "needs two `values`: the label above it, then the other")
+        raise mistake("above", "needs two `values`: the label above it, then the other")
     for value in label.values:
         # A column of 0 and 1 could not be told from one that has been turned into labels already.
-        if _is_number(value):
-            raise _mistake("values", f"with `above`, a label must be a word, not {value!r}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        if is_number(value):
+            raise mistake("values", f"with `above`, a label must be a word, not {value!r}")
 
 
 def _check_label_map(names: dict[str, str], values: list[str] | None) -> None:
     if values is not None and (unknown := sorted(set(names.values()) - set(values))):
-        raise _mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
+        raise mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
     for old, new in names.items():
         # A column that has been renamed already must mean the same if it is renamed again.
         if names.get(new, new) != new:
-            raise _mistake(
+            raise mistake(
                 "map",
                 f"renames {old!r} to {new!r} and {new!r} to {names[new]!r}; use new names only",
             )
@@ -376,37 +335,37 @@ def _check_label_map(names: dict[str, str], values: list[str] | None) -> None:
 def _check_categorical(feature: Feature) -> None:
     values = feature.values
     if not values:
-        raise _mistake("values", "a categorical feature needs the list of all its values")
-    if twice := _repeated(values):
-        raise _mistake("values", f"names {twice!r} twice")
+        raise mistake("values", "a categorical feature needs the list of all its values")
+    if twice := repeated(values):
+        raise mistake("values", f"names {twice!r} twice")
     if MISSING in values:
-        raise _mistake("values", f"{MISSING!r} is kept for missing values; list the others only")
+        raise mistake("values", f"{MISSING!r} is kept for missing values; list the others only")
     if feature.map and (unknown := sorted(set(feature.map.values()) - set(values))):
-        raise _mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
+        raise mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
     for key in ("range", "bins", "edges", "step"):
         if getattr(feature, key) is not None:
-            raise _mistake(key, "is for integer and decimal features")
+            raise mistake(key, "is for integer and decimal features")
 
 
 def _check_continuous(feature: Feature) -> None:
     for key in ("values", "map"):
         if getattr(feature, key) is not None:
-            raise _mistake(key, "is for categorical features")
+            raise mistake(key, "is for categorical features")
     if feature.range is None:
-        raise _mistake("range", "an integer or decimal feature needs [lowest, highest]")
+        raise mistake("range", "an integer or decimal feature needs [lowest, highest]")
     low, high = feature.range
     if not low < high:
-        raise _mistake("range", f"[{low:g}, {high:g}] is empty: lowest first")
+        raise mistake("range", f"[{low:g}, {high:g}] is empty: lowest first")
     if feature.type == "integer" and feature.step is not None and feature.step % 1:
-        raise _mistake("step", f"{feature.step:g} is no whole number, and the feature is integer")
+        raise mistake("step", f"{feature.step:g} is no whole number, and the feature is integer")
     if feature.bins is not None and feature.edges is not None:
-        raise _mistake("edges", "give `bins` or `edges`, not both")
+        raise mistake("edges", "give `bins` or `edges`, not both")
     edges = feature.edges
     if edges is not None:
         if len(edges) < 2 or any(b <= a for a, b in itertools.pairwise(edges)):
-            raise _mistake("edges", "needs at least two limits, ascending")
+            raise mistake("edges", "needs at least two limits, ascending")
         if edges[0] > low or edges[-1] < high:
-            raise _mistake(
+            raise mistake(
                 "edges",
                 f"{edges[0]:g} to {edges[-1]:g} do not cover the range {low:g} to {high:g}",
             )
