@@ -105,7 +105,7 @@ def label_texts(column: pd.Series[Any], specification: DatasetSpecification) -> 
 
 
 def _label_numbers(texts: pd.Series[Any], name: str) -> NDArray[np.float64]:
-    numbers = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
+    numbers: NDArray[np.float64] = _parsed(texts).to_numpy(dtype=np.float64)
     bad = np.flatnonzero(np.isnan(numbers) & texts.notna().to_numpy())
     if len(bad):
         row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
@@ -209,7 +209,7 @@ def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series
     column = cells[row_filter.column]
     keep = column.notna() & ~column.isin(row_filter.none_of)
     if row_filter.minimum is not None or row_filter.maximum is not None:
-        numbers = pd.to_numeric(column, errors="coerce")
+        numbers = _parsed(column)
         low = -np.inf if row_filter.minimum is None else row_filter.minimum
         high = np.inf if row_filter.maximum is None else row_filter.maximum
         keep &= numbers.between(low, high)
@@ -239,8 +239,8 @@ def _clean(column: pd.Series[Any], name: str, feature: Feature, where: str) -> p
 
 
 def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
-    numbers = pd.to_numeric(column, errors="coerce")
-    bad = numbers.isna() & column.notna()
+    floats = _parsed(column)
+    bad = floats.isna() & column.notna()
     if bad.any():
         position = int(np.flatnonzero(bad)[0])
         row, text = row_name(column, position), column.iloc[position]
@@ -253,7 +253,24 @@ def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) ->
             value=text,
             row=row,
         )
-    floats = numbers.astype(np.float64)
     # Beyond 2**53 floats skip whole numbers; infinity and such are left to the check of the range.
     whole = (floats % 1 == 0) & (floats.abs() < 2**53)
     return floats.astype(np.int64) if feature.type == "integer" and whole.all() else floats
+
+
+def _parsed(texts: pd.Series[Any]) -> pd.Series[float]:
+    """Read texts as numbers, NaN where there is none.
+
+    Python rounds to the nearest number; some versions of pandas miss it by a digit in the last
+    place, and 0.3 must lie in the bin that begins at 0.3.
+    """
+    codes, uniques = pd.factorize(texts)
+    numbers = np.array([*(_number(text) for text in uniques), np.nan])
+    return pd.Series(numbers[codes], index=texts.index)
+
+
+def _number(text: Any) -> float:
+    try:
+        return np.nan if "_" in str(text) else float(text)
+    except ValueError:
+        return np.nan

@@ -14,7 +14,10 @@ SCHEMA_NAME = "testsgd.audit/1"
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    # A key may be called model_queries; older versions of pydantic keep such names for themselves.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=()
+    )
 
 
 class RuleSummary(_Part):
@@ -230,9 +233,7 @@ class Verdict(_Part):
 class AuditSummary(_Part):
     """Everything an audit found, as one document."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
     schema_: Literal["testsgd.audit/1"] = Field(
         "testsgd.audit/1", alias="schema", description="name and version of this format"
