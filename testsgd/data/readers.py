@@ -105,7 +105,7 @@ def label_texts(column: pd.Series[Any], specification: DatasetSpecification) -> 
 
 
 def _label_numbers(texts: pd.Series[Any], name: str) -> NDArray[np.float64]:
-    numbers: NDArray[np.float64] = _parsed(texts).to_numpy(dtype=np.float64)
+    numbers = np.asarray(_parsed(texts), dtype=np.float64)
     bad = np.flatnonzero(np.isnan(numbers) & texts.notna().to_numpy())
     if len(bad):
         row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
