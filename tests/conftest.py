@@ -12,8 +12,9 @@ from testsgd.data import DatasetSpecification, Table, find_files, load_specifica
 from testsgd.errors import DownloadError
 from testsgd.models import LoadedModel, load_model
 
-# How long an example takes is no matter of a test, least of all on a busy machine.
-hypothesis.settings.register_profile("testsgd", deadline=None)
+# How long an example takes is no matter of a test, least of all on a busy machine. In CI the same
+# examples come each time, so that a change is judged by what it changes; at home they are new ones.
+hypothesis.settings.register_profile("testsgd", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("testsgd")
 
 

@@ -178,4 +178,4 @@ def test_the_small_groups(summary: AuditSummary) -> None:
         assert small.n_in == members.sum() > 0
         assert small.support == pytest.approx(members.mean())
         assert small.support < 0.05
-        assert "fewer than" in small.reason
+        assert "less than" in small.reason

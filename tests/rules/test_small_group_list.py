@@ -63,7 +63,7 @@ def test_small_groups_are_those_of_the_definition(table, min_count, max_features
     assert {group.rule_set: group.count for group in found} == small_by_definition(
         table, min_count, max_features
     )
-    keys = [(-group.count, group.rule_set.text) for group in found]
+    keys = [(len(group.rule_set.rules), -group.count, group.rule_set.text) for group in found]
     assert keys == sorted(keys)
 
 

@@ -28,6 +28,7 @@ from testsgd.reporting.summary import (
     UndecidedGroup,
 )
 from testsgd.reporting.verdict import verdict
+from testsgd.reporting.wording import share
 from testsgd.rules import Rule, RuleSet
 
 _PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
@@ -198,8 +199,7 @@ def _cells_of(findings: Findings, rule: Rule) -> NDArray[np.bool_]:
 def _undecided(findings: Findings, unsampled: NDArray[np.intp]) -> list[UndecidedGroup]:
     """List groups that are too small to judge, and those that got no sample on one side."""
     rows = len(findings.table)
-    theta = findings.parameters.theta
-    too_few = f"fewer than {theta:.3g} of the rows"
+    too_few = f"less than {share(findings.parameters.theta)} of the rows"
     groups = [
         (findings.rule_set(int(group)), int(findings.estimates.rows_in[group]), "no samples")
         for group in unsampled

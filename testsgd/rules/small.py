@@ -40,7 +40,7 @@ def small_groups(
     Returns
     -------
     list of SmallGroup
-        Largest first.
+        Those of one feature first, then of two and so on; of equally many the largest first.
     """
     rows = contingency.tally()[None, :]
     small: set[tuple[tuple[int, int], ...]] = set()
@@ -61,4 +61,7 @@ def small_groups(
                 continue
             small.add(combination)
             found.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, place])))
-    return sorted(found, key=lambda group: (-group.count, group.rule_set.text))
+    return sorted(
+        found,
+        key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text),
+    )
