@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,7 @@ import pandas as pd
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
 from testsgd.auditing import AuditParameters, run_audit
 from testsgd.data import check_table, load_specification, load_table, specification_from_mapping
-from testsgd.models import NetworkModel, load_model
+from testsgd.models import NetworkModel, load_model, train_network
 from testsgd.sampling import moved
 
 Row = list[str]
@@ -183,6 +187,39 @@ def every_data_set() -> list[Row]:
     return rows
 
 
+def starting() -> list[Row]:
+    """Whole processes: how long a user waits for the first word, and for the first report."""
+    python = sys.executable
+
+    def run(*command: str) -> Callable[[], object]:
+        return lambda: subprocess.run(command, check=True, capture_output=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        times = side_by_side(
+            5,
+            imported=run(python, "-c", "import testsgd"),
+            help=run(python, "-m", "testsgd", "--help"),
+            demo=run(python, "-m", "testsgd", "audit", "demo", "--out", folder),
+        )
+    return [
+        ["`import testsgd`", str(times["imported"])],
+        ["`testsgd --help`", str(times["help"])],
+        ["`testsgd audit demo`, with its reports", str(times["demo"])],
+    ]
+
+
+def training() -> list[Row]:
+    """Train the network of every real data set."""
+    rows = []
+    for name in STRUCTURED:
+        table = load_table(load_specification(name))
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, report = timed(lambda t=table, f=folder: train_network(t, Path(f)))
+        paper = f"{report.paper_accuracy:.1%}" if report.paper_accuracy else ""
+        rows.append([name, f"{seconds:.1f} s", f"{report.test_accuracy:.1%}", paper])
+    return rows
+
+
 CASES: dict[str, Callable[[], list[Row]]] = {
     "census": exact_against_forward_pass,
     "crime": crime_triples,
@@ -191,4 +228,6 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "rows-sampled-1": lambda: rows_million(1, "sampled"),
     "rows-sampled-10": lambda: rows_million(10, "sampled"),
     "sets": every_data_set,
+    "starting": starting,
+    "training": training,
 }

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from testsgd._files import write_text
-from testsgd.auditing import AuditParameters, Findings, run_audit
-from testsgd.auditing.run import Progress
+from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
 from testsgd.data import (
     DatasetSpecification,
     category_text,

@@ -30,8 +30,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 class _Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        content: bytes | None = self.server.contents.get(self.path)  # type: ignore[attr-defined]
-        self.server.asked.append(self.path)  # type: ignore[attr-defined]
+        content: bytes | None = self.server.contents.get(self.path)
+        self.server.asked.append(self.path)
         self.send_response(404 if content is None else 200)
         self.send_header("Content-Length", str(len(content or b"")))
         self.end_headers()
@@ -48,8 +48,8 @@ class Site:
         self.asked: list[str] = []
         self._contents: dict[str, bytes] = {}
         self._address = f"http://127.0.0.1:{server.server_address[1]}"
-        server.contents = self._contents  # type: ignore[attr-defined]
-        server.asked = self.asked  # type: ignore[attr-defined]
+        server.contents = self._contents
+        server.asked = self.asked
 
     def put(self, name: str, content: bytes) -> str:
         """Publish a file and give its address."""

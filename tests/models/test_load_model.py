@@ -92,7 +92,7 @@ def test_a_network_goes_by_the_threshold_and_the_favourable_label(
     demo_specification: DatasetSpecification, demo_table: Table
 ) -> None:
     frame = demo_table.frame.iloc[:1000]
-    scores = load_model(None, demo_specification).model.scores(frame)  # type: ignore[attr-defined]
+    scores = load_model(None, demo_specification).model.scores(frame)
     for threshold in (0.0, 0.2, 0.9):
         strict = load_model(None, demo_specification, threshold=threshold).model
         np.testing.assert_array_equal(strict.decisions(frame), scores > threshold)

@@ -120,4 +120,4 @@ def test_a_figure_out_of_its_range_is_named(key: str, value: float) -> None:
 def test_a_summary_cannot_be_changed() -> None:
     summary: AuditSummary = testsgd.audit(None, PEOPLE, "demo").summary
     with pytest.raises(ValueError, match="frozen"):
-        summary.mode = "sampled"  # type: ignore[misc]
+        summary.mode = "sampled"

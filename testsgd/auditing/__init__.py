@@ -3,6 +3,6 @@
 from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.run import run_audit
+from testsgd.auditing.run import Progress, run_audit
 
-__all__ = ["AuditParameters", "Estimates", "Findings", "run_audit"]
+__all__ = ["AuditParameters", "Estimates", "Findings", "Progress", "run_audit"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from testsgd.auditing.clock import Clock
 from testsgd.auditing.estimates import exact_estimates
 from testsgd.auditing.outcome import Outcome, Progress
 from testsgd.auditing.parameters import AuditParameters
@@ -21,6 +22,7 @@ def audit_exactly(
     *,
     min_count: int,
     jobs: int,
+    clock: Clock,
     progress: Progress | None = None,
 ) -> Outcome:
     """Find every group's rates from the whole perturbation neighbourhood of the rows.
@@ -39,6 +41,8 @@ def audit_exactly(
         Fewest rows of a group.
     jobs : int
         Threads that ask the model at once. The result does not depend on it.
+    clock : Clock
+        Takes down how long the predictions and the rule sets take.
     progress : callable, optional
         Called with the rows done and their number.
 
@@ -46,16 +50,18 @@ def audit_exactly(
     -------
     Outcome
     """
-    neighbourhood = explore_neighbourhood(model, table, jobs=jobs, progress=progress)
-    favourable = neighbourhood.favourable.astype(np.int64)
-    rows = contingency.tally()
-    cell_favourable = contingency.tally(favourable)
-    rule_sets = mine(
-        contingency,
-        np.vstack([rows, cell_favourable, contingency.tally(favourable**2)]),
-        min_count=min_count,
-        max_features=parameters.max_features,
-    )
+    with clock.phase("predictions"):
+        neighbourhood = explore_neighbourhood(model, table, jobs=jobs, progress=progress)
+    with clock.phase("rule sets"):
+        favourable = neighbourhood.favourable.astype(np.int64)
+        rows = contingency.tally()
+        cell_favourable = contingency.tally(favourable)
+        rule_sets = mine(
+            contingency,
+            np.vstack([rows, cell_favourable, contingency.tally(favourable**2)]),
+            min_count=min_count,
+            max_features=parameters.max_features,
+        )
     return Outcome(
         rule_sets,
         exact_estimates(rule_sets, neighbourhood),

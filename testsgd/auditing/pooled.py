@@ -79,8 +79,8 @@ def sample_pooled(
             max_features=parameters.max_features,
         )
         rows_in, samples_in, favourable_in = rule_sets.sums
-        tallies = np.vstack([samples_in, asked - samples_in, favourable_in, favourable_in])
-        tallies[3] = int(favourable.sum()) - favourable_in
+        favourable_out = int(favourable.sum()) - favourable_in
+        tallies = np.vstack([samples_in, asked - samples_in, favourable_in, favourable_out])
         estimates = drawn_estimates(rows_in, len(table), tallies, parameters)
         uncertain = int((~estimates.decided).sum())
         # A pool of double size must leave as much again for draws of single groups.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import joblib
 import numpy as np
 
+from testsgd.auditing.clock import Clock
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.independent import sample_independent
@@ -72,7 +71,7 @@ def run_audit(
     ----------
     Zhang et al., TestSGD, section 4.
     """
-    clock = _Clock()
+    clock = Clock()
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
         contingency = lay_out(table, axes)
@@ -80,17 +79,17 @@ def run_audit(
     with clock.phase("model check"):
         fingerprint, probed = _probe(model, table, _probe_rows(table, parameters))
     exact = _exact(table, parameters)
-    with clock.phase("predictions and rule sets"):
-        outcome = _find_rates(
-            model.model,
-            table,
-            contingency,
-            parameters,
-            exact=exact,
-            min_count=min_count,
-            budget=max(0, parameters.max_queries - probed),
-            progress=_named("asking the model", progress),
-        )
+    outcome = _find_rates(
+        model.model,
+        table,
+        contingency,
+        parameters,
+        exact=exact,
+        min_count=min_count,
+        budget=max(0, parameters.max_queries - probed),
+        clock=clock,
+        progress=_named("asking the model", progress),
+    )
     with clock.phase("ranking"):
         ranking = rank_groups(
             outcome.estimates.score,
@@ -126,19 +125,6 @@ def run_audit(
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
     )
-
-
-class _Clock:
-    """Wall-clock seconds by phase."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        self.seconds[name] = round(time.perf_counter() - started, 4)
 
 
 def _probe_rows(table: Table, parameters: AuditParameters) -> int:
@@ -177,6 +163,7 @@ def _find_rates(
     exact: bool,
     min_count: int,
     budget: int,
+    clock: Clock,
     progress: PhaseProgress | None,
 ) -> Outcome:
     """Choose among the three ways of finding the groups' rates."""
@@ -189,28 +176,30 @@ def _find_rates(
             parameters,
             min_count=min_count,
             jobs=jobs,
+            clock=clock,
             progress=progress,
         )
-    if parameters.sampling == "pooled":
-        return sample_pooled(
+    with clock.phase("sampling"):
+        if parameters.sampling == "pooled":
+            return sample_pooled(
+                model,
+                table,
+                contingency,
+                parameters,
+                min_count=min_count,
+                budget=budget,
+                progress=progress,
+            )
+        return sample_independent(
             model,
             table,
             contingency,
             parameters,
             min_count=min_count,
             budget=budget,
+            jobs=jobs,
             progress=progress,
         )
-    return sample_independent(
-        model,
-        table,
-        contingency,
-        parameters,
-        min_count=min_count,
-        budget=budget,
-        jobs=jobs,
-        progress=progress,
-    )
 
 
 def _named(phase: str, progress: Progress | None) -> PhaseProgress | None:

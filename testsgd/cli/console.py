@@ -16,12 +16,12 @@ INTERRUPTED = 130
 
 def print_error(message: str) -> None:
     """Print one line about a mistake to the standard error."""
-    print(f"testsgd: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201 - the CLI's voice
+    print(f"testsgd: {' '.join(message.split())}", file=sys.stderr)
 
 
 def print_line(message: str) -> None:
     """Print one line to the standard output."""
-    print(message)  # noqa: T201 - the CLI's voice
+    print(message)
 
 
 @contextmanager

@@ -53,11 +53,10 @@ def render_html(summary: AuditSummary) -> str:
     scale = geometry.difference_scale(top)
     sides = [rate for group in top for rate in (group.rate_in, group.rate_out)]
     cells = geometry.feature_rates(summary.charts.features)
-    step = heat.heat_step(summary.charts.heat_maps, summary.overall_rate)
-    heat_maps = [
-        heat.heat_table(heat_map, summary.overall_rate, step)
-        for heat_map in summary.charts.heat_maps
-    ]
+    # Without an overall rate no cell has a rate either, so nothing is shaded from this one.
+    overall = summary.overall_rate or 0.0
+    step = heat.heat_step(summary.charts.heat_maps, overall)
+    heat_maps = [heat.heat_table(heat_map, overall, step) for heat_map in summary.charts.heat_maps]
     return (
         _environment()
         .get_template("report.html.j2")

@@ -71,7 +71,7 @@ def summarise(findings: Findings) -> AuditSummary:
         versions=_versions(),
         data=_data(findings),
         model=_model(findings),
-        overall_rate=0.0 if np.isnan(overall) else overall,
+        overall_rate=None if np.isnan(overall) else overall,
         counts=counts,
         neighbourhood=findings.neighbourhood,
         model_queries=findings.queries,

@@ -245,7 +245,9 @@ class AuditSummary(_Part):
     versions: dict[str, str] = Field(description="of testsgd, Python and the libraries used")
     data: DataSummary = Field(description="the rows")
     model: ModelSummary = Field(description="the model")
-    overall_rate: float = Field(description="rate of the favourable label over all samples")
+    overall_rate: float | None = Field(
+        description="rate of the favourable label over all samples, null if there are none"
+    )
     counts: Counts = Field(description="how many rule sets there were at each step")
     neighbourhood: int = Field(description="perturbed rows the data set allows")
     model_queries: int = Field(description="rows the model was asked to predict")

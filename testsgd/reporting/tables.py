@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
@@ -59,9 +59,9 @@ def groups_frame(findings: Findings, *, limit: int | None = None) -> pd.DataFram
 def write_csv(findings: Findings, target: Path) -> None:
     """Write all groups to a CSV file, piece by piece."""
 
-    def write(stream: object) -> None:
+    def write(stream: TextIO) -> None:
         for place, frame in enumerate(_frames(findings, len(findings.ranking))):
-            frame.to_csv(stream, index=False, header=place == 0)  # type: ignore[call-overload]
+            frame.to_csv(stream, index=False, header=place == 0)
 
     write_stream(target, write)
 

@@ -1,0 +1,36 @@
+"""What is not known is not printed as a number."""
+
+from __future__ import annotations
+
+import testsgd
+
+
+def test_without_any_sample_there_is_no_overall_rate() -> None:
+    people = testsgd.generate_demo(rows=200)
+    result = testsgd.audit(
+        lambda frame: ["yes"] * len(frame),
+        people,
+        "demo",
+        mode="sampled",
+        sampling="independent",
+        # Nobody is outside a group that has this share of the rows, so there is no group.
+        theta=0.999,
+    )
+
+    assert result.verdict.exit_code == 3
+    assert result.summary.overall_rate is None
+    assert testsgd.AuditResult.from_json(result.to_json()).summary == result.summary
+    assert "Overall rate" in result.to_html()
+    assert "Overall rate" in result.to_markdown()
+
+
+def test_each_phase_of_an_exact_audit_has_its_time() -> None:
+    result = testsgd.audit(None, None, "demo")
+
+    assert list(result.summary.seconds) == [
+        "rows",
+        "model check",
+        "predictions",
+        "rule sets",
+        "ranking",
+    ]
