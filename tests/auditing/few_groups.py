@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing import AuditParameters, Findings, run_audit
+from testsgd.auditing import AuditParameters, TableFindings, run_audit
 from testsgd.data import check_table, specification_from_mapping
 from testsgd.models import load_model
 
@@ -52,13 +52,13 @@ def seldom(frame: pd.DataFrame) -> NDArray[np.float64]:
     return np.where(chosen, 0.9, 0.1)
 
 
-def findings(model: Model, frame: pd.DataFrame, **parameters: Any) -> Findings:
+def findings(model: Model, frame: pd.DataFrame, **parameters: Any) -> TableFindings:
     """Audit without writing a summary, which is quicker."""
     loaded = load_model(model, SPECIFICATION)
     return run_audit(loaded, check_table(frame, SPECIFICATION), AuditParameters(**parameters))
 
 
-def by_text(found: Findings) -> dict[str, dict[str, float]]:
+def by_text(found: TableFindings) -> dict[str, dict[str, float]]:
     """Give each group's figures by its text."""
     estimates = found.estimates
     return {

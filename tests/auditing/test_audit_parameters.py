@@ -30,7 +30,7 @@ def test_the_defaults_are_those_of_the_paper() -> None:
         ("overlap", [0, -1, 1.01, float("nan"), None]),
         ("fail_above", [-0.01, 1.01, float("nan"), "0.2"]),
         ("min_samples", [0, -1, 1.5, None, "1000"]),
-        ("max_queries", [1, 0, -5, 1e6, None]),
+        ("max_queries", [1, 0, -5, 1e6, "10"]),
         ("max_features", [0, 2.0, None]),
         ("bins", [1, 0, 201, 10.0, "10"]),
         ("top", [0, -1, 1.0, None]),
@@ -56,7 +56,7 @@ def test_a_value_out_of_range_is_named(name: str, values: list[Any]) -> None:
         {"fail_above": 0, "bins": 2, "jobs": 1, "seed": 2**70, "max_queries": 2},
         {"fail_above": 1, "bins": 200, "min_samples": 1, "top": 1, "max_features": 100},
         {"theta": np.float64(0.1), "seed": np.int64(3), "bins": np.int32(4)},
-        {"bins": None, "jobs": None, "fail_above": None},
+        {"bins": None, "jobs": None, "fail_above": None, "max_queries": None},
     ],
 )
 def test_values_at_the_ends_of_their_range_are_taken(parameters: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from few_groups import Model, by_income, findings, people, seldom
 from scipy.stats import norm
 
-from testsgd.auditing import Findings
+from testsgd.auditing import TableFindings
 from testsgd.errors import ParameterError
 
 MIN_SAMPLES = 50
@@ -66,7 +66,7 @@ def groups_asked(recorder: Recorder) -> Iterator[list[tuple[pd.DataFrame, list[b
         yield calls[start:stop]
 
 
-def run(model: Model, **options: Any) -> tuple[Recorder, Findings]:
+def run(model: Model, **options: Any) -> tuple[Recorder, TableFindings]:
     recorder = Recorder(model)
     found = findings(
         recorder,

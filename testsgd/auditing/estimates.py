@@ -132,16 +132,14 @@ def exact_estimates(rule_sets: FrequentRuleSets, neighbourhood: Neighbourhood) -
 
 
 def drawn_estimates(
-    rows_in: Counts, total_rows: int, tallies: Counts, parameters: AuditParameters
+    rows_in: Counts, rows_out: Counts, tallies: Counts, parameters: AuditParameters
 ) -> Estimates:
     """Give the estimates of an audit that drew samples, and apply the stopping rule to them.
 
     Parameters
     ----------
-    rows_in : numpy.ndarray of int64, shape (groups,)
-        Rows inside each group.
-    total_rows : int
-        Rows in all.
+    rows_in, rows_out : numpy.ndarray of int64, shape (groups,)
+        Rows inside and outside each group.
     tallies : numpy.ndarray of int64, shape (4, groups)
         Samples inside, samples outside, favourable ones inside, favourable ones outside.
     parameters : AuditParameters
@@ -157,7 +155,7 @@ def drawn_estimates(
     )
     return Estimates(
         rows_in=rows_in,
-        rows_out=total_rows - rows_in,
+        rows_out=rows_out,
         samples_in=samples_in,
         samples_out=samples_out,
         favourable_in=favourable_in,

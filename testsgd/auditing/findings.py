@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,27 +11,43 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
-from testsgd.models import LoadedModel
+from testsgd.models import LoadedModel, Model
 from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup
 
 
-@dataclass(frozen=True)
+class RuleSets(Protocol):
+    """Groups, each given by a rule set, known by their places 0, 1, ..."""
+
+    @property
+    def candidates(self) -> int:
+        """Rule sets that the sensitive features allow."""
+        ...
+
+    @property
+    def frequent(self) -> int:
+        """Those that are frequent, before equal ones were joined."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def rule_set(self, group: int) -> RuleSet:
+        """Give a group's description."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
 class Findings:
-    """Everything an audit computed.
+    """What every audit computes, of rows as of texts.
 
     Attributes
     ----------
-    table : Table
-        The rows that were audited.
     model : LoadedModel
         The black box.
     parameters : AuditParameters
         What the user asked for.
     mode : {"exact", "sampled"}
         How the rates were found.
-    contingency : Contingency
-        The rows' sensitive cells.
-    rule_sets : FrequentRuleSets
+    rule_sets : RuleSets
         The groups.
     estimates : Estimates
         Their rates, in the groups' order.
@@ -41,41 +57,85 @@ class Findings:
         The first groups of the ranking that are no near copies of one before them.
     small : tuple of SmallGroup
         Groups with too few rows.
-    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
-        Samples in each cell of the contingency table and how many got the favourable label.
     neighbourhood : int
-        Neighbours of all rows.
+        Generated rows or texts that the data allow.
     queries : int
-        Rows the model was asked about.
+        Rows or texts the model was asked about.
     model_fingerprint : str
-        sha256 of the model's decisions on the first rows.
+        sha256 of the model's decisions on the first rows or texts.
     accuracy : float or None
         Share of rows labelled as in the file, if every row was predicted and has a label.
     seconds : dict of str to float
         Wall-clock time of each phase.
     """
 
-    table: Table
-    model: LoadedModel
+    model: LoadedModel[Any]
     parameters: AuditParameters
     mode: Literal["exact", "sampled"]
-    contingency: Contingency
-    rule_sets: FrequentRuleSets
+    rule_sets: RuleSets
     estimates: Estimates
     ranking: NDArray[np.intp]
     distinct: tuple[int, ...]
     small: tuple[SmallGroup, ...]
-    cell_samples: Counts
-    cell_favourable: Counts
     neighbourhood: int
     queries: int
     model_fingerprint: str
     accuracy: float | None
     seconds: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> int:
+        """How many rows or texts were audited."""
+        raise NotImplementedError
+
+    @property
+    def overall_rate(self) -> float:
+        """Rate of the favourable label over everything that was asked about, NaN if unknown."""
+        raise NotImplementedError
+
     def rule_set(self, group: int) -> RuleSet:
         """Give a group's description."""
         return self.rule_sets.rule_set(group)
+
+    def group_texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
+        """Write the descriptions of many groups."""
+        texts = np.empty(len(groups), dtype=object)
+        texts[:] = [self.rule_set(int(group)).text for group in groups]
+        return texts
+
+    @property
+    def top_score(self) -> float | None:
+        """The largest score of a decided group, None if no group is decided."""
+        if len(self.ranking) == 0 or not self.estimates.decided[self.ranking[0]]:
+            return None
+        return float(self.estimates.score[self.ranking[0]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFindings(Findings):
+    """What an audit of a table found.
+
+    Attributes
+    ----------
+    table : Table
+        The rows that were audited.
+    contingency : Contingency
+        Their sensitive cells.
+    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
+        Samples in each cell of the contingency table and how many got the favourable label.
+    """
+
+    model: LoadedModel[Model]
+    rule_sets: FrequentRuleSets
+    table: Table
+    contingency: Contingency
+    cell_samples: Counts
+    cell_favourable: Counts
+
+    @property
+    def rows(self) -> int:
+        """How many rows were audited."""
+        return len(self.table)
 
     @property
     def overall_rate(self) -> float:
@@ -91,9 +151,6 @@ class Findings:
         weighted = estimates.rate_in[0] * rows_in + estimates.rate_out[0] * rows_out
         return float(weighted / (rows_in + rows_out))
 
-    @property
-    def top_score(self) -> float | None:
-        """The largest score of a decided group, None if no group is decided."""
-        if len(self.ranking) == 0 or not self.estimates.decided[self.ranking[0]]:
-            return None
-        return float(self.estimates.score[self.ranking[0]])
+    def group_texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
+        """Write the descriptions of many groups."""
+        return self.rule_sets.texts(groups)

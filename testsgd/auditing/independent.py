@@ -9,18 +9,14 @@ import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from testsgd.auditing.algorithm_two import check_share, sample_until_certain
 from testsgd.auditing.estimates import Counts, drawn_estimates
 from testsgd.auditing.outcome import Outcome, Progress, sides_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
-from testsgd.errors import ParameterError
 from testsgd.models import Model
 from testsgd.rules import Contingency, FrequentRuleSets, mine
 from testsgd.sampling import decide_draws, draw
-from testsgd.scoring import enough, score_margins
-
-# Draws are predicted in batches; the stopping rule is looked at draw by draw all the same.
-_BATCH = 256
 
 
 def sample_independent(
@@ -64,15 +60,7 @@ def sample_independent(
     rule_sets = mine(
         contingency, rows[None, :], min_count=min_count, max_features=parameters.max_features
     )
-    least = 2 * (parameters.min_samples + 1)
-    share = budget // max(1, len(rule_sets))
-    if len(rule_sets) and share < least:
-        raise ParameterError(
-            f"independent sampling of {len(rule_sets):,} groups takes at least "
-            f"{len(rule_sets) * least:,} queries, {budget:,} are allowed",
-            where="max_queries",
-            remedy="raise --max-queries, or use --sampling pooled",
-        )
+    share = check_share(budget, len(rule_sets), parameters)
     tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
     # One thread a group: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
@@ -89,7 +77,7 @@ def sample_independent(
     nothing = np.zeros(contingency.cells, dtype=np.int64)
     return Outcome(
         rule_sets,
-        drawn_estimates(rule_sets.sums[0], len(table), tallies[:4], parameters),
+        drawn_estimates(rule_sets.sums[0], len(table) - rule_sets.sums[0], tallies[:4], parameters),
         nothing,
         nothing,
         int(tallies[4].sum()),
@@ -111,33 +99,12 @@ def _sample_one(
         [parameters.seed, 3, int(rule_sets.subset[group]), int(rule_sets.place[group])]
     )
     features = len(table.specification.insensitive)
-    answers = np.zeros((2, 0), dtype=np.int64)
-    batch = parameters.min_samples + 1
-    while 2 * (answers.shape[1] + batch) <= share:
+
+    def ask(count: int) -> Counts:
+        """Draw so many neighbours on each side and give the answers."""
         drawn = [
-            decide_draws(model, table, draw(generator, side, features, batch)) for side in sides
+            decide_draws(model, table, draw(generator, side, features, count)) for side in sides
         ]
-        before = answers.shape[1]
-        answers = np.hstack([answers, np.array(drawn, dtype=np.int64)])
-        favourable = np.cumsum(answers, axis=1)
-        steps = np.arange(before + 1, answers.shape[1] + 1)
-        stop = _first_stop(steps, favourable[:, before:], parameters)
-        if stop is not None:
-            return np.array([stop, stop, *favourable[:, stop - 1], answers.size])
-        batch = _BATCH
-    count = answers.shape[1]
-    return np.array([count, count, *answers.sum(axis=1), answers.size])
+        return np.array(drawn, dtype=np.int64)
 
-
-def _first_stop(steps: Counts, favourable: Counts, parameters: AuditParameters) -> int | None:
-    """Look at the margin after each of some steps; give the first at which sampling stops."""
-    inside, outside = favourable
-    margins = score_margins(inside, steps, outside, steps, parameters.confidence)
-    stops = enough(
-        steps,
-        steps,
-        margins.margin,
-        min_samples=parameters.min_samples,
-        error_margin=parameters.error_margin,
-    )
-    return int(steps[np.argmax(stops)]) if stops.any() else None
+    return sample_until_certain(ask, parameters, share)

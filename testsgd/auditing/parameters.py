@@ -12,7 +12,11 @@ Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
 
 # These may be None.
-_OPTIONAL = ("bins", "jobs", "fail_above")
+_OPTIONAL = ("bins", "jobs", "fail_above", "max_queries")
+
+# A text costs a model about a thousand times what a row of a table does.
+ROW_QUERIES = 20_000_000
+TEXT_QUERIES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +39,8 @@ class AuditParameters:
     sampling : {"pooled", "independent"}
         In sampled mode: one pool of samples for all groups, or the paper's algorithm, one group
         after another.
-    max_queries : int
-        Most rows to ask the model about.
+    max_queries : int or None
+        Most rows or texts to ask the model about; None: 20 million rows, or one million texts.
     max_features : int
         Most rules in a rule set.
     bins : int or None
@@ -71,7 +75,7 @@ class AuditParameters:
     confidence: float = 0.95
     mode: Mode = "auto"
     sampling: SamplingScheme = "pooled"
-    max_queries: int = 20_000_000
+    max_queries: int | None = None
     max_features: int = 3
     bins: int | None = None
     top: int = 100
@@ -79,6 +83,10 @@ class AuditParameters:
     jobs: int | None = None
     overlap: float = 0.8
     fail_above: float | None = None
+
+    def budget(self, default: int) -> int:
+        """Give the most queries, if the user named none the default."""
+        return default if self.max_queries is None else self.max_queries
 
     def __post_init__(self) -> None:
         for name in ("theta", "error_margin", "confidence", "overlap", "fail_above"):
@@ -106,7 +114,7 @@ class AuditParameters:
             ("seed", 0),
         ):
             value = getattr(self, name)
-            if value < least:
+            if value is not None and value < least:
                 raise _out_of_range(name, value, f"at least {least}", "give a whole number")
         if self.bins is not None and not 2 <= self.bins <= 200:
             raise _out_of_range("bins", self.bins, "between 2 and 200", "the paper's choice is 10")

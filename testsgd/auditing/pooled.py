@@ -81,7 +81,7 @@ def sample_pooled(
         rows_in, samples_in, favourable_in = rule_sets.sums
         favourable_out = int(favourable.sum()) - favourable_in
         tallies = np.vstack([samples_in, asked - samples_in, favourable_in, favourable_out])
-        estimates = drawn_estimates(rows_in, len(table), tallies, parameters)
+        estimates = drawn_estimates(rows_in, len(table) - rows_in, tallies, parameters)
         uncertain = int((~estimates.decided).sum())
         # A pool of double size must leave as much again for draws of single groups.
         if uncertain <= _FEW_GROUPS or 3 * asked >= budget:
@@ -91,7 +91,7 @@ def sample_pooled(
     tallies = targeted.complete(rule_sets, estimates, tallies, progress)
     return Outcome(
         rule_sets,
-        drawn_estimates(rows_in, len(table), tallies, parameters),
+        drawn_estimates(rows_in, len(table) - rows_in, tallies, parameters),
         samples,
         favourable,
         asked + targeted.asked,
@@ -159,5 +159,6 @@ class _Targeted:
         return tally
 
     def _certain(self, tally: Counts) -> bool:
-        one = drawn_estimates(np.ones(1, np.int64), 2, tally[:, None], self._parameters)
-        return bool(one.decided[0])
+        one = np.ones(1, np.int64)
+        estimates = drawn_estimates(one, one, tally[:, None], self._parameters)
+        return bool(estimates.decided[0])

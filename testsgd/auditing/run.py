@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import joblib
 import numpy as np
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.exact import audit_exactly
-from testsgd.auditing.findings import Findings
+from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.outcome import Outcome
 from testsgd.auditing.outcome import Progress as PhaseProgress
-from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
 from testsgd.auditing.pooled import sample_pooled
 from testsgd.data import Table
 from testsgd.errors import ParameterError
@@ -27,7 +28,7 @@ from testsgd.rules import (
     small_groups,
 )
 from testsgd.sampling import neighbourhood_size
-from testsgd.scoring import distinct_groups, rank_groups
+from testsgd.scoring import block_of, distinct_groups, member_overlaps, rank_groups
 
 # A phase's name, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -42,7 +43,7 @@ def run_audit(
     parameters: AuditParameters,
     *,
     progress: Progress | None = None,
-) -> Findings:
+) -> TableFindings:
     """Audit a model.
 
     Parameters
@@ -58,7 +59,7 @@ def run_audit(
 
     Returns
     -------
-    Findings
+    TableFindings
 
     Raises
     ------
@@ -72,13 +73,16 @@ def run_audit(
     Zhang et al., TestSGD, section 4.
     """
     clock = Clock()
+    allowed = parameters.budget(ROW_QUERIES)
+    parameters = replace(parameters, max_queries=allowed)
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
         contingency = lay_out(table, axes)
         min_count = max(1, math.ceil(parameters.theta * len(table) - 1e-9))
     with clock.phase("model check"):
-        fingerprint, probed = _probe(model, table, _probe_rows(table, parameters))
-    exact = _exact(table, parameters)
+        fingerprint, probed = _probe(model, table, _probe_rows(table, allowed))
+    needed = (neighbourhood_size(table) + 1) * len(table) + min(PROBE_ROWS, len(table))
+    exact = fits_exactly(needed, parameters.mode, allowed)
     outcome = _find_rates(
         model.model,
         table,
@@ -86,9 +90,9 @@ def run_audit(
         parameters,
         exact=exact,
         min_count=min_count,
-        budget=max(0, parameters.max_queries - probed),
+        budget=max(0, allowed - probed),
         clock=clock,
-        progress=_named("asking the model", progress),
+        progress=named("asking the model", progress),
     )
     with clock.phase("ranking"):
         ranking = rank_groups(
@@ -100,13 +104,15 @@ def run_audit(
         ranking = ranking[outcome.estimates.sampled[ranking]]
         distinct = distinct_groups(
             ranking[outcome.estimates.decided[ranking]],
-            lambda groups: outcome.rule_sets.members(groups, contingency),
-            contingency.tally(),
+            member_overlaps(
+                lambda groups: outcome.rule_sets.members(groups, contingency), contingency.tally()
+            ),
             overlap=parameters.overlap,
             limit=DISTINCT_GROUPS,
+            block=block_of(contingency.cells),
         )
         small = small_groups(contingency, min_count=min_count, max_features=parameters.max_features)
-    return Findings(
+    return TableFindings(
         table=table,
         model=model,
         parameters=parameters,
@@ -127,9 +133,9 @@ def run_audit(
     )
 
 
-def _probe_rows(table: Table, parameters: AuditParameters) -> int:
+def _probe_rows(table: Table, allowed: int) -> int:
     """Give the rows to try the model on: they count as queries, so they leave room for others."""
-    return min(PROBE_ROWS, len(table), parameters.max_queries // 2)
+    return min(PROBE_ROWS, len(table), allowed // 2)
 
 
 def _probe(model: LoadedModel, table: Table, rows: int) -> tuple[str, int]:
@@ -139,15 +145,20 @@ def _probe(model: LoadedModel, table: Table, rows: int) -> tuple[str, int]:
     return hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest(), len(frame)
 
 
-def _exact(table: Table, parameters: AuditParameters) -> bool:
-    if parameters.mode == "sampled":
+def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:
+    """Say whether an audit is exact: not if samples were asked for or the budget is too small.
+
+    Raises
+    ------
+    ParameterError
+        If exact mode was asked for and takes more queries than allowed.
+    """
+    if mode == "sampled":
         return False
-    queries = (neighbourhood_size(table) + 1) * len(table) + min(PROBE_ROWS, len(table))
-    fits = queries <= parameters.max_queries
-    if parameters.mode == "exact" and not fits:
+    fits = queries <= allowed
+    if mode == "exact" and not fits:
         raise ParameterError(
-            f"an exact audit takes up to {queries:,} queries, "
-            f"{parameters.max_queries:,} are allowed",
+            f"an exact audit takes up to {queries:,} queries, {allowed:,} are allowed",
             where="max_queries",
             remedy=f"give --max-queries {queries}, or --mode sampled",
         )
@@ -202,7 +213,8 @@ def _find_rates(
         )
 
 
-def _named(phase: str, progress: Progress | None) -> PhaseProgress | None:
+def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
+    """Turn a user's progress into that of one phase."""
     if progress is None:
         return None
     return lambda done, total: progress(phase, done, total)

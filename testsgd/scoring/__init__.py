@@ -10,16 +10,27 @@ from testsgd.scoring.margins import (
     wald_margin,
     wilson_margin,
 )
-from testsgd.scoring.ranking import distinct_groups, rank_groups
+from testsgd.scoring.paired import paired_interval
+from testsgd.scoring.ranking import (
+    Overlaps,
+    block_of,
+    distinct_groups,
+    member_overlaps,
+    rank_groups,
+)
 
 __all__ = [
     "WILSON_BELOW",
     "Margins",
+    "Overlaps",
+    "block_of",
     "difference_interval",
     "distinct_groups",
     "effective_size",
     "enough",
+    "member_overlaps",
     "normal_quantile",
+    "paired_interval",
     "rank_groups",
     "score_margins",
     "wald_margin",

@@ -7,6 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+# How much each of some groups overlaps with each of others, shape (groups, others).
+Overlaps = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
+
 # Numbers in one block of groups by cells, 8 MB.
 _BLOCK_NUMBERS = 1 << 20
 
@@ -42,11 +45,11 @@ def rank_groups(
 
 def distinct_groups(
     order: NDArray[np.intp],
-    members: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
-    weights: NDArray[np.int64],
+    overlaps: Overlaps,
     *,
     overlap: float,
     limit: int,
+    block: int = 64,
 ) -> list[int]:
     """Walk down a ranking and keep the groups that are no near copy of one kept before.
 
@@ -54,15 +57,15 @@ def distinct_groups(
     ----------
     order : numpy.ndarray of int
         Groups, best first.
-    members : callable
-        Gives for some groups which cells belong to them, shape (groups, cells).
-    weights : numpy.ndarray of int64, shape (cells,)
-        Rows in each cell.
+    overlaps : callable
+        Gives for some groups and some others how much each overlaps with each, 0 to 1, shape
+        (groups, others); see :func:`member_overlaps`.
     overlap : float
-        A group is a near copy of another if the rows in both are at least this share of the rows
-        in either (Jaccard's index).
+        A group is a near copy of another if they overlap by at least so much.
     limit : int
         Stop after so many are kept.
+    block : int
+        Groups compared at once. The result does not depend on it.
 
     Returns
     -------
@@ -72,48 +75,62 @@ def distinct_groups(
     Examples
     --------
     >>> table = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1]], dtype=bool)
-    >>> distinct_groups(np.arange(3), lambda groups: table[groups], np.ones(6, dtype=np.int64),
-    ...                 overlap=0.8, limit=10)
+    >>> overlaps = member_overlaps(lambda groups: table[groups], np.ones(6, dtype=np.int64))
+    >>> distinct_groups(np.arange(3), overlaps, overlap=0.8, limit=10)
     [0, 2]
     """
     kept: list[int] = []
-    kept_members = np.zeros((0, len(weights)), dtype=np.float64)
-    kept_sizes = np.zeros(0)
-    step = max(8, _BLOCK_NUMBERS // max(1, len(weights)))
-    for start in range(0, len(order), step):
-        block = order[start : start + step]
-        inside = members(block).astype(np.float64)
-        sizes = inside @ weights
-        weighted = inside * weights
+    for start in range(0, len(order), block):
+        candidates = order[start : start + block]
         # Compare with everything kept so far at once, then one by one within the block.
-        fresh = _no_copy(weighted, sizes, kept_members, kept_sizes, overlap)
-        for place in np.flatnonzero(fresh):
-            if not _no_copy(
-                weighted[place : place + 1],
-                sizes[place : place + 1],
-                kept_members,
-                kept_sizes,
-                overlap,
-            )[0]:
-                continue
-            kept.append(int(block[place]))
-            kept_members = np.vstack([kept_members, inside[place]])
-            kept_sizes = np.append(kept_sizes, sizes[place])
-            if len(kept) >= limit:
-                return kept
+        fresh = candidates[_no_copy(overlaps, candidates, kept, overlap)]
+        before = len(kept)
+        for group in fresh:
+            if _no_copy(overlaps, np.array([group]), kept[before:], overlap)[0]:
+                kept.append(int(group))
+                if len(kept) >= limit:
+                    return kept
     return kept
 
 
+def member_overlaps(
+    members: Callable[[NDArray[np.intp]], NDArray[np.bool_]], weights: NDArray[np.int64]
+) -> Overlaps:
+    """Measure overlaps by Jaccard's index: the rows in both as a share of the rows in either.
+
+    Parameters
+    ----------
+    members : callable
+        Gives for some groups which cells belong to them, shape (groups, cells).
+    weights : numpy.ndarray of int64, shape (cells,)
+        Rows in each cell.
+
+    Returns
+    -------
+    callable
+        For :func:`distinct_groups`.
+    """
+
+    def overlaps(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
+        inside, inside_others = (members(some).astype(np.float64) for some in (groups, others))
+        both = (inside * weights) @ inside_others.T
+        either = (inside @ weights)[:, None] + inside_others @ weights - both
+        # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
+        shares: NDArray[np.float64] = both / either
+        return shares
+
+    return overlaps
+
+
+def block_of(cells: int) -> int:
+    """Give how many groups of so many cells to compare at once, in 8 MB."""
+    return max(8, _BLOCK_NUMBERS // max(1, cells))
+
+
 def _no_copy(
-    weighted: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    kept_members: NDArray[np.float64],
-    kept_sizes: NDArray[np.float64],
-    overlap: float,
+    overlaps: Overlaps, groups: NDArray[np.intp], kept: list[int], overlap: float
 ) -> NDArray[np.bool_]:
-    if len(kept_sizes) == 0:
-        return np.ones(len(sizes), dtype=bool)
-    both = weighted @ kept_members.T
-    either = sizes[:, None] + kept_sizes - both
-    # A quotient: 7 of 100 is 0.07, but 0.07 times 100 is a little above 7.
-    return np.asarray(np.all(both / either < overlap, axis=1), dtype=bool)
+    if not kept:
+        return np.ones(len(groups), dtype=bool)
+    shares = overlaps(groups, np.array(kept, dtype=np.intp))
+    return np.asarray(np.all(shares < overlap, axis=1), dtype=bool)
