@@ -18,6 +18,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 from testsgd.data import specification_schema
+from testsgd.data.text.terms_schema import TermsDocument
 from testsgd.reporting import AuditSummary, generate_schema, render_html
 
 _MARKER = re.compile(r"^<!-- generated: (?P<name>[a-z-]+) -->$", re.MULTILINE)
@@ -33,6 +34,10 @@ _PARTS = {
     "specification-keys": lambda: schema_tables.reference(
         specification_schema(), schema_tables.SPECIFICATION
     ),
+    "terms-keys": lambda: schema_tables.reference(
+        TermsDocument.model_json_schema(), schema_tables.TERMS, level=4
+    ),
+    "text-sets": data_tables.text_sets_table,
     # The published schema sorts its keys by the alphabet; a reader wants them as they belong.
     "result-keys": lambda: schema_tables.reference(
         AuditSummary.model_json_schema(by_alias=True), schema_tables.RESULT

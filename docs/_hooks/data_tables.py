@@ -8,7 +8,15 @@ from pathlib import Path
 from markdown_text import cell, table
 
 from testsgd.api import AuditResult
-from testsgd.data import DatasetSpecification, catalogue, load_specification, load_table
+from testsgd.data import (
+    DatasetSpecification,
+    Specification,
+    TextSpecification,
+    catalogue,
+    load_specification,
+    load_table,
+    load_terms,
+)
 from testsgd.reporting import AuditSummary
 
 _REPORTS = Path(__file__).parents[2] / "reports"
@@ -41,13 +49,43 @@ def catalogue_table() -> str:
                 if specification.dataset.homepage
                 else cell(specification.dataset.title),
                 _rows(specification),
-                str(len(specification.features)),
+                _features(specification),
                 _sensitive(specification),
                 f"`{label.favourable}` in `{label.column}`",
                 cell(specification.dataset.licence),
             ]
         )
     return table(headings, rows, right=[2, 3])
+
+
+def text_sets_table() -> str:
+    """Say how many texts of each data set mention sensitive terms, as far as reports are there."""
+    categories = load_terms().names
+    headings = ["Name", "Texts", *categories, "Mentions", "of ambiguous terms"]
+    rows = []
+    for name in catalogue():
+        if not isinstance(load_specification(name), TextSpecification):
+            continue
+        summary = results().get(name)
+        if summary is None or summary.terms is None:
+            rows.append([f"`{name}`", "not run", *[""] * (len(headings) - 2)])
+            continue
+        found = summary.terms.categories
+        share = {category.name: category.share for category in found}
+        mentions = sum(category.mentions for category in found)
+        doubtful = sum(
+            term.mentions for category in found for term in category.terms if term.ambiguous
+        )
+        rows.append(
+            [
+                f"`{name}`",
+                f"{summary.data.rows:,}",
+                *(_percent(share.get(category)) for category in categories),
+                f"{mentions:,}",
+                _percent(doubtful / mentions if mentions else None),
+            ]
+        )
+    return table(headings, rows, right=range(1, len(headings)))
 
 
 def comparison_table() -> str:
@@ -86,7 +124,7 @@ def gallery() -> str:
 
 def _ours(summary: AuditSummary | None) -> list[str]:
     if summary is None:
-        return ["not run yet", "", "", "", ""]
+        return ["not run", "", "", "", ""]
     decided = [group for group in summary.groups if group.decided]
     return [
         cell(decided[0].text) if decided else "no group decided",
@@ -97,14 +135,23 @@ def _ours(summary: AuditSummary | None) -> list[str]:
     ]
 
 
-def _rows(specification: DatasetSpecification) -> str:
-    if specification.dataset.generator:
+def _rows(specification: Specification) -> str:
+    if isinstance(specification, DatasetSpecification) and specification.dataset.generator:
         return f"{len(load_table(specification)):,}"
     summary = results().get(specification.name)
     return "" if summary is None else f"{summary.data.rows:,}"
 
 
-def _sensitive(specification: DatasetSpecification) -> str:
+def _features(specification: Specification) -> str:
+    if isinstance(specification, DatasetSpecification):
+        return str(len(specification.features))
+    return "texts"
+
+
+def _sensitive(specification: Specification) -> str:
+    if isinstance(specification, TextSpecification):
+        terms = load_terms(specification.terms)
+        return f"{sum(terms.sizes)} terms of {', '.join(f'`{name}`' for name in terms.names)}"
     names = [f"`{name}`" for name in specification.sensitive]
     more = len(names) - _LISTED
     return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

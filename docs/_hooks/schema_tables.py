@@ -15,13 +15,25 @@ Schema = dict[str, Any]
 
 # Name of each part in the schema ("" is the document itself) and its heading, in reading order.
 SPECIFICATION = {
+    "DatasetSpecification": "The description of a table",
+    "TextSpecification": "The description of texts",
     "Identity": "`[dataset]`",
-    "DataFile": "`[[files]]`, one table a file",
-    "Parsing": "`[parse]`",
+    "DataFile": "`[[files]]` of a table, one table a file",
+    "TextFile": "`[[files]]` of texts, one table a file",
+    "TextColumns": "`columns` of a file of texts",
+    "FileVersion": "`[[files.alternatives]]`, one table an alternative",
+    "Parsing": "`[parse]` of a table",
+    "CellParsing": "`[parse]` of texts",
     "RowFilter": "`[[filters]]`, one table a filter",
+    "TextParts": "`[text]`",
     "Label": "`[label]`",
     "Feature": "`[features.NAME]`, one table a feature",
+    "AuditDefaults": "`[audit]`",
     "PaperFigures": "`[paper]`",
+}
+TERMS = {
+    "TermsHeader": "`[terms]`",
+    "TermEntry": "A term, `TERM = {...}` under `[categories.NAME]`",
 }
 RESULT = {
     "": "The document",
@@ -29,6 +41,7 @@ RESULT = {
     "GroupSummary": "`groups[]`",
     "RuleSummary": "`rules[]` of a group",
     "RuleAlone": "`rules_alone[]` of a group",
+    "CounterfactualSummary": "`counterfactual` of a group",
     "UndecidedGroup": "`undecided[]`",
     "Counts": "`counts`",
     "DataSummary": "`data`",
@@ -41,17 +54,19 @@ RESULT = {
     "CellRate": "`charts.features[].cells[]`",
     "HeatMap": "`charts.heat_maps[]`",
     "ScatterCell": "`charts.scatter[]`",
+    "TermsSummary": "`terms`",
+    "TermCategorySummary": "`terms.categories[]`",
+    "TermSummary": "`terms.categories[].terms[]`",
+    "Snippet": "`terms.categories[].terms[].snippets[]`",
 }
 
-# Keys that the schema itself does not explain.
 
-
-def reference(schema: Schema, headings: dict[str, str]) -> str:
-    """Write a heading and a table of keys for each part of a document."""
+def reference(schema: Schema, headings: dict[str, str], level: int = 3) -> str:
+    """Write a heading of a level and a table of keys for each part of a document."""
     if unknown := set(schema["$defs"]) - set(headings):
         raise ValueError(f"the schema has parts without a heading: {', '.join(sorted(unknown))}")
     return "\n\n".join(
-        _part(schema["$defs"][name] if name else schema, name, heading)
+        _part(schema["$defs"][name] if name else schema, name, f"{'#' * level} {heading}")
         for name, heading in headings.items()
     )
 
@@ -62,7 +77,7 @@ def _part(part: Schema, name: str, heading: str) -> str:
         [f"`{key}`", _type(value), _presence(value, key in required), _meaning(value, name, key)]
         for key, value in part["properties"].items()
     ]
-    blocks = [f"### {heading}", cell(part.get("description", "")) if name else ""]
+    blocks = [heading, cell(part.get("description", "")) if name else ""]
     return "\n\n".join([*filter(None, blocks), table(["Key", "Type", "Default", "Meaning"], rows)])
 
 

@@ -6,10 +6,22 @@ import re
 
 import pytest
 
-from testsgd.data import PLANTED_GROUP, catalogue, load_specification
+from testsgd.data import (
+    PLANTED_GROUP,
+    DatasetSpecification,
+    TextSpecification,
+    catalogue,
+    load_specification,
+)
 
-NAMES = ["bank", "census", "compas", "credit", "crime", "demo", "law"]
+TEXTS = ["imdb", "tweets", "wiki", "wikitalk"]
+TABLES = ["bank", "census", "compas", "credit", "crime", "demo", "law"]
+NAMES = [*TABLES, *TEXTS]
 PUBLISHED = [name for name in NAMES if name != "demo"]
+PUBLISHED_TABLES = [name for name in TABLES if name != "demo"]
+
+# Figshare gives none.
+WITHOUT_SHA256 = ["toxicity_annotated_comments.tsv", "toxicity_annotations.tsv"]
 
 SENSITIVE = {
     "bank": {"age"},
@@ -33,11 +45,14 @@ PAPER = {
     "compas": (0.7899, 0.624, 1590, 908.5),
     "law": (0.9519, 0.150, 17, 18.46),
     "crime": (0.9252, 0.607, 13282, 29150.01),
+    "imdb": (0.8668, 0.066, 876, 69125.16),
+    "wiki": (0.9389, 0.065, 732, 34982.28),
+    "wikitalk": (0.9389, 0.065, 732, 34982.28),
 }
 
 
 def test_the_catalogue_is_complete_and_in_order() -> None:
-    assert list(catalogue()) == NAMES
+    assert list(catalogue()) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,6 +61,12 @@ def test_a_data_set_has_the_name_of_its_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_data_set_is_of_rows_or_of_texts(name: str) -> None:
+    kind = TextSpecification if name in TEXTS else DatasetSpecification
+    assert type(load_specification(name)) is kind
+
+
+@pytest.mark.parametrize("name", TABLES)
 def test_the_sensitive_features_are_those_expected(name: str) -> None:
     assert set(load_specification(name).sensitive) == SENSITIVE[name]
 
@@ -72,12 +93,13 @@ def test_every_file_has_an_address_and_a_sha256(name: str) -> None:
     for file in specification.files:
         assert file.url is not None
         assert file.url.startswith("https://")
-        assert file.sha256 is not None
-        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert (file.sha256 is None) == (file.name in WITHOUT_SHA256)
+        assert file.sha256 is None or re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert all(version.sha256 is not None for version in file.alternatives)
         assert (file.member is not None) == file.url.endswith(".zip")
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", PAPER)
 def test_the_figures_of_the_paper_are_copied_rightly(name: str) -> None:
     paper = load_specification(name).paper
     assert paper is not None
@@ -86,7 +108,12 @@ def test_the_figures_of_the_paper_are_copied_rightly(name: str) -> None:
     assert paper.top_group
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_tweets_are_not_in_the_paper() -> None:
+    assert load_specification("tweets").paper is None
+    assert set(PAPER) == set(PUBLISHED) - {"tweets"}
+
+
+@pytest.mark.parametrize("name", PUBLISHED_TABLES)
 def test_no_feature_is_read_from_the_label_column(name: str) -> None:
     specification = load_specification(name)
     columns = [specification.column_of(feature) for feature in specification.features]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from plain_description import HEADER, description
@@ -19,6 +19,7 @@ from testsgd.data import (
     load_specification,
     load_table,
 )
+from testsgd.data.text import load_texts
 from testsgd.errors import DownloadError, ParameterError
 
 CONTENT = (HEADER + "female,20,0.5,yes\nmale,30,0.5,no\n").encode()
@@ -26,7 +27,7 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 URL = "https://data.example/loans.csv"
 
 
-def loans(**file: str) -> DatasetSpecification:
+def loans(**file: Any) -> DatasetSpecification:
     """Describe loans in one file."""
     return description(files=[{"name": "loans.csv", "url": URL, "sha256": SHA256, **file}])
 
@@ -152,6 +153,19 @@ def test_without_network_every_data_set_of_the_catalogue_says_what_to_do(
     assert all(str(part) in message for part in (file.name, file.url, file.sha256, home / name))
 
 
+@pytest.mark.parametrize("name", ["imdb", "tweets", "wiki", "wikitalk"])
+def test_without_network_texts_of_the_catalogue_say_what_to_do_too(
+    home: Path, cache: Path, no_network: Callable[[], list[str]], name: str
+) -> None:
+    specification = load_specification(name)
+    with pytest.raises(DownloadError) as caught:
+        load_texts(specification)
+    message, file = str(caught.value), specification.files[0]
+    assert len(message.splitlines()) == 1
+    assert all(str(part) in message for part in (file.name, file.url, home / name))
+    assert file.sha256 is None or file.sha256 in message
+
+
 def test_a_file_that_may_not_be_read_is_named(
     home: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +186,49 @@ def test_a_table_is_loaded_from_the_file_found(home: Path, cache: Path) -> None:
     assert len(table) == 2
     assert table.source == "loans.csv"
     assert table.frame["age"].tolist() == [20, 30]
+
+
+def alternatives() -> DatasetSpecification:
+    """Describe loans in one file that is published packed and may lie there otherwise packed."""
+    others = [{"name": "loans.xz", "sha256": SHA256}, {"name": "loans.zst"}]
+    return loans(name="loans.gz", alternatives=others)
+
+
+def put_version(folder: Path, name: str, content: bytes = CONTENT) -> Path:
+    path = put(folder, content)
+    return path.rename(path.with_name(name))
+
+
+@pytest.mark.parametrize("name", ["loans.gz", "loans.xz", "loans.zst"])
+@pytest.mark.parametrize("place", ["home", "cache"])
+def test_any_alternative_will_do(home: Path, cache: Path, name: str, place: str) -> None:
+    path = put_version(home if place == "home" else cache, name)
+    assert find_files(alternatives()) == [path]
+
+
+def test_the_first_alternative_that_is_there_is_taken(home: Path, cache: Path) -> None:
+    last = put_version(home, "loans.zst")
+    last.with_name("loans.xz").write_bytes(CONTENT)
+    assert find_files(alternatives()) == [last.with_name("loans.xz")]
+
+
+def test_an_alternative_has_a_sha256_of_its_own(home: Path, cache: Path) -> None:
+    path = put_version(home, "loans.xz", b"other")
+    with pytest.raises(DownloadError, match="the file is not the one described") as caught:
+        find_files(alternatives())
+    assert caught.value.where == str(path)
+    path.rename(path.with_name("loans.zst"))
+    assert find_files(alternatives()) == [path.with_name("loans.zst")], "without one, any will do"
+
+
+def test_if_no_alternative_is_there_the_published_one_is_named(
+    home: Path, cache: Path, no_network: Callable[[], list[str]]
+) -> None:
+    for download, asked in ((False, []), (True, [URL])):
+        with pytest.raises(DownloadError, match=r"'loans\.gz'") as caught:
+            find_files(alternatives(), download=download)
+        assert caught.value.details["url"] == URL
+        assert no_network() == asked
 
 
 def test_another_file_may_be_given_instead(tmp_path: Path, home: Path, cache: Path) -> None:

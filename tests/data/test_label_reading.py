@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plain_description import HEADER, cells, description, people, read_text
 
 from testsgd.data import check_table
-from testsgd.data.readers import label_texts
+from testsgd.data.labels import label_texts
 from testsgd.errors import DataError
 
 COLUMN = {"column": "granted"}
@@ -24,7 +24,7 @@ ABOVE = COLUMN | {"above": 0.15, "values": ["high", "low"], "favourable": "high"
 def labels(column: Any, label: dict[str, Any]) -> list[Any]:
     """Give the labels of a column by a description of the label."""
     given = pd.Series(column) if isinstance(column, list) else column
-    return cells(label_texts(given, description(label=label)))
+    return cells(label_texts(given, description(label=label).label))
 
 
 def test_labels_are_renamed_and_joined_in_a_file(tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_booleans_are_labels_too() -> None:
 def test_reading_labels_twice_is_reading_them_once(
     label: dict[str, Any], drawn: list[int | None]
 ) -> None:
-    specification = description(label=label)
-    once = label_texts(pd.Series(drawn, dtype=object), specification)
-    assert cells(label_texts(once, specification)) == cells(once)
+    described = description(label=label).label
+    once = label_texts(pd.Series(drawn, dtype=object), described)
+    assert cells(label_texts(once, described)) == cells(once)
 
 
 @given(
@@ -114,7 +114,7 @@ def test_a_label_that_should_be_a_number(text: str) -> None:
 def test_labels_keep_the_rows_they_belong_to() -> None:
     column = pd.Series([2, 1], index=[7, 7])
     for label in (MAP, ABOVE):
-        assert label_texts(column, description(label=label)).index.tolist() == [7, 7]
+        assert label_texts(column, description(label=label).label).index.tolist() == [7, 7]
 
 
 def test_reading_labels_leaves_the_column_as_it_was() -> None:

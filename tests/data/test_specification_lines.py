@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.data import parse_specification
-from testsgd.data.specification import line_of
+from testsgd.data.toml_document import line_of
 from testsgd.errors import SpecificationError
 
 TEXT = """\

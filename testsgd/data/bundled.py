@@ -5,20 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from testsgd.data.schema import DatasetSpecification
-from testsgd.data.specification import read_specification
+from testsgd.data.shipped import bundled_folder
+from testsgd.data.specification import Specification, read_specification
 from testsgd.errors import ParameterError
-
-_PACKAGE = Path(__file__).resolve().parent.parent
-
-
-def bundled_folder(kind: str) -> Path:
-    """Give the folder of what is shipped with the package: ``datasets`` or ``models``.
-
-    The wheel carries both inside the package; a checkout has them at its top.
-    """
-    inside = _PACKAGE / "_bundled" / kind
-    return inside if inside.is_dir() else _PACKAGE.parent / kind
 
 
 @functools.cache
@@ -38,7 +27,7 @@ def catalogue() -> dict[str, Path]:
     return {path.stem: path for path in sorted(bundled_folder("datasets").glob("*.toml"))}
 
 
-def load_specification(name_or_path: str | Path) -> DatasetSpecification:
+def load_specification(name_or_path: str | Path) -> Specification:
     """Find a data set's description by its name in the catalogue or by its file.
 
     Parameters
@@ -48,7 +37,7 @@ def load_specification(name_or_path: str | Path) -> DatasetSpecification:
 
     Returns
     -------
-    DatasetSpecification
+    DatasetSpecification or TextSpecification
 
     Raises
     ------

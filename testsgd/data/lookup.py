@@ -7,10 +7,12 @@ import os
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from testsgd._files import atomic_path, sha256_of_file
-from testsgd.data.schema import DataFile, DatasetSpecification
+from testsgd.data.description import DataFile, FileVersion
 from testsgd.errors import ConfigurationError, DownloadError
 
 HOME_VARIABLE = "TESTSGD_DATA_HOME"
@@ -32,15 +34,27 @@ def candidate_folders(name: str) -> list[Path]:
     return folders
 
 
-def find_files(specification: DatasetSpecification, *, download: bool = True) -> list[Path]:
+class Filed(Protocol):
+    """What is needed of a description, of a table or of texts, to find its files."""
+
+    @property
+    def name(self) -> str:
+        """The data set's short name."""
+
+    @property
+    def files(self) -> Sequence[DataFile]:
+        """Its files."""
+
+
+def find_files(specification: Filed, *, download: bool = True) -> list[Path]:
     """Find a data set's files and check that they are the right ones.
 
     They are looked for in ``$TESTSGD_DATA_HOME/<name>/``, then in the user's cache, then
-    downloaded into the cache.
+    downloaded into the cache. Of a file with alternatives, the first that is there is taken.
 
     Parameters
     ----------
-    specification : DatasetSpecification
+    specification : DatasetSpecification or TextSpecification
         The data set.
     download : bool
         False: only look, never use the network.
@@ -56,10 +70,22 @@ def find_files(specification: DatasetSpecification, *, download: bool = True) ->
         If a file is nowhere and cannot be downloaded, or is not the file described (its sha256
         differs). The message names the file, the address, the sha256 and the folder to put it in.
     """
-    return [_find(specification.name, file, download) for file in specification.files]
+    return [find_file(specification.name, file, download=download) for file in specification.files]
 
 
-def _find(name: str, file: DataFile, download: bool) -> Path:
+def find_file(name: str, file: DataFile, *, download: bool = True) -> Path:
+    """Find one file of the data set `name`, as :func:`find_files` does."""
+    for version in file.versions:
+        if (path := _present(name, version)) is not None:
+            return path
+    published = next((version for version in file.versions if version.url), None)
+    if not download or published is None or published.url is None:
+        raise _missing(name, published or file, "is in none of the folders")
+    return _download(name, published, published.url)
+
+
+def _present(name: str, file: FileVersion) -> Path | None:
+    """Give the first file of this name in the folders, checked; None if there is none."""
     for folder in candidate_folders(name):
         path = folder / file.name
         try:
@@ -73,12 +99,10 @@ def _find(name: str, file: DataFile, download: bool) -> Path:
                 remedy="check who may read it",
                 file=file.name,
             ) from error
-    if not download or file.url is None:
-        raise _missing(name, file, "is in none of the folders")
-    return _download(name, file, file.url)
+    return None
 
 
-def _check(path: Path, file: DataFile) -> None:
+def _check(path: Path, file: FileVersion) -> None:
     if file.sha256 is None:
         return
     seen = sha256_of_file(path)
@@ -95,7 +119,7 @@ def _check(path: Path, file: DataFile) -> None:
         )
 
 
-def _download(name: str, file: DataFile, url: str) -> Path:
+def _download(name: str, file: FileVersion, url: str) -> Path:
     import pooch
     import requests
 
@@ -128,7 +152,7 @@ def _download(name: str, file: DataFile, url: str) -> Path:
     return folder / file.name
 
 
-def _download_member(url: str, member: str, file: DataFile, folder: Path) -> None:
+def _download_member(url: str, member: str, file: FileVersion, folder: Path) -> None:
     """Take one file out of a zip archive; only the member's own hash is known."""
     import pooch
 
@@ -145,7 +169,7 @@ def _download_member(url: str, member: str, file: DataFile, folder: Path) -> Non
         temporary.write_bytes(content)
 
 
-def _missing(name: str, file: DataFile, what: str) -> DownloadError:
+def _missing(name: str, file: FileVersion, what: str) -> DownloadError:
     folder = candidate_folders(name)[0]
     source = f"get it from {file.url}" if file.url else "get it"
     if file.member:

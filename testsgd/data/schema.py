@@ -1,106 +1,40 @@
-"""How a data set is described: the format of the catalogue's files and of a user's own.
+"""How a table is described: the format of the catalogue's files and of a user's own.
 
-The classes below are the format. A description in TOML is read by
-:func:`testsgd.data.read_specification`; its JSON Schema is published by
-:func:`testsgd.data.specification_schema`.
+The classes below and in :mod:`testsgd.data.description` are the format. A description in TOML is
+read by :func:`testsgd.data.read_specification`; its JSON Schema is published by
+:func:`testsgd.data.specification_schema`. Texts have a format of their own in
+:mod:`testsgd.data.text`.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import (
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
 from testsgd.data.categories import MISSING
+from testsgd.data.description import CellParsing, DataFile, Description, repeated_file
 from testsgd.data.schema_parts import (
     Bins,
     Category,
-    Count,
     Flag,
     Number,
     Part,
     Positive,
-    is_number,
     mistake,
     repeated,
 )
 
 FeatureType = Literal["integer", "decimal", "categorical"]
 
-
 DEFAULT_BINS = 10
 
 
-class DataFile(Part):
-    """One file of a data set: where it comes from and how to know it is the right one."""
-
-    name: str = Field(description="file name in the data set's folder")
-    url: str | None = Field(None, description="public address to download it from")
-    member: str | None = Field(
-        None, description="path inside the archive, if the address is that of a zip archive"
-    )
-    sha256: str | None = Field(None, description="sha256 of the file itself, in hexadecimal")
-
-    @field_validator("sha256")
-    @classmethod
-    def _hexadecimal(cls, value: str | None) -> str | None:
-        if value is not None and not re.fullmatch(r"[0-9a-f]{64}", value):
-            raise ValueError("a sha256 has 64 hexadecimal digits, in lower case")
-        return value
-
-    @field_validator("name")
-    @classmethod
-    def _plain_name(cls, value: str) -> str:
-        if not value or "/" in value or "\\" in value or value in {".", ".."}:
-            raise ValueError("a plain file name, without folders")
-        return value
-
-
-class Parsing(Part):
+class Parsing(CellParsing):
     """How the rows are written in the file."""
 
-    separator: str = Field(
-        ",", description='what stands between columns; "whitespace" for any run of blanks'
-    )
-    header: Flag = Field(True, description="does the first row name the columns?")
-    columns: list[str] | None = Field(
-        None, description="the columns' names, for a file without header"
-    )
     missing: list[str] = Field(default=[""], description="texts that stand for a missing value")
-    skip_rows: Count = Field(0, description="lines to skip before the header or first row")
-    encoding: str = Field("utf-8", description="the text's encoding")
-
-    @field_validator("separator")
-    @classmethod
-    def _one_character(cls, value: str) -> str:
-        if value != "whitespace" and (len(value) != 1 or value in '"\r\n'):
-            raise ValueError('one character (not a quote or a line end), or "whitespace"')
-        return value
-
-    @field_validator("encoding")
-    @classmethod
-    def _known_encoding(cls, value: str) -> str:
-        try:
-            "".encode(value)
-        except (LookupError, UnicodeError) as error:
-            raise ValueError("not an encoding that Python knows") from error
-        return value
-
-    @model_validator(mode="after")
-    def _columns_are_known(self) -> Parsing:
-        if not self.header and not self.columns:
-            raise mistake("columns", "a file without header needs the list of its columns' names")
-        if self.header and self.columns:
-            raise mistake("columns", "is for a file without header; set `header = false`")
-        if self.columns and (twice := repeated(self.columns)):
-            raise mistake("columns", f"names {twice!r} twice")
-        return self
 
 
 class RowFilter(Part):
@@ -117,41 +51,6 @@ class RowFilter(Part):
         low, high = self.minimum, self.maximum
         if low is not None and high is not None and low > high:
             raise mistake("minimum", f"{low:g} is above the maximum, {high:g}: no row would pass")
-        return self
-
-
-class Label(Part):
-    """The label column and the label whose rate is compared."""
-
-    column: str = Field(description="the column in the file")
-    favourable: Category = Field(description="the label whose rate is compared")
-    values: list[Category] | None = Field(None, description="all labels, after `map`")
-    map: dict[str, Category] | None = Field(
-        None, description="label in the file -> label used, to join or rename labels"
-    )
-    above: Number | None = Field(
-        None,
-        description="for a numeric column: values above it become the first of `values`, "
-        "the others the second",
-    )
-    meaning: str = Field("", description="what the favourable label says about a person")
-
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Label:
-        if self.values is not None:
-            if len(self.values) < 2:
-                raise mistake("values", "needs at least two labels")
-            if twice := repeated(self.values):
-                raise mistake("values", f"names {twice!r} twice")
-            if self.favourable not in self.values:
-                raise mistake(
-                    "favourable",
-                    f"the favourable label {self.favourable!r} is not among `values` {self.values}",
-                )
-        if self.above is not None:
-            _check_above(self)
-        if self.map is not None:
-            _check_label_map(self.map, self.values)
         return self
 
 
@@ -199,39 +98,8 @@ class Feature(Part):
         return ", ".join(self.values or [])
 
 
-class Identity(Part):
-    """What the data set is and where it is from."""
-
-    name: str = Field(description="short name: letters, digits, - and _")
-    title: str = Field("", description="the name for people")
-    description: str = Field("", description="a sentence or two for the report")
-    licence: str = Field("", description="under which terms the data may be used")
-    citation: str = Field("", description="how to cite the data")
-    homepage: str = Field("", description="where the data are described")
-    generator: Literal["demo"] | None = Field(
-        None, description="rows are generated by the package instead of read from files"
-    )
-
-    @field_validator("name")
-    @classmethod
-    def _short_name(cls, value: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", value):
-            raise ValueError("a short name of letters, digits, - and _")
-        return value
-
-
-class PaperFigures(Part):
-    """What the paper reports for this data set, to be shown beside our own figures."""
-
-    accuracy: Number | None = Field(None, description="accuracy of the paper's model, as a share")
-    top_score: Number | None = Field(None, description="the paper's largest score")
-    top_group: str = Field("", description="the group that has it, in the paper's words")
-    rule_sets: Count | None = Field(None, description="frequent rule sets the paper counts")
-    seconds: Number | None = Field(None, description="how long the paper's run took")
-
-
-class DatasetSpecification(Part):
-    """A data set: its files, how to read them, its label and its features.
+class DatasetSpecification(Description):
+    """A data set of rows: its files, how to read them, its label and its features.
 
     Examples
     --------
@@ -247,17 +115,14 @@ class DatasetSpecification(Part):
     ('gender',)
     """
 
-    dataset: Identity
-    files: list[DataFile] = Field(default=[])
-    parse: Parsing = Parsing()
-    filters: list[RowFilter] = Field(default=[])
-    label: Label
-    features: dict[str, Feature]
-    paper: PaperFigures | None = None
+    files: list[DataFile] = Field(default=[], description="the files of rows")
+    parse: Parsing = Field(Parsing(), description="how the rows are written in the files")
+    filters: list[RowFilter] = Field(default=[], description="which rows belong to the data set")
+    features: dict[str, Feature] = Field(description="the inputs of the model, in their order")
 
     @model_validator(mode="after")
     def _parts_agree(self) -> DatasetSpecification:
-        if twice := repeated([file.name for file in self.files]):
+        if twice := repeated_file(self.files):
             raise mistake("files", f"two files are called {twice!r}")
         if not self.features:
             raise mistake("features", "describe each input of the model under [features.NAME]")
@@ -274,11 +139,6 @@ class DatasetSpecification(Part):
         return self
 
     @property
-    def name(self) -> str:
-        """The data set's short name."""
-        return self.dataset.name
-
-    @property
     def sensitive(self) -> tuple[str, ...]:
         """Names of the sensitive features, in order."""
         return tuple(name for name, feature in self.features.items() if feature.sensitive)
@@ -291,45 +151,6 @@ class DatasetSpecification(Part):
     def column_of(self, feature: str) -> str:
         """Name of the column in the file that holds `feature`."""
         return self.features[feature].column or feature
-
-
-def specification_schema() -> dict[str, Any]:
-    """Give the JSON Schema of a data set's description.
-
-    Returns
-    -------
-    dict
-        A JSON Schema (draft 2020-12).
-
-    Examples
-    --------
-    >>> sorted(specification_schema()["required"])
-    ['dataset', 'features', 'label']
-    """
-    return DatasetSpecification.model_json_schema()
-
-
-def _check_above(label: Label) -> None:
-    if label.map is not None:
-        raise mistake("above", "give `above` or `map`, not both")
-    if label.values is None or len(label.values) != 2:
-        raise mistake("above", "needs two `values`: the label above it, then the other")
-    for value in label.values:
-        # A column of 0 and 1 could not be told from one that has been turned into labels already.
-        if is_number(value):
-            raise mistake("values", f"with `above`, a label must be a word, not {value!r}")
-
-
-def _check_label_map(names: dict[str, str], values: list[str] | None) -> None:
-    if values is not None and (unknown := sorted(set(names.values()) - set(values))):
-        raise mistake("map", f"leads to {unknown[0]!r}, which is not among `values`")
-    for old, new in names.items():
-        # A column that has been renamed already must mean the same if it is renamed again.
-        if names.get(new, new) != new:
-            raise mistake(
-                "map",
-                f"renames {old!r} to {new!r} and {new!r} to {names[new]!r}; use new names only",
-            )
 
 
 def _check_categorical(feature: Feature) -> None:

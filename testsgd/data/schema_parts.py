@@ -32,6 +32,9 @@ Flag = Annotated[bool, Field(strict=True), BeforeValidator(_plain)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False), BeforeValidator(_plain)]
 # Bounds stand here, not at the fields: behind a validator they would be lost to the JSON Schema.
 Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0), BeforeValidator(_plain)]
+Share = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(_plain)
+]
 Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_plain)]
 Bins = Annotated[int, Field(strict=True, ge=1, le=200), BeforeValidator(_plain)]
 
@@ -42,7 +45,7 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def mistake(key: str | tuple[str, ...], problem: str) -> PydanticCustomError:
+def mistake(key: str | tuple[str | int, ...], problem: str) -> PydanticCustomError:
     """Give an error about one key of a part, so that its line can be named."""
     path = (key,) if isinstance(key, str) else key
     return PydanticCustomError("mistake", "{problem}", {"problem": problem, "key": path})

@@ -1,24 +1,21 @@
-"""Reading a data set's description from TOML, with mistakes named by key and line."""
+"""Reading a data set's description: of a table or of texts, told apart by ``[text]``."""
 
 from __future__ import annotations
 
-import bisect
-import contextlib
-import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from pydantic import ValidationError
+from pydantic.json_schema import models_json_schema
 
 from testsgd.data.schema import DatasetSpecification
-from testsgd.errors import SpecificationError
+from testsgd.data.text.schema import TextSpecification
+from testsgd.data.toml_document import parse_toml, read_toml_text, validated
 
-_KEY_MISSING = "this key is missing"
+Specification: TypeAlias = DatasetSpecification | TextSpecification
 
 
-def read_specification(path: Path | str) -> DatasetSpecification:
+def read_specification(path: Path | str) -> Specification:
     """Read a data set's description from a TOML file.
 
     Parameters
@@ -28,7 +25,9 @@ def read_specification(path: Path | str) -> DatasetSpecification:
 
     Returns
     -------
-    DatasetSpecification
+    DatasetSpecification or TextSpecification
+        Of texts, if the description has a ``[text]`` table. A path of a list of terms is then
+        given as seen from here.
 
     Raises
     ------
@@ -37,23 +36,14 @@ def read_specification(path: Path | str) -> DatasetSpecification:
         key and the line.
     """
     path = Path(path)
-    try:
-        # Some editors put a byte order mark first; TOML knows none.
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise SpecificationError(
-            "there is no such file", where=str(path), remedy="check the path"
-        ) from error
-    except (UnicodeDecodeError, OSError) as error:
-        raise SpecificationError(
-            "the file cannot be read as text",
-            where=str(path),
-            remedy="give a TOML file that describes the data set",
-        ) from error
-    return parse_specification(text, where=str(path))
+    text = read_toml_text(path, purpose="describes the data set")
+    specification = parse_specification(text, where=str(path))
+    if isinstance(specification, TextSpecification):
+        return specification.beside(path.parent)
+    return specification
 
 
-def parse_specification(text: str, *, where: str = "specification") -> DatasetSpecification:
+def parse_specification(text: str, *, where: str = "specification") -> Specification:
     """Read a data set's description from TOML text.
 
     Parameters
@@ -65,7 +55,7 @@ def parse_specification(text: str, *, where: str = "specification") -> DatasetSp
 
     Returns
     -------
-    DatasetSpecification
+    DatasetSpecification or TextSpecification
 
     Raises
     ------
@@ -79,16 +69,10 @@ def parse_specification(text: str, *, where: str = "specification") -> DatasetSp
     ...
     testsgd.errors.SpecificationError: x.toml: not valid TOML: ...
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecificationError(
-            f"not valid TOML: {error}", where=where, remedy="correct the syntax"
-        ) from error
-    return _validated(document, text, where)
+    return _specification(parse_toml(text, where=where), text=text, where=where)
 
 
-def specification_from_mapping(document: Mapping[str, Any]) -> DatasetSpecification:
+def specification_from_mapping(document: Mapping[str, Any]) -> Specification:
     """Read a data set's description from a mapping with the keys of the TOML format.
 
     Raises
@@ -96,105 +80,39 @@ def specification_from_mapping(document: Mapping[str, Any]) -> DatasetSpecificat
     SpecificationError
         If it does not describe a data set; the message names the key.
     """
-    return _validated(dict(document), "", "specification")
+    return _specification(dict(document), text="", where="specification")
 
 
-def _validated(document: dict[str, Any], text: str, where: str) -> DatasetSpecification:
-    try:
-        return DatasetSpecification.model_validate(document)
-    except ValidationError as error:
-        raise _specification_error(error, text, where) from error
-
-
-def _specification_error(error: ValidationError, text: str, where: str) -> SpecificationError:
-    mistakes = [_mistake(item, text) for item in error.errors(include_url=False)]
-    # A mistake that stands in a line helps more than a key that is missing somewhere.
-    mistakes.sort(key=lambda mistake: mistake.problem == _KEY_MISSING)
-    first = mistakes[0]
-    others = len(mistakes) - 1
-    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
-    return SpecificationError(
-        f"{first.key}: {first.problem}",
-        where=f"{where}, line {first.line}" if text else where,
-        remedy=first.remedy + more,
-        mistakes=[asdict(mistake) for mistake in mistakes],
-    )
-
-
-@dataclass(frozen=True)
-class _Mistake:
-    key: str
-    line: int
-    problem: str
-    remedy: str
-
-
-def _mistake(item: Any, text: str) -> _Mistake:
-    location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
-    problem, remedy = _problem(item)
-    if item["type"] == "missing" and isinstance(location[-1], int):
-        location, problem, remedy = location[:-1], "the list is too short", "correct the value"
-    key = ".".join(str(part) for part in location) or "(top level)"
-    return _Mistake(key, line_of(text, location), problem, remedy)
-
-
-def _problem(item: Any) -> tuple[str, str]:
-    kind, seen = item["type"], item.get("input")
-    if kind == "extra_forbidden":
-        return "unknown key", "remove it or correct its name"
-    if kind == "missing":
-        return _KEY_MISSING, "add it"
-    message = str(item["msg"]).removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
-    if isinstance(seen, (str, int, float, bool)):
-        return f"{message} (seen: {seen!r})", "correct the value"
-    return message, "correct it"
-
-
-def line_of(text: str, location: tuple[int | str, ...]) -> int:
-    """Find the line of a TOML text in which a key is given its value.
-
-    Of a key that is not there, the line of the table that should have it. The text is cut off
-    after more and more lines: the key stands where the part first knows it.
-
-    Parameters
-    ----------
-    text : str
-        The TOML text.
-    location : tuple of str and int
-        Keys and positions in arrays, outermost first.
+def specification_schema() -> dict[str, Any]:
+    """Give the JSON Schema of a data set's description.
 
     Returns
     -------
-    int
-        A line number, counted from 1.
+    dict
+        A JSON Schema (draft 2020-12). A document with a ``text`` table is one of texts, any other
+        one of a table.
 
     Examples
     --------
-    >>> lines = ["[label]", "column = 'y'", "[features.age]", "type = 'word'"]
-    >>> line_of(chr(10).join(lines), ("features", "age", "type"))
-    4
+    >>> sorted(specification_schema()["$defs"]["TextSpecification"]["required"])
+    ['dataset', 'label', 'text']
     """
-    document = tomllib.loads(text)
-    while not _holds(document, location):
-        location = location[:-1]
-    lines = text.split("\n")
+    kinds = (DatasetSpecification, TextSpecification)
+    _, definitions = models_json_schema([(kind, "validation") for kind in kinds])
+    for part in definitions["$defs"].values():
+        if "description" in part:  # a docstring; its examples are for Python
+            part["description"] = part["description"].split("\n\n")[0]
+    return {
+        "title": "Description of a data set",
+        "type": "object",
+        "if": {"required": ["text"]},
+        "then": {"$ref": "#/$defs/TextSpecification"},
+        "else": {"$ref": "#/$defs/DatasetSpecification"},
+        "$defs": definitions["$defs"],
+    }
 
-    def is_known_after(count: int) -> bool:
-        # A part that ends within a list or a text of several lines is no TOML; take all of it.
-        for stop in range(count, len(lines)):
-            with contextlib.suppress(tomllib.TOMLDecodeError):
-                return _holds(tomllib.loads("\n".join([*lines[:stop], ""])), location)
-        return True
 
-    return 1 + bisect.bisect_left(range(1, len(lines)), True, key=is_known_after)
-
-
-def _holds(document: Any, location: tuple[int | str, ...]) -> bool:
-    """Is there something in the place? The outermost place, (), is always there."""
-    for part in location:
-        try:
-            document = document[part]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return True
+def _specification(document: dict[str, Any], *, text: str, where: str) -> Specification:
+    if "text" in document:
+        return validated(TextSpecification, document, text=text, where=where)
+    return validated(DatasetSpecification, document, text=text, where=where)

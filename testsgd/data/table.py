@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import category_codes, row_name
+from testsgd.data.cells import missing_column
 from testsgd.data.demo import generate_demo
+from testsgd.data.frames import as_pandas
+from testsgd.data.labels import check_labels, label_texts
 from testsgd.data.lookup import find_files
-from testsgd.data.readers import label_texts, missing_column, read_rows
+from testsgd.data.readers import read_rows
 from testsgd.data.schema import DatasetSpecification, Feature
 from testsgd.errors import DataError, ParameterError
 
@@ -50,6 +52,29 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    def sample(self, count: int, seed: int) -> Table:
+        """Draw rows without replacement; they keep their order, and a note says so.
+
+        Parameters
+        ----------
+        count : int
+            How many; all of them, without a note, if there are no more.
+        seed : int
+            Same seed, same rows.
+        """
+        if count >= len(self):
+            return self
+        rows = np.sort(np.random.default_rng(seed).choice(len(self), size=count, replace=False))
+        frame = self.frame.iloc[rows]
+        note = f"a sample of {count:,} of the {len(self):,} rows, drawn with seed {seed}"
+        return replace(
+            self,
+            frame=frame,
+            labels=None if self.labels is None else self.labels.iloc[rows],
+            missing={name: int(frame[name].isna().sum()) for name in self.missing},
+            notes=(*self.notes, note),
+        )
 
     def codes(self, feature: str, rows: slice = slice(None)) -> NDArray[np.int16]:
         """Give the place of each row's value among the declared values, -1 where missing."""
@@ -99,6 +124,8 @@ def load_table(
         If the rows do not fit the description.
     DownloadError
         If a file is missing.
+    ParameterError
+        If the description is not of rows, or names no files.
 
     Examples
     --------
@@ -106,6 +133,12 @@ def load_table(
     >>> len(load_table(load_specification("demo")))
     20000
     """
+    if not isinstance(specification, DatasetSpecification):
+        raise ParameterError(
+            f"the data set {specification.name!r} is made of texts, not of rows",
+            where=specification.name,
+            remedy="use load_texts",
+        )
     notes = tuple(
         f"rows are left out unless: {item.why or item.column}" for item in specification.filters
     )
@@ -148,7 +181,13 @@ def check_table(data: Any, specification: DatasetSpecification, *, source: str =
         favourable label does not occur, or a sensitive feature has one value only.
     """
     where = source or "the data"
-    frame = _as_pandas(data)
+    frame = as_pandas(data)
+    if frame is None:
+        raise DataError(
+            f"the data are a {type(data).__name__}, not a data frame",
+            where="data",
+            remedy="give a pandas, polars or Arrow table with named columns",
+        )
     if len(frame) == 0:
         raise DataError("there are no rows", where=where, remedy="give a table with rows")
     if not frame.columns.is_unique:
@@ -217,26 +256,6 @@ def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[n
         scale = 10.0**places
         rounded = np.round(numbers * scale) / scale
     return np.where(np.isfinite(rounded) & (numbers % 1 != 0), rounded, numbers)
-
-
-def _as_pandas(data: Any) -> pd.DataFrame:
-    if isinstance(data, pd.DataFrame):
-        return data
-    try:
-        frame = nw.from_native(data, eager_only=True)
-    except TypeError as error:
-        raise DataError(
-            f"the data are a {type(data).__name__}, not a data frame",
-            where="data",
-            remedy="give a pandas, polars or Arrow table with named columns",
-        ) from error
-    # Column by column through numpy: pyarrow is not needed to leave polars.
-    return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
-
-
-def _column(column: Any) -> Any:
-    values = column.to_list()
-    return pd.array(values, dtype=None) if values else values
 
 
 def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: str) -> int:
@@ -318,31 +337,6 @@ def _check_labels(
     label = specification.label
     if label.column not in frame:
         return None
-    texts = label_texts(frame[label.column], specification)
-    place = f"{where}, label column {label.column!r}"
-    present = set(texts.dropna().unique())
-    if label.values is not None and (unknown := sorted(present - set(label.values))):
-        raise DataError(
-            f"the label {unknown[0]!r} is not among the declared labels {label.values}",
-            where=place,
-            remedy="add it to label.values, or correct the data",
-            value=unknown[0],
-        )
-    absent = sorted(set(label.values or [label.favourable]) - present)
-    if label.favourable in absent:
-        raise DataError(
-            f"the favourable label {label.favourable!r} does not occur; labels seen: "
-            f"{', '.join(sorted(present)[:8]) or 'none'}",
-            where=place,
-            remedy="correct label.favourable or choose another with --favorable",
-            value=label.favourable,
-        )
-    if absent:
-        raise DataError(
-            f"the declared label {absent[0]!r} does not occur; labels seen: "
-            f"{', '.join(sorted(present)[:8])}",
-            where=place,
-            remedy="correct label.values or the data",
-            value=absent[0],
-        )
+    texts = label_texts(frame[label.column], label)
+    check_labels(texts, label, f"{where}, label column {label.column!r}")
     return texts

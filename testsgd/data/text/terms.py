@@ -1,0 +1,187 @@
+"""Sensitive terms: the words that say which group a text speaks of, in categories."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from testsgd.data.shipped import bundled_folder
+from testsgd.data.text.terms_schema import TermEntry, TermsDocument, plain_form
+from testsgd.data.toml_document import parse_toml, read_toml_text, validated
+
+
+@dataclass(frozen=True)
+class Term:
+    """A sensitive term and the forms in which a text may have it.
+
+    Attributes
+    ----------
+    name : str
+        The singular, in lower case, words apart by one blank.
+    plural : tuple of str
+        The forms of the plural; the first is written where a plural is replaced.
+    spellings : tuple of str
+        Other ways to write the singular.
+    article : {"a", "an"}
+        The indefinite article before the term.
+    acronym : bool
+        True: its capitals are how it is spelled, not how loud the text is.
+    ambiguous : str
+        What else the term may mean; empty if it nearly always speaks of people.
+    """
+
+    name: str
+    plural: tuple[str, ...] = ()
+    spellings: tuple[str, ...] = ()
+    article: Literal["a", "an"] = "a"
+    ambiguous: str = ""
+    acronym: bool = False
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """All forms: the name, its other spellings, the plurals."""
+        return (self.name, *self.spellings, *self.plural)
+
+
+@dataclass(frozen=True)
+class TermCategory:
+    """A category of sensitive terms, such as religion.
+
+    Attributes
+    ----------
+    name : str
+        The category.
+    terms : tuple of Term
+        Its terms, in the order of the list.
+    """
+
+    name: str
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class SensitiveTerms:
+    """A list of sensitive terms. No form stands in it twice.
+
+    Attributes
+    ----------
+    name : str
+        What the list is called.
+    source : str
+        Where it is from.
+    categories : tuple of TermCategory
+        The categories, in the order of the list.
+    """
+
+    name: str
+    source: str
+    categories: tuple[TermCategory, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the categories."""
+        return tuple(category.name for category in self.categories)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of terms of each category."""
+        return tuple(len(category.terms) for category in self.categories)
+
+    def fingerprint(self) -> str:
+        """Give the sha256 of the whole content."""
+        content = json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":"))
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+def terms_file() -> Path:
+    """Give the path of the list that is shipped with the package, to be copied and changed.
+
+    Examples
+    --------
+    >>> terms_file().name
+    'table-1.toml'
+    """
+    return bundled_folder("datasets") / "terms" / "table-1.toml"
+
+
+def load_terms(source: str | Path | None = None) -> SensitiveTerms:
+    """Read a list of sensitive terms.
+
+    Parameters
+    ----------
+    source : str or path-like, optional
+        A TOML file; None for Table 1 of the TestSGD paper, which is shipped with the package.
+
+    Returns
+    -------
+    SensitiveTerms
+
+    Raises
+    ------
+    SpecificationError
+        If the file is missing or is no list of terms; the message names the key and the line.
+
+    References
+    ----------
+    Zhang, Sun, Wang and Sun, TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+    Discrimination, Table 1.
+
+    Examples
+    --------
+    >>> terms = load_terms()
+    >>> dict(zip(terms.names, terms.sizes))
+    {'gender': 14, 'race': 17, 'religion': 9, 'age': 8}
+    >>> terms.categories[1].terms[1].forms
+    ('african american', 'african-american', 'african americans', 'african-americans')
+    """
+    path = terms_file() if source is None else Path(source)
+    text = read_toml_text(path, purpose="lists sensitive terms")
+    document = parse_toml(text, where=str(path))
+    return _terms(validated(TermsDocument, document, text=text, where=str(path)))
+
+
+def terms_from_mapping(document: Mapping[str, Any]) -> SensitiveTerms:
+    """Read a list of sensitive terms from a mapping with the keys of the TOML format.
+
+    Raises
+    ------
+    SpecificationError
+        If it is no list of terms; the message names the key.
+
+    Examples
+    --------
+    >>> terms = terms_from_mapping({
+    ...     "terms": {"name": "two ages"},
+    ...     "categories": {"age": {"old": {}, "teenager": ["teenagers"]}},
+    ... })
+    >>> [term.article for term in terms.categories[0].terms]
+    ['an', 'a']
+    """
+    return _terms(validated(TermsDocument, dict(document), where="terms"))
+
+
+def _terms(document: TermsDocument) -> SensitiveTerms:
+    return SensitiveTerms(
+        name=document.terms.name,
+        source=document.terms.source,
+        categories=tuple(
+            TermCategory(name, tuple(_term(term, entry) for term, entry in entries.items()))
+            for name, entries in document.categories.items()
+        ),
+    )
+
+
+def _term(name: str, entry: TermEntry) -> Term:
+    plain = plain_form(name)
+    return Term(
+        name=plain,
+        plural=tuple(plain_form(form) for form in entry.plural),
+        spellings=tuple(plain_form(form) for form in entry.spellings),
+        article=entry.article or ("an" if plain[0] in "aeiou" else "a"),
+        ambiguous=entry.ambiguous,
+        acronym=entry.acronym,
+    )

@@ -1,0 +1,192 @@
+"""Reading what a person wrote in TOML, with mistakes named by key and line."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from testsgd.data.schema_parts import Part
+from testsgd.errors import SpecificationError
+
+_KEY_MISSING = "this key is missing"
+
+P = TypeVar("P", bound=Part)
+
+
+def read_toml_text(path: Path, *, purpose: str) -> str:
+    """Read the text of a TOML file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    purpose : str
+        What the file should do, for the message of an error: "describes the data set".
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    SpecificationError
+        If the file is missing or cannot be read as text.
+    """
+    try:
+        # Some editors put a byte order mark first; TOML knows none.
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise SpecificationError(
+            "there is no such file", where=str(path), remedy="check the path"
+        ) from error
+    except (UnicodeDecodeError, OSError) as error:
+        raise SpecificationError(
+            "the file cannot be read as text",
+            where=str(path),
+            remedy=f"give a TOML file that {purpose}",
+        ) from error
+
+
+def parse_toml(text: str, *, where: str) -> dict[str, Any]:
+    """Parse TOML text.
+
+    Raises
+    ------
+    SpecificationError
+        If it is no TOML.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecificationError(
+            f"not valid TOML: {error}", where=where, remedy="correct the syntax"
+        ) from error
+
+
+def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
+    """Make a part of a document, with the first mistake named by its key and line.
+
+    Parameters
+    ----------
+    kind : type
+        The part.
+    document : mapping
+        Its keys and values.
+    text : str
+        The TOML text that the document was parsed from, if it was.
+    where : str
+        What to call the document in error messages.
+
+    Returns
+    -------
+    Part
+
+    Raises
+    ------
+    SpecificationError
+        If the document is none of this kind.
+    """
+    try:
+        return kind.model_validate(document)
+    except ValidationError as error:
+        raise _specification_error(error, text, where) from error
+
+
+def _specification_error(error: ValidationError, text: str, where: str) -> SpecificationError:
+    mistakes = [_mistake(item, text) for item in error.errors(include_url=False)]
+    # A mistake that stands in a line helps more than a key that is missing somewhere.
+    mistakes.sort(key=lambda mistake: mistake.problem == _KEY_MISSING)
+    first = mistakes[0]
+    others = len(mistakes) - 1
+    more = f" (and {others} more mistake{'s' if others > 1 else ''})" if others else ""
+    return SpecificationError(
+        f"{first.key}: {first.problem}",
+        where=f"{where}, line {first.line}" if text else where,
+        remedy=first.remedy + more,
+        mistakes=[asdict(mistake) for mistake in mistakes],
+    )
+
+
+@dataclass(frozen=True)
+class _Mistake:
+    key: str
+    line: int
+    problem: str
+    remedy: str
+
+
+def _mistake(item: Any, text: str) -> _Mistake:
+    location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
+    problem, remedy = _problem(item)
+    if item["type"] == "missing" and isinstance(location[-1], int):
+        location, problem, remedy = location[:-1], "the list is too short", "correct the value"
+    key = ".".join(str(part) for part in location) or "(top level)"
+    return _Mistake(key, line_of(text, location), problem, remedy)
+
+
+def _problem(item: Any) -> tuple[str, str]:
+    kind, seen = item["type"], item.get("input")
+    if kind == "extra_forbidden":
+        return "unknown key", "remove it or correct its name"
+    if kind == "missing":
+        return _KEY_MISSING, "add it"
+    message = str(item["msg"]).removeprefix("Value error, ")
+    message = message[:1].lower() + message[1:]
+    if isinstance(seen, (str, int, float, bool)):
+        return f"{message} (seen: {seen!r})", "correct the value"
+    return message, "correct it"
+
+
+def line_of(text: str, location: tuple[int | str, ...]) -> int:
+    """Find the line of a TOML text in which a key is given its value.
+
+    Of a key that is not there, the line of the table that should have it. The text is cut off
+    after more and more lines: the key stands where the part first knows it.
+
+    Parameters
+    ----------
+    text : str
+        The TOML text.
+    location : tuple of str and int
+        Keys and positions in arrays, outermost first.
+
+    Returns
+    -------
+    int
+        A line number, counted from 1.
+
+    Examples
+    --------
+    >>> lines = ["[label]", "column = 'y'", "[features.age]", "type = 'word'"]
+    >>> line_of(chr(10).join(lines), ("features", "age", "type"))
+    4
+    """
+    document = tomllib.loads(text)
+    while not _holds(document, location):
+        location = location[:-1]
+    lines = text.split("\n")
+
+    def is_known_after(count: int) -> bool:
+        # A part that ends within a list or a text of several lines is no TOML; take all of it.
+        for stop in range(count, len(lines)):
+            with contextlib.suppress(tomllib.TOMLDecodeError):
+                return _holds(tomllib.loads("\n".join([*lines[:stop], ""])), location)
+        return True
+
+    return 1 + bisect.bisect_left(range(1, len(lines)), True, key=is_known_after)
+
+
+def _holds(document: Any, location: tuple[int | str, ...]) -> bool:
+    """Is there something in the place? The outermost place, (), is always there."""
+    for part in location:
+        try:
+            document = document[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
