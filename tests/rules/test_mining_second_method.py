@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mlxtend.frequent_patterns import apriori, fpgrowth
 from plain_rules import plain_rules, tables
 
 from testsgd.rules import lay_out, mine, sensitive_axes
 
-frequent_patterns = pytest.importorskip("mlxtend.frequent_patterns")
-
-METHODS = [frequent_patterns.apriori, frequent_patterns.fpgrowth]
+METHODS = [apriori, fpgrowth]
 
 
 def frequent_rule_sets(method, table, min_count, max_features):

@@ -1,4 +1,4 @@
-"""Rules: groups of people given by conditions on sensitive features, and the search over them."""
+"""Rules: groups given by conditions on sensitive features or terms, and the search over them."""
 
 from testsgd.rules.axes import Axis, CategoryAxis, IntervalAxis, bin_edges, sensitive_axes
 from testsgd.rules.contingency import Contingency, lay_out
@@ -6,24 +6,42 @@ from testsgd.rules.lattice import candidate_count, feature_subsets, rule_set_sum
 from testsgd.rules.mining import FrequentRuleSets, mine
 from testsgd.rules.rule import IntervalRule, Rule, RuleSet, ValueRule
 from testsgd.rules.small import SmallGroup, small_groups
+from testsgd.rules.text import (
+    CategoryRule,
+    CategorySet,
+    Mentions,
+    TermRule,
+    TermRuleSets,
+    find_mentions,
+    frequent_term_sets,
+    small_category_sets,
+)
 
 __all__ = [
     "Axis",
     "CategoryAxis",
+    "CategoryRule",
+    "CategorySet",
     "Contingency",
     "FrequentRuleSets",
     "IntervalAxis",
     "IntervalRule",
+    "Mentions",
     "Rule",
     "RuleSet",
     "SmallGroup",
+    "TermRule",
+    "TermRuleSets",
     "ValueRule",
     "bin_edges",
     "candidate_count",
     "feature_subsets",
+    "find_mentions",
+    "frequent_term_sets",
     "lay_out",
     "mine",
     "rule_set_sums",
     "sensitive_axes",
+    "small_category_sets",
     "small_groups",
 ]

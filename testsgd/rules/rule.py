@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.data import MISSING, Table
+
+if TYPE_CHECKING:
+    from testsgd.rules.text.term_rule import CategoryRule, TermRule
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,8 @@ class IntervalRule:
         return {"feature": self.feature, "low": self.low, "high": self.high, "text": self.text}
 
 
-Rule = ValueRule | IntervalRule
+# Written as text, for the rules over texts live in a package that builds on this module.
+Rule: TypeAlias = "ValueRule | IntervalRule | TermRule | CategoryRule"
 
 
 @dataclass(frozen=True)
@@ -107,8 +111,16 @@ class RuleSet:
         return " and ".join(rule.text for rule in self.rules)
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Say for each row whether it satisfies every rule, shape (n,)."""
+        """Say for each row of a table whether it satisfies every rule, shape (n,).
+
+        Raises
+        ------
+        TypeError
+            If a rule is about texts.
+        """
         matching = np.ones(len(table), dtype=bool)
         for rule in self.rules:
+            if not isinstance(rule, ValueRule | IntervalRule):
+                raise TypeError(f"{rule.text} is a rule about texts, not about rows")
             matching &= rule.matches(table)
         return matching

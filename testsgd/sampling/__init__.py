@@ -1,4 +1,4 @@
-"""Sampling: variants of real people, all of them or at random."""
+"""Sampling: variants of real people and real texts, all of them or at random."""
 
 from testsgd.sampling.draws import Draws, decide_draws, draw, drawn_frame
 from testsgd.sampling.neighbourhood import (
@@ -7,11 +7,13 @@ from testsgd.sampling.neighbourhood import (
     neighbourhood_size,
 )
 from testsgd.sampling.perturbation import DECIMAL_STEP, moved, perturbation_step
+from testsgd.sampling.text import Replacer
 
 __all__ = [
     "DECIMAL_STEP",
     "Draws",
     "Neighbourhood",
+    "Replacer",
     "decide_draws",
     "draw",
     "drawn_frame",

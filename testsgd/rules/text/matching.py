@@ -1,0 +1,141 @@
+"""The occurrences of sensitive terms in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.data.text import SensitiveTerms
+from testsgd.rules.text.lexicon import Lexicon
+
+Places = NDArray[np.int64]
+
+MIXED = -1
+NONE = -2
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Every occurrence of a sensitive term, in the order of texts and of places in them.
+
+    Attributes
+    ----------
+    terms : SensitiveTerms
+        The terms that were looked for.
+    texts : int
+        How many texts were searched.
+    text : numpy.ndarray of int64, shape (m,)
+        Which text each mention is in, ascending.
+    start, stop : numpy.ndarray of int64, shape (m,)
+        Its first character, and the one after its last, in the text as it is.
+    category, term : numpy.ndarray of int64, shape (m,)
+        The places of the category in `terms`, and of the term in the category.
+    plural : numpy.ndarray of bool, shape (m,)
+        Whether the mention is a plural.
+    offsets : numpy.ndarray of int64, shape (texts + 1,)
+        The mentions of text i are those from ``offsets[i]`` up to, not including,
+        ``offsets[i + 1]``.
+    """
+
+    terms: SensitiveTerms
+    texts: int
+    text: Places
+    start: Places
+    stop: Places
+    category: Places
+    term: Places
+    plural: NDArray[np.bool_]
+    offsets: Places
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def presence(self) -> NDArray[np.bool_]:
+        """Say which texts have any term of which category, shape (texts, categories)."""
+        found = np.zeros((self.texts, len(self.terms.sizes)), dtype=bool)
+        found[self.text, self.category] = True
+        return found
+
+    def contains(self) -> tuple[NDArray[np.bool_], ...]:
+        """Say which texts have which term, one array a category, shape (texts, its terms)."""
+        found = tuple(np.zeros((self.texts, size), dtype=bool) for size in self.terms.sizes)
+        for category, matrix in enumerate(found):
+            chosen = self.category == category
+            matrix[self.text[chosen], self.term[chosen]] = True
+        return found
+
+    def sole(self) -> Places:
+        """Give the one term of each category that a text has, shape (texts, categories).
+
+        Returns
+        -------
+        numpy.ndarray of int64
+            The term's place in its category if every mention of the category in the text is of that
+            term, -1 if mentions are of several terms, -2 if there are none.
+        """
+        found = np.full((self.texts, len(self.terms.sizes)), NONE, dtype=np.int64)
+        for category, matrix in enumerate(self.contains()):
+            count = matrix.sum(axis=1)
+            found[count > 1, category] = MIXED
+            found[count == 1, category] = matrix[count == 1].argmax(axis=1)
+        return found
+
+
+def find_mentions(texts: Sequence[str], terms: SensitiveTerms) -> Mentions:
+    r"""Find every occurrence of sensitive terms in texts.
+
+    A term is found as a word or as several words in a row, whatever their case and whatever white
+    space is between the words, and never inside a word. Where terms overlap, the one that begins
+    first counts, of those the longest. Hyphens end words: "gay-friendly" mentions "gay", unless the
+    list has "gay-friendly" as a spelling of its own. So do underscores at a word's end, but not
+    inside: "_old_" mentions "old", "old_man.jpg" does not.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    terms : SensitiveTerms
+        What to look for.
+
+    Returns
+    -------
+    Mentions
+
+    Raises
+    ------
+    SpecificationError
+        If two terms of the list cannot be told apart in a text.
+
+    Examples
+    --------
+    >>> from testsgd.data.text import Term, TermCategory, SensitiveTerms
+    >>> race = TermCategory("race", (Term("african"), Term("african american"), Term("american")))
+    >>> terms = SensitiveTerms("some", "made up", (race,))
+    >>> mentions = find_mentions(["African\nAmerican food, African food", "panamerican"], terms)
+    >>> mentions.term.tolist(), mentions.start.tolist(), mentions.stop.tolist()
+    ([1, 0], [0, 23], [16, 30])
+    >>> mentions.presence().tolist()
+    [[True], [False]]
+    """
+    lexicon = Lexicon(terms)
+    counts = np.zeros(len(texts) + 1, dtype=np.int64)
+    found: list[tuple[int, int, int, int, bool]] = []
+    for row, text in enumerate(texts):
+        before = len(found)
+        found.extend((start, stop, *form) for start, stop, form in lexicon.find(text))
+        counts[row + 1] = len(found) - before
+    columns = np.array(found, dtype=np.int64).reshape(-1, 5).T
+    return Mentions(
+        terms=terms,
+        texts=len(texts),
+        text=np.repeat(np.arange(len(texts)), counts[1:]),
+        start=columns[0],
+        stop=columns[1],
+        category=columns[2],
+        term=columns[3],
+        plural=columns[4].astype(bool),
+        offsets=np.cumsum(counts),
+    )

@@ -1,0 +1,78 @@
+"""Rules over texts: a sensitive term, or any term of a category."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TermRule:
+    """A text has a certain term where it has one of the term's category.
+
+    Attributes
+    ----------
+    category : str
+        The category's name.
+    term : str
+        The term's name.
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.1.
+
+    Examples
+    --------
+    >>> rule = TermRule("gender", "gay")
+    >>> rule.text, rule.feature
+    ('“gay”', 'gender')
+    """
+
+    category: str
+    term: str
+
+    @property
+    def feature(self) -> str:
+        """The category, which is to texts what a sensitive feature is to rows."""
+        return self.category
+
+    @property
+    def text(self) -> str:
+        """The rule as people write it."""
+        return f"“{self.term}”"
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the rule as JSON-able data."""
+        return {"feature": self.category, "values": [self.term], "text": self.text}
+
+
+@dataclass(frozen=True)
+class CategoryRule:
+    """A text has any term of a category; only for groups that are too small to be judged.
+
+    Attributes
+    ----------
+    category : str
+        The category's name.
+
+    Examples
+    --------
+    >>> CategoryRule("religion").text
+    'any term of religion'
+    """
+
+    category: str
+
+    @property
+    def feature(self) -> str:
+        """The category, which is to texts what a sensitive feature is to rows."""
+        return self.category
+
+    @property
+    def text(self) -> str:
+        """The rule as people write it."""
+        return f"any term of {self.category}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the rule as JSON-able data."""
+        return {"feature": self.category, "values": None, "text": self.text}

@@ -1,0 +1,269 @@
+"""Frequent sets of terms: rule sets over texts.
+
+The support of a rule set counts the texts that have a term of each of its categories, whichever. So
+all rule sets over the same categories are frequent or none is: frequent sets of categories are
+searched for, and each stands for all choices of one term a category.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data.text import SensitiveTerms
+from testsgd.errors import ParameterError
+from testsgd.rules.rule import RuleSet
+from testsgd.rules.small import SmallGroup
+from testsgd.rules.text.matching import Mentions
+from testsgd.rules.text.term_rule import CategoryRule, TermRule
+
+# The paper's list has some thousands.
+MOST_RULE_SETS = 10_000_000
+
+
+@dataclass(frozen=True)
+class CategorySet:
+    """Categories that enough texts mention together.
+
+    Attributes
+    ----------
+    categories : tuple of int
+        Places of the categories, ascending.
+    rows : numpy.ndarray of int64
+        The seed texts: those with a term of each of these categories, ascending.
+    first : int
+        The first of its groups.
+    shape : tuple of int
+        The number of terms of each category.
+    """
+
+    categories: tuple[int, ...]
+    rows: NDArray[np.int64]
+    first: int
+    shape: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """Count the groups: ways to choose one term of each category."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class TermRuleSets:
+    """Frequent rule sets over texts: one term of each category of a frequent set of categories.
+
+    The groups of a set of categories are numbered one after the other, the last category's term
+    changing fastest.
+
+    Attributes
+    ----------
+    terms : SensitiveTerms
+        The terms.
+    category_sets : tuple of CategorySet
+        The frequent sets of categories, by their number of categories, then by their places.
+    candidates : int
+        Rule sets that the terms allow.
+    frequent : int
+        Those that are frequent, which is all of these.
+    """
+
+    terms: SensitiveTerms
+    category_sets: tuple[CategorySet, ...]
+    candidates: int
+    frequent: int
+
+    def __len__(self) -> int:
+        return self.frequent
+
+    def rule_set(self, group: int) -> RuleSet:
+        """Give a group's description."""
+        categories = self.category_sets[self.set_of(group)].categories
+        rules = []
+        for place, term in zip(categories, self.chosen(group), strict=True):
+            category = self.terms.categories[place]
+            rules.append(TermRule(category.name, category.terms[term].name))
+        return RuleSet(tuple(rules))
+
+    def set_of(self, group: int) -> int:
+        """Give the place in `category_sets` of a group's categories.
+
+        Raises
+        ------
+        IndexError
+            If there is no such group.
+        """
+        if not 0 <= group < self.frequent:
+            raise IndexError(f"group {group} of {self.frequent}")
+        return bisect_right(self._firsts, group) - 1
+
+    def chosen(self, group: int) -> tuple[int, ...]:
+        """Give the term of each category of a group, as its place in the category."""
+        found = self.category_sets[self.set_of(group)]
+        return tuple(int(term) for term in np.unravel_index(group - found.first, found.shape))
+
+    def rule_counts(self) -> NDArray[np.int64]:
+        """Count the rules of each group, shape (groups,)."""
+        return self._spread([len(found.categories) for found in self.category_sets])
+
+    def rows(self) -> NDArray[np.int64]:
+        """Count the seed texts of each group, shape (groups,)."""
+        return self._spread([len(found.rows) for found in self.category_sets])
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return [found.first for found in self.category_sets]
+
+    def _spread(self, numbers: list[int]) -> NDArray[np.int64]:
+        return np.repeat(
+            np.array(numbers, dtype=np.int64), [len(found) for found in self.category_sets]
+        )
+
+
+def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int) -> TermRuleSets:
+    """Find the rule sets over texts whose categories enough texts mention together.
+
+    Parameters
+    ----------
+    mentions : Mentions
+        The terms in the texts.
+    min_count : int
+        Fewest seed texts of a frequent rule set; at least one is needed whatever is given.
+    max_features : int
+        Most rules in a rule set.
+
+    Returns
+    -------
+    TermRuleSets
+
+    Raises
+    ------
+    ParameterError
+        If there are more than ten million frequent rule sets.
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.1, equation 3.
+
+    Examples
+    --------
+    >>> from testsgd.data.text import Term, TermCategory, SensitiveTerms
+    >>> from testsgd.rules.text import find_mentions
+    >>> age = TermCategory("age", (Term("old"), Term("young")))
+    >>> gender = TermCategory("gender", (Term("female"), Term("male")))
+    >>> terms = SensitiveTerms("some", "made up", (age, gender))
+    >>> mentions = find_mentions(["old male", "young", "a female"], terms)
+    >>> found = frequent_term_sets(mentions, min_count=2, max_features=2)
+    >>> [found.rule_set(group).text for group in range(len(found))]
+    ['“old”', '“young”', '“female”', '“male”']
+    """
+    presence = mentions.presence()
+    sizes = mentions.terms.sizes
+    needed = max(min_count, 1)
+    sets: list[CategorySet] = []
+    first = 0
+    for categories in _frequent_categories(presence, needed, max_features):
+        rows = np.flatnonzero(presence[:, categories].all(axis=1)).astype(np.int64)
+        shape = tuple(sizes[category] for category in categories)
+        sets.append(CategorySet(categories, rows, first, shape))
+        first += math.prod(shape)
+    if first > MOST_RULE_SETS:
+        raise ParameterError(
+            f"{first:,} frequent rule sets are too many",
+            where=f"terms “{mentions.terms.name}”",
+            remedy="combine fewer categories (--max-features), or use a shorter list of terms",
+            rule_sets=first,
+        )
+    return TermRuleSets(mentions.terms, tuple(sets), _candidates(sizes, max_features), first)
+
+
+def _candidates(sizes: tuple[int, ...], max_features: int) -> int:
+    """Count the ways to choose one term each from at most so many categories."""
+    ways = [1] + [0] * max_features
+    for size in sizes:
+        for count in range(max_features, 0, -1):
+            ways[count] += size * ways[count - 1]
+    return sum(ways[1:])
+
+
+def _frequent_categories(
+    presence: NDArray[np.bool_], min_count: int, max_features: int
+) -> list[tuple[int, ...]]:
+    """Find the sets of categories that at least `min_count` texts mention together."""
+    texts = len(presence)
+    if min_count > texts or max_features < 1:
+        return []
+    with warnings.catch_warnings():
+        # The import changes the process's filters.
+        from mlxtend.frequent_patterns import fpgrowth
+    # Half a text below the fewest: whichever way the share is rounded, no set is lost or won.
+    found = fpgrowth(
+        pd.DataFrame(presence), min_support=(min_count - 0.5) / texts, max_len=max_features
+    )
+    sets = (tuple(sorted(int(place) for place in itemset)) for itemset in found["itemsets"])
+    return sorted(sets, key=lambda categories: (len(categories), categories))
+
+
+def small_category_sets(
+    mentions: Mentions, *, min_count: int, max_features: int
+) -> list[SmallGroup]:
+    """List the widest sets of categories that fewer than `min_count` texts mention together.
+
+    Of a small set every set with one category more is small too, so only those are listed all of
+    whose parts, taken with one category less, are frequent.
+
+    Parameters
+    ----------
+    mentions : Mentions
+        The terms in the texts.
+    min_count : int
+        Fewest seed texts of a frequent rule set.
+    max_features : int
+        Most categories combined.
+
+    Returns
+    -------
+    list of SmallGroup
+        Those of one category first, then of two and so on; of equally many the largest first. A
+        category that no text mentions is listed, too.
+    """
+    presence = mentions.presence()
+    names = mentions.terms.names
+    found: list[SmallGroup] = []
+    for categories, count in _just_small(presence, max(min_count, 1), max_features):
+        rules = tuple(CategoryRule(names[category]) for category in categories)
+        found.append(SmallGroup(RuleSet(rules), count))
+    return sorted(
+        found, key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text)
+    )
+
+
+def _just_small(
+    presence: NDArray[np.bool_], min_count: int, max_features: int
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Go up from frequent sets by one category at a time, to the first that are small."""
+    frequent: set[tuple[int, ...]] = {()}
+    categories = range(presence.shape[1])
+    for _ in range(max_features):
+        candidates = {(*wide, more) for wide in frequent for more in categories[_after(wide) :]}
+        larger = set()
+        for chosen in sorted(candidates):
+            parts = (chosen[:place] + chosen[place + 1 :] for place in range(len(chosen)))
+            if not all(part in frequent for part in parts):
+                continue
+            count = int(presence[:, chosen].all(axis=1).sum())
+            if count >= min_count:
+                larger.add(chosen)
+            else:
+                yield chosen, count
+        frequent = larger
+
+
+def _after(categories: tuple[int, ...]) -> int:
+    return categories[-1] + 1 if categories else 0

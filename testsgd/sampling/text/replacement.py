@@ -1,0 +1,164 @@
+"""Replacing sensitive terms: the texts that an audit asks a model about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from testsgd.rules.text import Mentions
+from testsgd.sampling.text.casing import Case, case_of, in_case
+
+# An article stands alone: it is not the end of a word, of "Q&A" or of "grade-A".
+_ARTICLE = re.compile("(?<![\\w&\u0300-\u036f\u00ad\u200c\u200d-])an?\\Z", re.IGNORECASE)
+
+
+class _Mention(NamedTuple):
+    """A mention, and what is before it up to the one before."""
+
+    before: str
+    article: str
+    blanks: str
+    word: str
+    category: int
+    term: int
+    plural: bool
+    case: Case
+
+
+class Replacer:
+    """Writes texts anew with other terms of the same categories.
+
+    Every mention of a category gets the chosen term, in the mention's case: "Gay", "GAY" and "gay"
+    become "Old", "OLD" and "old". A plural gets the term's plural, if the list has one. The article
+    directly before a mention that changes becomes the term's: "a gay man" and "an old man". A
+    mention of the chosen term stays as it is, letter by letter, whatever its spelling, and so does
+    everything else.
+
+    A new term may happen to make one with the words around it, as "american" does after "Afro",
+    which the text then mentions: only the words that were mentions are looked at.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    mentions : Mentions
+        The terms in them.
+
+    Raises
+    ------
+    ValueError
+        If the mentions are of another number of texts.
+
+    References
+    ----------
+    Zhang et al., TestSGD, section 4.3.
+
+    Examples
+    --------
+    >>> from testsgd.data.text import Term, TermCategory, SensitiveTerms
+    >>> from testsgd.rules.text import find_mentions
+    >>> age = TermCategory("age", (Term("old", article="an"), Term("middle aged")))
+    >>> texts = ["An OLD man and a middle-aged woman, both middle  aged."]
+    >>> mentions = find_mentions(texts, SensitiveTerms("some", "made up", (age,)))
+    >>> replacer = Replacer(texts, mentions)
+    >>> replacer.variant(0, [0], [1])
+    'A MIDDLE AGED man and a middle-aged woman, both middle  aged.'
+    >>> replacer.variant(0, [0], [0])
+    'An OLD man and a middle-aged woman, both old.'
+    """
+
+    def __init__(self, texts: Sequence[str], mentions: Mentions) -> None:
+        if len(texts) != mentions.texts:
+            raise ValueError(f"{len(texts)} texts, but mentions of {mentions.texts}")
+        self._texts = texts
+        self._mentions = mentions
+        self._categories = mentions.terms.categories
+        self._rows: dict[int, tuple[list[_Mention], str]] = {}
+        self._written: dict[tuple[str, int, int, bool, Case], tuple[str, str]] = {}
+
+    def variant(self, row: int, categories: Sequence[int], chosen: Sequence[int]) -> str:
+        """Write a text with one term for all mentions of a category.
+
+        Parameters
+        ----------
+        row : int
+            Which text.
+        categories : sequence of int
+            The categories to replace.
+        chosen : sequence of int
+            The term for each of them, as its place in the category.
+
+        Returns
+        -------
+        str
+        """
+        wanted = dict(zip(categories, chosen, strict=True))
+        if row not in self._rows:
+            self._rows[row] = self._take_apart(row)
+        found, rest = self._rows[row]
+        pieces: list[str] = []
+        for before, article, blanks, word, category, term, plural, case in found:
+            new_term = wanted.get(category, term)
+            if new_term == term:
+                pieces += before, article, blanks, word
+                continue
+            key = (article, category, new_term, plural, case)
+            if key not in self._written:
+                self._written[key] = self._write(*key)
+            new_article, new_word = self._written[key]
+            pieces += before, new_article, blanks, new_word
+        pieces.append(rest)
+        return "".join(pieces)
+
+    def _take_apart(self, row: int) -> tuple[list[_Mention], str]:
+        """Cut a text at its mentions."""
+        text, mentions = self._texts[row], self._mentions
+        chosen = slice(mentions.offsets[row], mentions.offsets[row + 1])
+        found = []
+        end = 0
+        for start, stop, category, term, plural in zip(
+            mentions.start[chosen].tolist(),
+            mentions.stop[chosen].tolist(),
+            mentions.category[chosen].tolist(),
+            mentions.term[chosen].tolist(),
+            mentions.plural[chosen].tolist(),
+            strict=True,
+        ):
+            word = text[start:stop]
+            before, article, blanks = _split_article(text[end:start])
+            acronym = self._categories[category].terms[term].acronym
+            case = case_of(word, acronym=acronym)
+            found.append(_Mention(before, article, blanks, word, category, term, plural, case))
+            end = stop
+        return found, text[end:]
+
+    def _write(
+        self, article: str, category: int, term: int, plural: bool, case: Case
+    ) -> tuple[str, str]:
+        """Give the article and the word that a mention becomes."""
+        new = self._categories[category].terms[term]
+        name = new.plural[0] if plural and new.plural else new.name
+        written = in_case(name, case, acronym=new.acronym)
+        return _article_like(article, new.article, case), written
+
+
+def _split_article(before: str) -> tuple[str, str, str]:
+    """Cut an article and the white space after it off the end of what is before a mention."""
+    stripped = before.rstrip()
+    # Three characters are enough for "an" and what must not be before it.
+    article = _ARTICLE.search(stripped[-3:]) if len(stripped) < len(before) else None
+    if article is None:
+        return before, "", ""
+    cut = len(stripped) - len(article[0])
+    return stripped[:cut], article[0], before[len(stripped) :]
+
+
+def _article_like(old: str, new: str, case: Case) -> str:
+    """Write the article before a mention: in small letters, with a capital, or in capitals."""
+    if not old or old.lower() == new:
+        return old
+    if old[0].islower():
+        return new
+    # A lone "A" may begin a sentence or stand in capitals: the mention tells.
+    return new.upper() if old == "AN" or case is Case.CAPITALS else new.capitalize()
