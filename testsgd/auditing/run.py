@@ -38,7 +38,7 @@ DISTINCT_GROUPS = 20
 
 
 def run_audit(
-    model: LoadedModel,
+    model: LoadedModel[Model],
     table: Table,
     parameters: AuditParameters,
     *,
@@ -138,7 +138,7 @@ def _probe_rows(table: Table, allowed: int) -> int:
     return min(PROBE_ROWS, len(table), allowed // 2)
 
 
-def _probe(model: LoadedModel, table: Table, rows: int) -> tuple[str, int]:
+def _probe(model: LoadedModel[Model], table: Table, rows: int) -> tuple[str, int]:
     """Try the model on the first rows: it shows early what is wrong, and how to recognise it."""
     frame = table.frame.iloc[:rows]
     decisions = model.model.decisions(frame)

@@ -1,0 +1,6 @@
+"""Auditing texts: what mentioning a sensitive term does to the model's answers."""
+
+from testsgd.auditing.text.findings import Counterfactual, TextFindings
+from testsgd.auditing.text.run import run_text_audit
+
+__all__ = ["Counterfactual", "TextFindings", "run_text_audit"]

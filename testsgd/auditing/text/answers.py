@@ -1,0 +1,156 @@
+"""The model's answers to the generated texts of one category set, and what is counted of them."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts
+from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
+from testsgd.sampling.text import Replacer
+
+Floats = NDArray[np.float64]
+
+# Numbers in one block of paired differences, 16 MB.
+_BLOCK_NUMBERS = 1 << 21
+
+
+def ask_variants(
+    predictions: SharedPredictions,
+    replacer: Replacer,
+    category_set: CategorySet,
+    rows: NDArray[np.int64],
+    groups: NDArray[np.intp] | None = None,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> NDArray[np.bool_]:
+    """Ask about seed texts with the terms of each rule set of one category set.
+
+    Parameters
+    ----------
+    predictions : SharedPredictions
+        The model.
+    replacer : Replacer
+        Writes the variants.
+    category_set : CategorySet
+        The categories whose terms are replaced.
+    rows : numpy.ndarray of int64, shape (m,)
+        Seed texts.
+    groups : numpy.ndarray of int, shape (k,), optional
+        Places of the rule sets within the category set; all of them if not given.
+    progress : callable, optional
+        Called with the number of texts done so far.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (m, k)
+        Which variants get the favourable label.
+    """
+    places = np.arange(int(np.prod(category_set.shape))) if groups is None else groups
+    chosen = np.column_stack(np.unravel_index(places, category_set.shape)).tolist()
+
+    def variants() -> Iterator[str]:
+        for row in rows.tolist():
+            for terms in chosen:
+                yield replacer.variant(row, category_set.categories, terms)
+
+    answers = predictions.decide(variants(), progress=progress)
+    return answers.reshape(len(rows), len(places))
+
+
+def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts) -> Counts:
+    """Count the texts that contain all terms of each rule set; all others are outside it.
+
+    Parameters
+    ----------
+    mentions : Mentions
+        The terms in the texts.
+    rule_sets : TermRuleSets
+        The rule sets.
+    weights : numpy.ndarray of int64, shape (texts,)
+        How often each text counts: once, or as often as it was drawn.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (groups,)
+    """
+    contains = mentions.contains()
+    counts = [_joint_counts(contains, one, weights) for one in rule_sets.category_sets]
+    return np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64)
+
+
+def _joint_counts(
+    contains: tuple[NDArray[np.bool_], ...], category_set: CategorySet, weights: Counts
+) -> Counts:
+    rows = category_set.rows[weights[category_set.rows] > 0]
+    letters = string.ascii_lowercase[: len(category_set.categories)]
+    # Floats, because whole numbers have no fast product; sums below 2**53 are exact.
+    operands = [contains[at][rows].astype(np.float64) for at in category_set.categories]
+    operands[0] = operands[0] * weights[rows][:, None]
+    sums = np.einsum(
+        ",".join(f"z{letter}" for letter in letters) + "->" + letters, *operands, optimize=True
+    )
+    counts: Counts = np.rint(sums).astype(np.int64).ravel()
+    return counts
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """Sums over the seeds of one category set, one number a rule set, flat.
+
+    Attributes
+    ----------
+    with_terms : numpy.ndarray of float64
+        Sum of the answers with the rule set's terms.
+    other : numpy.ndarray of float64
+        Sum of the mean answers with other terms, every category changed.
+    squares : numpy.ndarray of float64
+        Sum of the squared differences of the two.
+    """
+
+    with_terms: Floats
+    other: Floats
+    squares: Floats
+
+
+def pair_sums(
+    answers: NDArray[np.bool_], shape: tuple[int, ...], weights: Counts | None = None
+) -> PairSums:
+    """Compare each seed's answer with a rule set's terms with those with other terms.
+
+    The sum over the other terms of every category is found axis by axis: along one category, the
+    others are all terms less the one. So all rule sets are compared at once.
+
+    Parameters
+    ----------
+    answers : numpy.ndarray of bool, shape (m, groups)
+        From :func:`ask_variants`, all rule sets of the category set.
+    shape : tuple of int
+        Terms of each category; at least two each.
+    weights : numpy.ndarray of int64, shape (m,), optional
+        How often each seed counts.
+
+    Returns
+    -------
+    PairSums
+    """
+    groups = answers.shape[1]
+    with_terms, other, squares = np.zeros(groups), np.zeros(groups), np.zeros(groups)
+    others = np.prod([size - 1 for size in shape])
+    step = max(1, _BLOCK_NUMBERS // max(1, groups))
+    for start in range(0, len(answers), step):
+        block = answers[start : start + step].astype(np.float64)
+        sums = block.reshape(-1, *shape)
+        for axis in range(1, 1 + len(shape)):
+            sums = sums.sum(axis=axis, keepdims=True) - sums
+        means = sums.reshape(block.shape) / others
+        often = np.ones(len(block)) if weights is None else weights[start : start + step]
+        with_terms += often @ block
+        other += often @ means
+        squares += often @ (block - means) ** 2
+    return PairSums(with_terms, other, squares)

@@ -1,0 +1,109 @@
+"""Exact mode for texts: every seed with the terms of every rule set, and every text as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from testsgd.auditing.clock import Clock
+from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.outcome import Progress
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.outcome import Comparisons, TextOutcome
+from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.data.text import Texts
+from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.sampling.text import Replacer
+
+
+def audit_texts_exactly(
+    predictions: SharedPredictions,
+    texts: Texts,
+    mentions: Mentions,
+    rule_sets: TermRuleSets,
+    parameters: AuditParameters,
+    *,
+    clock: Clock,
+    progress: Progress | None = None,
+) -> TextOutcome:
+    """Find every group's rates from all its seeds and all texts.
+
+    Parameters
+    ----------
+    predictions : SharedPredictions
+        The model.
+    texts : Texts
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+    rule_sets : TermRuleSets
+        The groups.
+    parameters : AuditParameters
+        The confidence of the paired interval.
+    clock : Clock
+        Takes down how long the predictions of texts and of variants take.
+    progress : callable, optional
+        Called with the texts and variants done and their number.
+
+    Returns
+    -------
+    TextOutcome
+    """
+    total = len(texts) + int(rule_sets.rows().sum())
+    done = 0
+
+    def step(portion: int) -> None:
+        if progress is not None:
+            progress(done + portion, total)
+
+    with clock.phase("predictions of the texts"):
+        answers = predictions.decide(texts.texts, progress=step)
+        done += len(texts)
+    groups = len(rule_sets)
+    favourable_in = np.zeros(groups, dtype=np.int64)
+    comparisons = Comparisons(rule_sets, parameters.confidence)
+    replacer = Replacer(texts.texts, mentions)
+    with clock.phase("predictions of the variants"):
+        for category_set in rule_sets.category_sets:
+            variants = ask_variants(
+                predictions, replacer, category_set, category_set.rows, progress=step
+            )
+            done += variants.size
+            place = slice(category_set.first, category_set.first + variants.shape[1])
+            favourable_in[place] = variants.sum(axis=0)
+            if min(category_set.shape) > 1:
+                sums = pair_sums(variants, category_set.shape)
+                comparisons.add(category_set, sums, seeds=len(category_set.rows))
+    rows_in = rule_sets.rows()
+    once = np.ones(len(texts), dtype=np.int64)
+    rows_out = len(texts) - containing_all(mentions, rule_sets, once)
+    favourable = int(answers.sum())
+    favourable_out = favourable - containing_all(mentions, rule_sets, answers.astype(np.int64))
+    estimates = Estimates(
+        rows_in=rows_in,
+        rows_out=rows_out,
+        samples_in=rows_in,
+        samples_out=rows_out,
+        favourable_in=favourable_in,
+        favourable_out=favourable_out,
+        # One answer a seed, 0 or 1: the squares are the answers.
+        squares_in=favourable_in,
+        squares_out=favourable_out,
+        answers=1,
+        margin=np.zeros(groups),
+        wilson=np.zeros(groups, dtype=bool),
+        decided=rows_out > 0,
+    )
+    return TextOutcome(
+        estimates,
+        comparisons.result(),
+        asked=len(texts),
+        favourable=favourable,
+        accuracy=_accuracy(texts, answers),
+    )
+
+
+def _accuracy(texts: Texts, answers: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float | None:
+    if texts.labels is None:
+        return None
+    return float((answers == (texts.labels == texts.specification.label.favourable)).mean())

@@ -1,0 +1,84 @@
+"""What an audit of texts found, before anything is rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts
+from testsgd.auditing.findings import Findings
+from testsgd.data.text import Texts
+from testsgd.models import LoadedModel
+from testsgd.models.text import TextModel
+from testsgd.rules.text import Mentions, TermRuleSets
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """What a rule set's terms change: the same seed texts with its terms and with others.
+
+    All arrays have the shape (groups,) and are in the groups' order.
+
+    Attributes
+    ----------
+    seeds : numpy.ndarray of int64
+        Different seed texts that were compared; 0 where a category has no other term.
+    rate_with : numpy.ndarray of float64
+        Rate of the favourable label over the seeds with the rule set's terms.
+    rate_other : numpy.ndarray of float64
+        Mean rate over the same seeds with other terms of the same categories, every category
+        changed.
+    low, high : numpy.ndarray of float64
+        Ends of the paired interval for the difference in the population of the seeds.
+    """
+
+    seeds: Counts
+    rate_with: Floats
+    rate_other: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def difference(self) -> Floats:
+        """Mean paired difference: rate with the rule set's terms minus rate with others."""
+        return self.rate_with - self.rate_other
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFindings(Findings):
+    """What an audit of texts found.
+
+    Attributes
+    ----------
+    texts : Texts
+        The texts that were audited.
+    mentions : Mentions
+        The sensitive terms in them.
+    counterfactual : Counterfactual or None
+        The paired comparison; None with independent sampling, which compares nothing in pairs.
+    asked, favourable : int
+        Original texts that the model was asked about, draws that repeat one counted each time, and
+        how many got the favourable label; 0 with independent sampling.
+    """
+
+    model: LoadedModel[TextModel]
+    rule_sets: TermRuleSets
+    texts: Texts
+    mentions: Mentions
+    counterfactual: Counterfactual | None
+    asked: int
+    favourable: int
+
+    @property
+    def rows(self) -> int:
+        """How many texts were audited."""
+        return len(self.texts)
+
+    @property
+    def overall_rate(self) -> float:
+        """Rate of the favourable label over the texts as they are, NaN if they were not asked."""
+        return self.favourable / self.asked if self.asked else float("nan")

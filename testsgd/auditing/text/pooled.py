@@ -1,0 +1,219 @@
+"""Pooled sampling of texts: draws that groups share, and predictions that are never repeated.
+
+The draws from all texts are shared by all groups, each using those that lack one of its terms. The
+draws of seeds are shared by the groups of one category set: each seed drawn is asked about with the
+terms of every one of them, so that their comparison is paired. A seed that is drawn twice gives the
+same variants again, which cost nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
+from testsgd.auditing.outcome import Progress
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.outcome import Comparisons, TextOutcome
+from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.data.text import Texts
+from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.sampling.text import Replacer
+from testsgd.scoring import wald_margin
+
+# The pool is shared by all groups, so it may be larger than the draws of any one of them: then most
+# of the error margin is left to the side whose samples are dear.
+_POOL_FACTOR = 5
+# The pool grows while its side takes more than this share of a group's error margin.
+_POOL_SHARE = 1 / 3
+
+
+def sample_texts_pooled(
+    predictions: SharedPredictions,
+    texts: Texts,
+    mentions: Mentions,
+    rule_sets: TermRuleSets,
+    parameters: AuditParameters,
+    *,
+    budget: int,
+    progress: Progress | None = None,
+) -> TextOutcome:
+    """Estimate all groups from draws that they share.
+
+    Parameters
+    ----------
+    predictions : SharedPredictions
+        The model.
+    texts : Texts
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+    rule_sets : TermRuleSets
+        The groups.
+    parameters : AuditParameters
+        The stopping rule and the seed.
+    budget : int
+        Most texts to ask the model about.
+    progress : callable, optional
+        Called with the queries made and the budget.
+
+    Returns
+    -------
+    TextOutcome
+        Groups that the budget did not suffice for have no samples inside, or are not decided.
+    """
+    pool = _Pool(predictions, texts, parameters.seed)
+    seeds = _Seeds(predictions, Replacer(texts.texts, mentions), rule_sets, parameters, budget)
+    once = np.ones(len(texts), dtype=np.int64)
+    rows_out = len(texts) - containing_all(mentions, rule_sets, once)
+
+    def look() -> Estimates:
+        """Apply the stopping rule to all draws so far."""
+        if progress is not None:
+            progress(min(predictions.asked, budget), budget)
+        tallies = np.vstack(
+            [
+                seeds.samples,
+                pool.size - containing_all(mentions, rule_sets, pool.weights),
+                seeds.favourable,
+                pool.favourable
+                - containing_all(mentions, rule_sets, np.where(pool.answers, pool.weights, 0)),
+            ]
+        )
+        return drawn_estimates(rule_sets.rows(), rows_out, tallies, parameters)
+
+    least = parameters.min_samples + 1
+    # Of a small budget most is left to the seeds.
+    pool.draw(max(1, min(_POOL_FACTOR * least, (budget - predictions.asked) // 3)))
+    for place in range(len(rule_sets.category_sets)):
+        seeds.draw(place, least)
+    estimates = look()
+    more = True
+    while more:
+        uncertain = ~estimates.decided & (seeds.samples > 0)
+        # Where the pool takes a large part of a margin, doubling it helps all groups at once.
+        too_small = _margin_out(estimates, parameters) > _POOL_SHARE * parameters.error_margin
+        more = bool((too_small & uncertain).any()) and predictions.asked + pool.new <= budget
+        if more:
+            pool.draw(pool.size)
+        for place in range(len(rule_sets.category_sets)):
+            more |= seeds.draw_further(place, uncertain)
+        estimates = look()
+    return TextOutcome(
+        estimates, seeds.comparisons.result(), asked=pool.size, favourable=pool.favourable
+    )
+
+
+def _margin_out(estimates: Estimates, parameters: AuditParameters) -> NDArray[np.float64]:
+    """Give the part of each margin that the samples outside account for."""
+    samples = np.maximum(estimates.samples_out, 1)
+    return wald_margin(estimates.favourable_out, samples, parameters.confidence)
+
+
+class _Pool:
+    """Draws from all texts, with repetition."""
+
+    def __init__(self, predictions: SharedPredictions, texts: Texts, seed: int) -> None:
+        self._predictions = predictions
+        self._texts = texts.texts
+        self._generator = np.random.default_rng([seed, 1])
+        self.weights = np.zeros(len(texts), dtype=np.int64)
+        self.answers = np.zeros(len(texts), dtype=bool)
+
+    def draw(self, count: int) -> None:
+        """Draw so many texts and ask about those that were not drawn before."""
+        drawn = _draw_evenly(self._generator, len(self._texts), count)
+        new = np.flatnonzero((drawn > 0) & (self.weights == 0))
+        self.answers[new] = self._predictions.decide(self._texts[row] for row in new)
+        self.weights += drawn
+
+    @property
+    def size(self) -> int:
+        """Draws so far."""
+        return int(self.weights.sum())
+
+    @property
+    def new(self) -> int:
+        """Texts that doubling the draws may meet for the first time, at most."""
+        return min(self.size, int((self.weights == 0).sum()))
+
+    @property
+    def favourable(self) -> int:
+        """Draws so far that got the favourable label."""
+        return int(self.weights[self.answers].sum())
+
+
+class _Seeds:
+    """Draws of seeds, with repetition, for the groups of one category set after another."""
+
+    def __init__(
+        self,
+        predictions: SharedPredictions,
+        replacer: Replacer,
+        rule_sets: TermRuleSets,
+        parameters: AuditParameters,
+        budget: int,
+    ) -> None:
+        self._predictions = predictions
+        self._replacer = replacer
+        self._sets = rule_sets.category_sets
+        self._budget = budget
+        # Each category set has its own stream: its draws do not depend on which others there are.
+        self._generators = [
+            np.random.default_rng([parameters.seed, 2, *one.categories]) for one in self._sets
+        ]
+        self._draws = [0] * len(self._sets)
+        self._known = [np.zeros(len(one.rows), dtype=bool) for one in self._sets]
+        self.samples = np.zeros(len(rule_sets), dtype=np.int64)
+        self.favourable = np.zeros(len(rule_sets), dtype=np.int64)
+        self.comparisons = Comparisons(rule_sets, parameters.confidence)
+
+    def draw(self, place: int, count: int) -> None:
+        """Draw so many seeds for all groups of a category set, or none if the budget is short."""
+        category_set = self._sets[place]
+        groups = np.arange(int(np.prod(category_set.shape)))
+        drawn = self._ask(place, groups, count)
+        if drawn is None:
+            return
+        answers, weights = drawn
+        if min(category_set.shape) > 1:
+            self.comparisons.add(
+                category_set,
+                pair_sums(answers, category_set.shape, weights),
+                seeds=len(weights),
+                draws=count,
+            )
+
+    def draw_further(self, place: int, uncertain: NDArray[np.bool_]) -> bool:
+        """Double the draws of the uncertain groups of a category set; False if none was made."""
+        category_set = self._sets[place]
+        first = category_set.first
+        groups = np.flatnonzero(uncertain[first : first + int(np.prod(category_set.shape))])
+        return len(groups) > 0 and self._ask(place, groups, self._draws[place]) is not None
+
+    def _ask(
+        self, place: int, groups: NDArray[np.intp], count: int
+    ) -> tuple[NDArray[np.bool_], Counts] | None:
+        category_set = self._sets[place]
+        weights = _draw_evenly(self._generators[place], len(category_set.rows), count)
+        different = np.flatnonzero(weights)
+        # Groups that are uncertain now were so before: what was asked for them is known.
+        new = int((~self._known[place][different]).sum())
+        if self._predictions.asked + new * len(groups) > self._budget:
+            return None
+        self._known[place][different] = True
+        weights = weights[different]
+        answers = ask_variants(
+            self._predictions, self._replacer, category_set, category_set.rows[different], groups
+        )
+        self._draws[place] += count
+        self.samples[category_set.first + groups] += count
+        self.favourable[category_set.first + groups] += weights @ answers
+        return answers, weights
+
+
+def _draw_evenly(generator: np.random.Generator, candidates: int, count: int) -> Counts:
+    """Draw with repetition, and give how often each candidate came; any count takes no longer."""
+    drawn: Counts = generator.multinomial(count, np.full(candidates, 1 / candidates))
+    return drawn
