@@ -11,6 +11,9 @@ import sys
 from datetime import date
 from pathlib import Path
 
+# The targets of these cases are for two processors, whatever the machine has.
+_ON_TWO_PROCESSORS = ("reviews-", "text-")
+
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
 
@@ -29,9 +32,10 @@ def main() -> None:
 
 def _run(case: str) -> list[list[str]]:
     print(f"{case} ...", flush=True)
-    finished = subprocess.run(
-        [sys.executable, "-m", "benchmarks", case], check=True, stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-m", "benchmarks", case]
+    if case.startswith(_ON_TWO_PROCESSORS):
+        command = ["taskset", "--cpu-list", "0,1", *command]
+    finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     rows: list[list[str]] = json.loads(finished.stdout.splitlines()[-1])
     for row in rows:
         print("   ", " | ".join(row), flush=True)

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from furnished_rooms import audit as audit_rooms
 
 from testsgd.api import audit
 from testsgd.data import PLANTED_GROUP
@@ -23,6 +24,12 @@ pytestmark = [
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Audit the demo and write its report."""
     return audit(None, None, "demo").write(tmp_path_factory.mktemp("report"), ["html"])[0]
+
+
+@pytest.fixture(scope="module")
+def text_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Audit made-up texts and write the report."""
+    return audit_rooms().write(tmp_path_factory.mktemp("text_report"), ["html"])[0]
 
 
 def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -52,6 +59,13 @@ def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def test_report_says_nothing_on_the_console(report: Path) -> None:
     finished = browse(report, "--dump-dom")
 
+    assert [line for line in finished.stderr.splitlines() if "CONSOLE" in line] == []
+
+
+def test_a_report_of_texts_says_nothing_on_the_console(text_report: Path) -> None:
+    finished = browse(text_report, "--dump-dom")
+
+    assert "<mark>" in finished.stdout
     assert [line for line in finished.stderr.splitlines() if "CONSOLE" in line] == []
 
 

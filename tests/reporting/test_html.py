@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html import escape, unescape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -16,61 +15,20 @@ from audit_documents import (
     empty_document,
     sampled_document,
 )
+from page_outline import Outline
+from text_documents import TEXT_DOCUMENTS
 
 from testsgd.reporting.html import render_html
 from testsgd.reporting.wording import findings
 
 EVIL = "<script>alert(1)</script>"
-VOID = {"meta", "link", "br", "hr", "img", "input"}
 DOCUMENTS = {
     "census": census_document,
     "sampled": sampled_document,
     "empty": empty_document,
     "crime": crime_document,
+    **TEXT_DOCUMENTS,
 }
-
-
-class Outline(HTMLParser):
-    """Collects what a test asks about, and fails on tags that do not match."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: Counter[str] = Counter()
-        self.headings: list[int] = []
-        self.identifiers: list[str] = []
-        self.links: list[str] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags[tag] += 1
-        values = dict(attributes)
-        if re.fullmatch("h[1-6]", tag):
-            self.headings.append(int(tag[1]))
-        if "id" in values:
-            self.identifiers.append(values["id"])
-        if "href" in values:
-            self.links.append(values["href"])
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
 
 
 @pytest.fixture(params=DOCUMENTS, scope="module")

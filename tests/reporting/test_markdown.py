@@ -13,6 +13,7 @@ from audit_documents import (
     sampled_document,
 )
 from markdown_it import MarkdownIt
+from text_documents import TEXT_DOCUMENTS
 
 from testsgd.reporting.markdown import escape, render_markdown
 from testsgd.reporting.wording import findings
@@ -81,7 +82,14 @@ def test_limit_counts_before_escaping():
 
 
 @pytest.mark.parametrize(
-    "make", [census_document, sampled_document, empty_document, crime_document]
+    "make",
+    [
+        census_document,
+        sampled_document,
+        empty_document,
+        crime_document,
+        *TEXT_DOCUMENTS.values(),
+    ],
 )
 def test_every_table_is_a_table(make):
     text = render_markdown(as_summary(make()))

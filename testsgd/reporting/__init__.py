@@ -12,14 +12,17 @@ from testsgd.reporting.markdown import render_markdown
 from testsgd.reporting.summarise import summarise
 from testsgd.reporting.summary import SCHEMA_NAME, AuditSummary, GroupSummary, Verdict
 from testsgd.reporting.tables import (
+    COUNTERFACTUAL_COLUMNS,
     GROUP_COLUMNS,
     groups_frame,
     import_pyarrow,
+    summary_frame,
     write_csv,
     write_parquet,
 )
 
 __all__ = [
+    "COUNTERFACTUAL_COLUMNS",
     "GROUP_COLUMNS",
     "SCHEMA_FILE",
     "SCHEMA_NAME",
@@ -34,6 +37,7 @@ __all__ = [
     "render_json",
     "render_markdown",
     "summarise",
+    "summary_frame",
     "summary_schema",
     "write_csv",
     "write_parquet",

@@ -14,10 +14,12 @@ from typing import Literal
 
 from testsgd.reporting.summary import (
     AuditSummary,
+    CounterfactualSummary,
     FeatureRates,
     GroupSummary,
     ScatterCell,
 )
+from testsgd.reporting.vocabulary import vocabulary
 from testsgd.reporting.wording import interval, percent, points, size_points, tick_points
 
 Anchor = Literal["start", "middle", "end"]
@@ -149,7 +151,7 @@ def difference_scale(groups: Iterable[GroupSummary]) -> Scale:
     Parameters
     ----------
     groups : iterable of GroupSummary
-        The groups; their intervals, margins and rules alone fit on the scale.
+        The groups; their intervals, margins, rules alone and terms alone fit on the scale.
 
     Returns
     -------
@@ -161,6 +163,7 @@ def difference_scale(groups: Iterable[GroupSummary]) -> Scale:
         values += [*group.interval, group.difference - group.margin]
         values.append(group.difference + group.margin)
         values += [part.difference for part in group.rules_alone if part.difference is not None]
+        values += [] if group.counterfactual is None else group.counterfactual.interval
     return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, in_points=True)
 
 
@@ -193,6 +196,28 @@ def whisker(group: GroupSummary, scale: Scale) -> Whisker:
         side="less" if group.difference < 0 else "more",
         title=title,
     )
+
+
+def counterfactual_whisker(found: CounterfactualSummary, scale: Scale) -> Whisker:
+    """Place what the terms of a group change by themselves, with its paired interval.
+
+    Parameters
+    ----------
+    found : CounterfactualSummary
+        The paired comparison.
+    scale : Scale
+        From :func:`difference_scale`.
+
+    Returns
+    -------
+    Whisker
+        Without a sampling margin.
+    """
+    low, high = (scale.place(end) for end in found.interval)
+    at = scale.place(found.difference)
+    side: Side = "less" if found.difference < 0 else "more"
+    title = f"terms alone: {points(found.difference)}; interval {interval(found.interval)}"
+    return Whisker(at, low, _position(high - low), at, 0.0, side, title)
 
 
 def dot(difference: float, scale: Scale) -> Whisker:
@@ -265,14 +290,16 @@ def scatter_plot(summary: AuditSummary, marked: Sequence[GroupSummary]) -> Scatt
         y_scale=y_scale,
         points=() if charts.scatter_binned else drawn,
         tiles=_tiles(charts.scatter, x_scale, y_scale) if charts.scatter_binned else (),
-        marks=_marks(marked, x_scale, y_scale),
+        marks=_marks(marked, x_scale, y_scale, vocabulary(summary).many),
         theta=x_scale.place(theta),
         gate=None if gate is None else _position(100 - y_scale.place(gate)),
         largest=largest,
     )
 
 
-def _marks(marked: Sequence[GroupSummary], x_scale: Scale, y_scale: Scale) -> tuple[Mark, ...]:
+def _marks(
+    marked: Sequence[GroupSummary], x_scale: Scale, y_scale: Scale, many: str
+) -> tuple[Mark, ...]:
     """Place marks, and each label where it covers no mark and no other label, if there is room.
 
     Room is judged at the width of a phone, where it is scarcest.
@@ -299,7 +326,7 @@ def _marks(marked: Sequence[GroupSummary], x_scale: Scale, y_scale: Scale) -> tu
                 break
         title = f"{group.rank}. {group.text}: {points(group.difference)}, {percent(group.support)}"
         side: Side = "less" if group.difference < 0 else "more"
-        marks.append(Mark(x, y, label, dx, dy, anchor, side, f"{title} of the rows"))
+        marks.append(Mark(x, y, label, dx, dy, anchor, side, f"{title} of the {many}"))
     return tuple(marks)
 
 

@@ -26,13 +26,18 @@ class HeatCell:
 
 @dataclass(frozen=True)
 class HeatTable:
-    """A heat map as a table; `turned` if the column labels are too long to stand upright."""
+    """A heat map as a table; `turned` if the column labels are too long to stand upright.
+
+    `centre` is the rate that has no colour, `most` the largest number of rows in a cell.
+    """
 
     row_feature: str
     column_feature: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
     turned: bool
+    centre: float
+    most: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,13 @@ def heat_step(maps: Sequence[HeatMap], overall: float) -> float:
     return next((size for size in _HEAT_SIZES if size >= needed - 1e-9), _HEAT_SIZES[-1])
 
 
-def heat_table(heat_map: HeatMap, overall: float, step: float) -> HeatTable:
+def mean_rate(heat_map: HeatMap) -> float:
+    """Give the mean of a heat map's rates, every cell counted once; 0 if it has none."""
+    rates = [rate for line in heat_map.rates for rate in line if rate is not None]
+    return sum(rates) / len(rates) if rates else 0.0
+
+
+def heat_table(heat_map: HeatMap, overall: float, step: float, one: str = "row") -> HeatTable:
     """Choose the text and the shade of every cell of a heat map.
 
     Parameters
@@ -81,6 +92,8 @@ def heat_table(heat_map: HeatMap, overall: float, step: float) -> HeatTable:
         The rate that has no colour.
     step : float
         From :func:`heat_step`.
+    one : str
+        What one piece of the data is called.
 
     Returns
     -------
@@ -90,7 +103,8 @@ def heat_table(heat_map: HeatMap, overall: float, step: float) -> HeatTable:
         (
             label,
             tuple(
-                _heat_cell(rate, n, overall, step) for rate, n in zip(rates, counts, strict=True)
+                _heat_cell(rate, n, overall, step, one)
+                for rate, n in zip(rates, counts, strict=True)
             ),
         )
         for label, rates, counts in zip(
@@ -103,6 +117,8 @@ def heat_table(heat_map: HeatMap, overall: float, step: float) -> HeatTable:
         columns=tuple(heat_map.column_labels),
         rows=rows,
         turned=any(len(label) > 6 for label in heat_map.column_labels),
+        centre=overall,
+        most=max((n for line in heat_map.counts for n in line), default=0),
     )
 
 
@@ -112,13 +128,13 @@ def heat_keys(step: float) -> tuple[HeatKey, ...]:
     return tuple(HeatKey(_shade(index), tick_points(index * step)) for index in indices)
 
 
-def _heat_cell(rate: float | None, n: int, overall: float, step: float) -> HeatCell:
+def _heat_cell(rate: float | None, n: int, overall: float, step: float, one: str) -> HeatCell:
     if rate is None:
-        title = "no rows" if n == 0 else f"no samples of {plural(n, 'row')}"
+        title = f"no {one}s" if n == 0 else f"no samples of {plural(n, one)}"
         return HeatCell("", "", title, few=False)
     index = round((rate - overall) / step)
     text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
-    title = f"{percent(rate)}, {signed(rate - overall)}, {plural(n, 'row')}"
+    title = f"{percent(rate)}, {signed(rate - overall)}, {plural(n, one)}"
     return HeatCell(text, _shade(index), title, few=n < FEW_ROWS)
 
 

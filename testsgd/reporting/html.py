@@ -8,8 +8,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from testsgd.reporting import explanations, geometry, heat, wording
+from testsgd.reporting import explanations, geometry, heat, particulars, wording
 from testsgd.reporting.summary import AuditSummary, GroupSummary, RuleAlone
+from testsgd.reporting.vocabulary import vocabulary
+from testsgd.reporting.words import Words
 
 # A long list of groups that nothing is known about helps nobody; the JSON document has them all.
 UNDECIDED_SHOWN = 200
@@ -33,7 +35,16 @@ class _Finding:
 
     group: GroupSummary
     whisker: geometry.Whisker
+    own: geometry.Whisker | None
     parts: tuple[_Part, ...]
+
+
+@dataclass(frozen=True)
+class _HeatMaps:
+    """All heat maps of a report, with the shades that they share."""
+
+    tables: tuple[heat.HeatTable, ...]
+    keys: tuple[heat.HeatKey, ...]
 
 
 def render_html(summary: AuditSummary) -> str:
@@ -49,19 +60,18 @@ def render_html(summary: AuditSummary) -> str:
     str
         The document. It works offline, contains no script and asks for no other file.
     """
-    top = wording.findings(summary)
+    top, words = wording.findings(summary), vocabulary(summary)
     scale = geometry.difference_scale(top)
     sides = [rate for group in top for rate in (group.rate_in, group.rate_out)]
+    sides += [group.counterfactual.rate_other for group in top if group.counterfactual]
     cells = geometry.feature_rates(summary.charts.features)
-    # Without an overall rate no cell has a rate either, so nothing is shaded from this one.
-    overall = summary.overall_rate or 0.0
-    step = heat.heat_step(summary.charts.heat_maps, overall)
-    heat_maps = [heat.heat_table(heat_map, overall, step) for heat_map in summary.charts.heat_maps]
+    heat_maps = _heat_maps(summary, words)
     return (
         _environment()
         .get_template("report.html.j2")
         .render(
             summary=summary,
+            words=words,
             data=summary.data,
             model=summary.model,
             label=summary.data.label,
@@ -72,11 +82,13 @@ def render_html(summary: AuditSummary) -> str:
             side_scale=geometry.rate_scale(sides),
             cell_scale=geometry.rate_scale([*cells, summary.overall_rate]),
             scatter=geometry.scatter_plot(summary, top),
-            heat_maps=heat_maps,
-            heat_keys=heat.heat_keys(step),
+            heat_maps=heat_maps.tables,
+            heat_keys=heat_maps.keys,
+            remarks=_remarks(summary),
+            share_scale=geometry.linear_scale(0.0, 1.0, count=4),
             open_heat_maps=OPEN_HEAT_MAPS,
             open_rows=OPEN_ROWS,
-            particulars=explanations.particulars(summary),
+            particulars=particulars.particulars(summary),
             notes=explanations.meaning_notes(summary),
         )
     )
@@ -87,7 +99,40 @@ def _finding(group: GroupSummary, scale: geometry.Scale) -> _Finding:
         _Part(part, None if part.difference is None else geometry.dot(part.difference, scale))
         for part in group.rules_alone
     )
-    return _Finding(group, geometry.whisker(group, scale), parts)
+    found = group.counterfactual
+    own = None if found is None else geometry.counterfactual_whisker(found, scale)
+    return _Finding(group, geometry.whisker(group, scale), own, parts)
+
+
+def _heat_maps(summary: AuditSummary, words: Words) -> _HeatMaps:
+    """Choose the shades: rows from the overall rate, texts from the mean of each map.
+
+    All cells of a map of texts come from the same texts. Their distance from the overall rate is
+    for the most part that of these texts, whatever terms they have.
+    """
+    maps = summary.charts.heat_maps
+    if words.kind == "texts":
+        centres = [heat.mean_rate(one) for one in maps]
+        steps = [heat.heat_step([one], at) for one, at in zip(maps, centres, strict=True)]
+        step = max(steps, default=heat.heat_step([], 0.0))
+    else:
+        # Without an overall rate no cell has a rate either, so nothing is shaded from this one.
+        centres = [summary.overall_rate or 0.0] * len(maps)
+        step = heat.heat_step(maps, summary.overall_rate or 0.0)
+    tables = tuple(
+        heat.heat_table(one, at, step, words.one) for one, at in zip(maps, centres, strict=True)
+    )
+    return _HeatMaps(tables, heat.heat_keys(step))
+
+
+def _remarks(summary: AuditSummary) -> dict[tuple[str, str], str]:
+    """Give for each category and text of a rule what is doubtful about its term."""
+    categories = summary.terms.categories if summary.terms is not None else []
+    return {
+        (category.name, term.term): wording.doubts(term)
+        for category in categories
+        for term in category.terms
+    }
 
 
 @lru_cache(maxsize=1)
@@ -103,6 +148,7 @@ def _environment() -> Environment:
         wording.apart,
         wording.compared,
         wording.count,
+        wording.doubts,
         wording.interval,
         wording.mode_name,
         wording.moment,
@@ -111,7 +157,6 @@ def _environment() -> Environment:
         wording.plural,
         wording.points,
         wording.remark,
-        wording.rule_in_words,
         wording.sampling_margin,
         wording.share,
         wording.shorten,

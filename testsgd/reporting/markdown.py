@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from testsgd.reporting import explanations, wording
-from testsgd.reporting.summary import AuditSummary, GroupSummary
+from testsgd.reporting import explanations, particulars, wording
+from testsgd.reporting.summary import AuditSummary, GroupSummary, Snippet, TermsSummary
+from testsgd.reporting.vocabulary import vocabulary
 from testsgd.reporting.wording import count, interval, number, percent, plural, points, size_points
+from testsgd.reporting.words import Words
 
 RANKING_SHOWN = 20
 UNDECIDED_SHOWN = 20
+SNIPPETS_SHOWN = 1
 TEXT_LIMIT = 160
 
 _SPECIALS = str.maketrans(
@@ -71,15 +74,16 @@ def render_markdown(summary: AuditSummary) -> str:
     str
         The distinct groups come first; details are folded away, pictures are left out.
     """
-    top = wording.findings(summary)
+    top, words = wording.findings(summary), vocabulary(summary)
     blocks = [
-        *_verdict(summary, top),
-        *_findings(summary, top),
-        *_unknown(summary),
-        *_folded("What each rule gives on its own", _parts(top)),
-        *_folded("Rates by feature", _rates(summary)),
-        *_folded("Ranking", _ranking(summary)),
-        *_folded("Data, model and settings", _particulars(summary)),
+        *_verdict(summary, top, words),
+        *_findings(summary, top, words),
+        *_unknown(summary, words),
+        *_folded(f"What each {words.rule} gives on its own", _parts(top, words)),
+        *_folded(f"Rates by {words.feature}", _rates(summary, words)),
+        *_folded("Sensitive terms in the texts", _terms(summary.terms)),
+        *_folded("Ranking", _ranking(summary, words)),
+        *_folded("Data, model and settings", _particulars(summary, words)),
         *_folded("What these numbers mean, and what they do not", _meaning(summary)),
         f"*testsgd {escape(summary.versions.get('testsgd', ''))}, "
         f"{escape(wording.moment(summary.created))}. Charts, heat maps and all groups are in the "
@@ -88,13 +92,14 @@ def render_markdown(summary: AuditSummary) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _verdict(summary: AuditSummary, top: Sequence[GroupSummary]) -> list[str]:
+def _verdict(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> list[str]:
     data, label = summary.data, summary.data.label
     status = wording.STATUS_NAMES[summary.verdict.status]
     meaning = f", that is, {escape(label.meaning)}" if label.meaning else ""
+    column = f" in column {escape(label.column)}" if words.kind == "rows" else ""
     note = (
         f"Every rate is the rate of one prediction of the model: predicted "
-        f"**“{escape(label.favourable)}”** in column {escape(label.column)}{meaning}."
+        f"**“{escape(label.favourable)}”**{column}{meaning}."
     )
     if summary.model.output == "scores" and summary.model.threshold is not None:
         note += f" A score above {number(summary.model.threshold)} counts as this prediction."
@@ -102,7 +107,7 @@ def _verdict(summary: AuditSummary, top: Sequence[GroupSummary]) -> list[str]:
         gate = size_points(summary.parameters.fail_above)
         note += f" The gate fails on a difference of more than {gate}."
     figures = {
-        "Rows in the file": count(data.rows),
+        words.rows_figure: count(data.rows),
         "Groups examined": count(summary.counts.groups),
         "Overall rate": percent(summary.overall_rate),
         "Top difference": points(top[0].difference) if top else "none",
@@ -118,7 +123,7 @@ def _verdict(summary: AuditSummary, top: Sequence[GroupSummary]) -> list[str]:
     ]
 
 
-def _findings(summary: AuditSummary, top: Sequence[GroupSummary]) -> list[str]:
+def _findings(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> list[str]:
     heading = "### Largest differences"
     if not top:
         why = "could be decided" if summary.groups else "was large enough to be compared"
@@ -127,14 +132,18 @@ def _findings(summary: AuditSummary, top: Sequence[GroupSummary]) -> list[str]:
         heading,
         f"The {plural(len(top), 'distinct group')} with the highest score. The difference is the "
         "rate in the group minus the rate outside it.",
-        _groups_table(top, margins=summary.mode == "sampled"),
+        _groups_table(top, words, margins=summary.mode == "sampled"),
     ]
 
 
-def _groups_table(groups: Iterable[GroupSummary], *, margins: bool, remarks: bool = False) -> str:
-    headings = ["Rank", "Group", "Rows", "Share", "In group", "Outside", "Difference"]
-    headings += ["Sampling margin"] if margins else []
+def _groups_table(
+    groups: Sequence[GroupSummary], words: Words, *, margins: bool, remarks: bool = False
+) -> str:
+    own = any(group.counterfactual for group in groups)
+    headings = ["Rank", "Group", words.many.capitalize(), "Share", "In group", "Outside"]
+    headings += ["Difference", "Sampling margin"] if margins else ["Difference"]
     headings += ["Population interval, points"]
+    headings += ["Terms alone, points"] if own else []
     right = [0, *range(2, len(headings))]
     headings += ["Remark"] if remarks else []
     rows = []
@@ -151,13 +160,15 @@ def _groups_table(groups: Iterable[GroupSummary], *, margins: bool, remarks: boo
         if margins:
             row.append("exact" if group.exact else f"± {size_points(group.margin)}")
         row.append(interval(group.interval))
+        if own:
+            row.append(wording.counterfactual_points(group))
         if remarks:
             row.append(wording.remark(group))
         rows.append(row)
     return _table(headings, rows, right=right)
 
 
-def _unknown(summary: AuditSummary) -> list[str]:
+def _unknown(summary: AuditSummary, words: Words) -> list[str]:
     small, counts = summary.undecided, summary.counts
     undecided = [group for group in summary.groups if not group.decided]
     heading = "### Groups that could not be judged"
@@ -174,7 +185,9 @@ def _unknown(summary: AuditSummary) -> list[str]:
             [escape(group.text, TEXT_LIMIT), count(group.n_in), escape(group.reason, TEXT_LIMIT)]
             for group in small[:UNDECIDED_SHOWN]
         ]
-        blocks.append(_table(["Group", "Rows", "Why it is not judged"], rows, right=[1]))
+        blocks.append(
+            _table(["Group", words.many.capitalize(), "Why it is not judged"], rows, right=[1])
+        )
     if undecided or counts.undecided_frequent:
         blocks.append(
             f"Large enough, but with a sampling margin above "
@@ -188,11 +201,11 @@ def _unknown(summary: AuditSummary) -> list[str]:
                 escape(group.text, TEXT_LIMIT),
                 count(group.n_in),
                 points(group.difference),
-                wording.sampling_margin(group),
+                wording.sampling_margin(group, words),
             ]
             for group in undecided[:UNDECIDED_SHOWN]
         ]
-        headings = ["Group", "Rows", "Difference so far", "Sampling margin"]
+        headings = ["Group", words.many.capitalize(), "Difference so far", "Sampling margin"]
         blocks.append(_table(headings, rows, right=[1, 2]))
     return blocks
 
@@ -201,7 +214,7 @@ def _listed(shown: int, of: int) -> str:
     return f", of which {count(shown)} are listed" if 0 < shown < of else ""
 
 
-def _parts(top: Sequence[GroupSummary]) -> list[str]:
+def _parts(top: Sequence[GroupSummary], words: Words) -> list[str]:
     rows = []
     for group in top:
         if len(group.rules_alone) < 2:
@@ -212,14 +225,16 @@ def _parts(top: Sequence[GroupSummary]) -> list[str]:
             rows.append([str(group.rank), text, *rates, points(part.difference)])
         together = [count(group.n_in), percent(group.rate_in), percent(group.rate_out)]
         difference = f"**{points(group.difference)}**"
-        rows.append([str(group.rank), "**all rules together**", *together, difference])
+        rows.append([str(group.rank), f"**all {words.rule}s together**", *together, difference])
     if not rows:
         return []
-    headings = ["Rank", "Rule alone", "Rows", "Rate", "Rate outside", "Difference"]
+    many = words.many.capitalize()
+    headings = ["Rank", f"{words.rule.capitalize()} alone", many, "Rate"]
+    headings += ["Rate outside", "Difference"]
     return [_table(headings, rows, right=[0, 2, 3, 4, 5])]
 
 
-def _rates(summary: AuditSummary) -> list[str]:
+def _rates(summary: AuditSummary, words: Words) -> list[str]:
     rows = [
         [escape(feature.feature), escape(cell.label, 60), count(cell.n), percent(cell.rate)]
         for feature in summary.charts.features
@@ -228,25 +243,59 @@ def _rates(summary: AuditSummary) -> list[str]:
     if not rows:
         return []
     overall = f"The overall rate is {percent(summary.overall_rate)}."
-    return [overall, _table(["Feature", "Value", "Rows", "Rate"], rows, right=[2, 3])]
+    headings = (
+        ["Category", "Term", "Texts"] if words.kind == "texts" else ["Feature", "Value", "Rows"]
+    )
+    return [overall, _table([*headings, "Rate"], rows, right=[2, 3])]
 
 
-def _ranking(summary: AuditSummary) -> list[str]:
+def _terms(terms: TermsSummary | None) -> list[str]:
+    if terms is None:
+        return []
+    source = f" ({escape(terms.source)})" if terms.source else ""
+    intro = (
+        f"The list “{escape(terms.name)}”{source}. {plural(terms.texts, 'text')} mention its terms."
+    )
+    rows, places = [], []
+    for category in terms.categories:
+        for term in sorted(category.terms, key=lambda term: -term.mentions):
+            numbers = [count(term.texts), count(term.mentions), percent(term.share)]
+            names = [escape(category.name), escape(term.term)]
+            rows.append([*names, *numbers, escape(wording.doubts(term), TEXT_LIMIT)])
+            places += [f"- {_place(place)}" for place in term.snippets[:SNIPPETS_SHOWN]]
+    headings = ["Category", "Term", "Texts", "Mentions", "Share of the category", "Remark"]
+    blocks = [intro, _table(headings, rows, right=[2, 3, 4])]
+    if not terms.snippets_shown:
+        return [*blocks, "Places in the texts are left out, because the texts are not to be shown."]
+    return [*blocks, "\n".join(places)] if places else blocks
+
+
+def _place(place: Snippet) -> str:
+    """Write a place in a text with the term in bold, which must stand as close as it stood."""
+    left = " " if place.before.endswith(" ") else ""
+    right = " " if place.after.startswith(" ") else ""
+    marked = f"{left}**{escape(place.term)}**{right}"
+    return f"{escape(place.before)}{marked}{escape(place.after)}"
+
+
+def _ranking(summary: AuditSummary, words: Words) -> list[str]:
     if not summary.groups:
         return []
     shown = summary.groups[:RANKING_SHOWN]
     return [
         f"The first {plural(len(shown), 'group')} of {count(summary.counts.groups)}, by score.",
-        _groups_table(shown, margins=summary.mode == "sampled", remarks=True),
+        _groups_table(shown, words, margins=summary.mode == "sampled", remarks=True),
     ]
 
 
-def _particulars(summary: AuditSummary) -> list[str]:
+def _particulars(summary: AuditSummary, words: Words) -> list[str]:
     blocks = [
         _table([section.title, ""], [_cells(fact) for fact in section.facts])
-        for section in explanations.particulars(summary)
+        for section in particulars.particulars(summary)
     ]
     notes = [escape(note) for note in summary.data.notes]
+    if words.kind == "texts":
+        return [blocks[0], *notes, *blocks[1:]]
     rows = [
         [
             escape(feature.name),

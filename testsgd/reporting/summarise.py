@@ -11,25 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd._version import __version__
-from testsgd.auditing import AuditParameters, Estimates, Findings
-from testsgd.data import table_fingerprint
+from testsgd.auditing import AuditParameters, Estimates, Findings, TableFindings
+from testsgd.auditing.text import TextFindings
 from testsgd.reporting.chart_numbers import charts
+from testsgd.reporting.subject import Subject
 from testsgd.reporting.summary import (
     AuditSummary,
     Counts,
-    DataSummary,
-    FeatureSummary,
     GroupSummary,
-    LabelSummary,
     ModelSummary,
     Parameters,
-    RuleAlone,
     RuleSummary,
     UndecidedGroup,
 )
+from testsgd.reporting.table.subject import TableSubject
+from testsgd.reporting.text.subject import TextSubject
 from testsgd.reporting.verdict import verdict
 from testsgd.reporting.wording import share
-from testsgd.rules import Rule, RuleSet
+from testsgd.rules import Rule
 
 _PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
 
@@ -37,13 +36,16 @@ _PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
 _EXPLAINED = 10
 
 
-def summarise(findings: Findings) -> AuditSummary:
+def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     """Write what an audit found as one document.
 
     Parameters
     ----------
     findings : Findings
-        What the audit found.
+        What the audit found, of rows or of texts.
+    snippets : int
+        Places of the texts to show of each sensitive term, at most; 0 if the texts are not to be
+        shown. Rows are never shown.
 
     Returns
     -------
@@ -51,7 +53,9 @@ def summarise(findings: Findings) -> AuditSummary:
     """
     parameters = findings.parameters
     estimates = findings.estimates
-    groups = _groups(findings)
+    subject = _subject(findings, snippets)
+    data, terms = subject.data(), subject.terms()
+    groups = _groups(findings, subject)
     unsampled = np.flatnonzero(~estimates.sampled)
     decided = int(estimates.decided.sum())
     counts = Counts(
@@ -68,8 +72,8 @@ def summarise(findings: Findings) -> AuditSummary:
         mode=findings.mode,
         sampling=None if findings.mode == "exact" else parameters.sampling,
         parameters=_parameters(parameters),
-        versions=_versions(),
-        data=_data(findings),
+        versions=_versions(_PACKAGES + subject.packages),
+        data=data,
         model=_model(findings),
         overall_rate=None if np.isnan(overall) else overall,
         counts=counts,
@@ -80,17 +84,30 @@ def summarise(findings: Findings) -> AuditSummary:
             groups,
             top_score=findings.top_score,
             counts=counts,
-            label=findings.table.specification.label.favourable,
+            label=data.label.favourable,
             parameters=_parameters(parameters),
-            rows=len(findings.table),
+            rows=data.rows,
+            words=subject.words,
+            terms=terms,
+            small_features=subject.small_features(),
         ),
         groups=groups,
-        undecided=_undecided(findings, unsampled),
-        charts=charts(findings),
+        undecided=_undecided(findings, unsampled, subject),
+        charts=charts(findings, subject),
+        terms=terms,
     )
 
 
-def _groups(findings: Findings) -> list[GroupSummary]:
+def _subject(findings: Findings, snippets: int) -> Subject:
+    match findings:
+        case TableFindings():
+            return TableSubject(findings)
+        case TextFindings():
+            return TextSubject(findings, snippets=snippets)
+    raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+
+
+def _groups(findings: Findings, subject: Subject) -> list[GroupSummary]:
     """Describe the top of the ranking and the distinct groups below it."""
     place = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
     top = {int(group) for group in findings.ranking[: findings.parameters.top]}
@@ -103,6 +120,7 @@ def _groups(findings: Findings) -> list[GroupSummary]:
     return [
         _group(
             findings,
+            subject,
             group,
             rank=place[group],
             estimates=estimates,
@@ -116,6 +134,7 @@ def _groups(findings: Findings) -> list[GroupSummary]:
 
 def _group(
     findings: Findings,
+    subject: Subject,
     group: int,
     *,
     rank: int,
@@ -133,7 +152,7 @@ def _group(
             "rank": rank,
             "rules": [_rule(rule) for rule in rule_set.rules],
             "text": rule_set.text,
-            "support": rows_in / len(findings.table),
+            "support": rows_in / findings.rows,
             "n_in": rows_in,
             "n_out": int(estimates.rows_out[at]),
             "rate_in": float(estimates.rate_in[at]),
@@ -148,7 +167,8 @@ def _group(
             "samples_out": int(estimates.samples_out[at]),
             "decided": bool(estimates.decided[at]),
             "distinct": group in findings.distinct,
-            "rules_alone": _rules_alone(findings, rule_set) if explain else [],
+            "rules_alone": subject.rules_alone(group) if explain else [],
+            "counterfactual": subject.counterfactual(group),
         }
     )
 
@@ -157,51 +177,18 @@ def _rule(rule: Rule) -> RuleSummary:
     return RuleSummary.model_validate(rule.to_json())
 
 
-def _rules_alone(findings: Findings, rule_set: RuleSet) -> list[RuleAlone]:
-    """Look at each rule by itself, or at none if there are too few samples in common.
-
-    Independent sampling keeps none: every group is judged by draws of its own.
-    """
-    alone = [_rule_alone(findings, rule) for rule in rule_set.rules]
-    known = [part for part in alone if part is not None]
-    return known if len(known) == len(alone) else []
-
-
-def _rule_alone(findings: Findings, rule: Rule) -> RuleAlone | None:
-    """Look at one rule by itself, from the cells' samples."""
-    inside = _cells_of(findings, rule)
-    rows = findings.contingency.tally()
-    samples, favourable = findings.cell_samples, findings.cell_favourable
-    n_in = int(rows[inside].sum())
-    asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
-    if asked_in == 0:
-        return None
-    rate_in = float(favourable[inside].sum() / asked_in)
-    rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
-    return RuleAlone(
-        text=RuleSet((rule,)).text,
-        n_in=n_in,
-        rate_in=rate_in,
-        rate_out=rate_out,
-        difference=None if rate_out is None else rate_in - rate_out,
-    )
-
-
-def _cells_of(findings: Findings, rule: Rule) -> NDArray[np.bool_]:
-    for place, axis in enumerate(findings.contingency.axes):
-        if axis.feature == rule.feature:
-            matching = next(index for index in range(axis.rule_count) if axis.rule(index) == rule)
-            cells: NDArray[np.bool_] = axis.matrix[matching].astype(bool)
-            return cells[findings.contingency.coordinates[:, place]]
-    raise KeyError(rule.feature)
-
-
-def _undecided(findings: Findings, unsampled: NDArray[np.intp]) -> list[UndecidedGroup]:
+def _undecided(
+    findings: Findings, unsampled: NDArray[np.intp], subject: Subject
+) -> list[UndecidedGroup]:
     """List groups that are too small to judge, and those that got no sample on one side."""
-    rows = len(findings.table)
-    too_few = f"less than {share(findings.parameters.theta)} of the rows"
+    too_few = f"less than {share(findings.parameters.theta)} of the {subject.words.many}"
+    estimates = findings.estimates
     groups = [
-        (findings.rule_set(int(group)), int(findings.estimates.rows_in[group]), "no samples")
+        (
+            findings.rule_set(int(group)),
+            int(estimates.rows_in[group]),
+            "no samples" if estimates.rows_out[group] else subject.words.nothing_outside,
+        )
         for group in unsampled
     ] + [(small.rule_set, small.count, too_few) for small in findings.small]
     return [
@@ -209,7 +196,7 @@ def _undecided(findings: Findings, unsampled: NDArray[np.intp]) -> list[Undecide
             text=rule_set.text,
             rules=[_rule(rule) for rule in rule_set.rules],
             n_in=count,
-            support=count / rows,
+            support=count / findings.rows,
             reason=reason,
         )
         for rule_set, count, reason in groups[: findings.parameters.top]
@@ -224,36 +211,6 @@ def _parameters(parameters: AuditParameters) -> Parameters:
             for item in fields(parameters)
             if item.name != "jobs"
         }
-    )
-
-
-def _data(findings: Findings) -> DataSummary:
-    specification = findings.table.specification
-    identity, label = specification.dataset, specification.label
-    notes = list(findings.table.notes)
-    if findings.table.labels is None:
-        notes.append(f"the data have no label column {label.column!r}; an audit needs none")
-    return DataSummary(
-        name=identity.name,
-        title=identity.title or identity.name,
-        description=identity.description,
-        licence=identity.licence,
-        citation=identity.citation,
-        source=findings.table.source,
-        fingerprint=table_fingerprint(findings.table),
-        rows=len(findings.table),
-        label=LabelSummary(column=label.column, favourable=label.favourable, meaning=label.meaning),
-        features=[
-            FeatureSummary(
-                name=name,
-                type=feature.type,
-                sensitive=feature.sensitive,
-                domain=feature.domain,
-                missing=findings.table.missing[name],
-            )
-            for name, feature in specification.features.items()
-        ],
-        notes=notes,
     )
 
 
@@ -275,9 +232,9 @@ def _card_text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _versions() -> dict[str, str]:
+def _versions(packages: tuple[str, ...]) -> dict[str, str]:
     versions = {"testsgd": __version__, "python": platform.python_version()}
-    for package in _PACKAGES:
+    for package in packages:
         try:
             versions[package] = version(package)
         except PackageNotFoundError:

@@ -21,10 +21,12 @@ class _Part(BaseModel):
 
 
 class RuleSummary(_Part):
-    """One rule: a set of values of a categorical feature, or an interval of a continuous one."""
+    """One rule: values of a categorical feature, an interval of a continuous one, or a term."""
 
-    feature: str = Field(description="the sensitive feature")
-    values: list[str] | None = Field(None, description="values allowed, for a categorical feature")
+    feature: str = Field(description="the sensitive feature, or the category of the term")
+    values: list[str] | None = Field(
+        None, description="values allowed, for a categorical feature; for texts the one term"
+    )
     low: float | None = Field(
         None, description="inclusive lower end, null where the rule is open below"
     )
@@ -38,11 +40,25 @@ class RuleAlone(_Part):
     """What one rule of a group gives on its own."""
 
     text: str = Field(description="the rule as people write it")
-    n_in: int = Field(description="rows that satisfy it")
+    n_in: int = Field(description="rows that satisfy it; for texts, those it is put into")
     rate_in: float = Field(description="rate of the favourable label among them")
     rate_out: float | None = Field(description="null if the rule selects every row")
     difference: float | None = Field(
         description="`rate_in - rate_out`; null if there is nobody outside"
+    )
+
+
+class CounterfactualSummary(_Part):
+    """What the terms of a group change by themselves: the same texts, with other terms instead."""
+
+    seeds: int = Field(ge=1, description="texts that were compared in both forms")
+    rate_with: float = Field(ge=0, le=1, description="rate with the terms of the group")
+    rate_other: float = Field(
+        ge=0, le=1, description="mean rate with other terms of the same categories"
+    )
+    difference: float = Field(ge=-1, le=1, description="rate_with - rate_other")
+    interval: tuple[float, float] = Field(
+        description="interval for that difference in the population the texts are a sample of"
     )
 
 
@@ -52,9 +68,14 @@ class GroupSummary(_Part):
     rank: int = Field(ge=1, description="place in the ranking by score")
     rules: list[RuleSummary] = Field(description="the rules, at most one a feature; all hold")
     text: str = Field(description="the rules as people write them")
-    support: float = Field(ge=0, le=1, description="share of the rows that are in the group")
-    n_in: int = Field(description="rows in the group")
-    n_out: int = Field(description="rows outside the group")
+    support: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
+    n_in: int = Field(
+        description="rows in the group; for texts, those with a term of each of its categories, "
+        "from which the texts of the group are generated"
+    )
+    n_out: int = Field(
+        description="rows outside the group; for texts, those without one of its terms or more"
+    )
     rate_in: float = Field(ge=0, le=1, description="rate of the favourable label in the group")
     rate_out: float = Field(ge=0, le=1, description="rate of the favourable label outside")
     difference: float = Field(ge=-1, le=1, description="rate_in - rate_out")
@@ -69,14 +90,18 @@ class GroupSummary(_Part):
         description="interval for the difference in the population the rows are a sample of"
     )
     exact: bool = Field(description="true if the rates carry no sampling error")
-    samples_in: int = Field(description="neighbours asked about inside")
-    samples_out: int = Field(description="neighbours asked about outside")
+    samples_in: int = Field(description="generated rows or texts asked about inside")
+    samples_out: int = Field(description="generated rows, or texts, asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
     distinct: bool = Field(
         description="true: one of the first 20 groups by rank that are no near copies of one above"
     )
     rules_alone: list[RuleAlone] = Field(
         default_factory=list, description="what each rule gives by itself, for the first groups"
+    )
+    counterfactual: CounterfactualSummary | None = Field(
+        None,
+        description="for texts: what the terms change by themselves; null if it was not compared",
     )
 
 
@@ -91,28 +116,28 @@ class UndecidedGroup(_Part):
 
 
 class FeatureSummary(_Part):
-    """One feature, as declared and as found."""
+    """One feature, as declared and as found; for texts a category of sensitive terms."""
 
     name: str = Field(description="the feature")
-    type: Literal["integer", "decimal", "categorical"] = Field(description="as declared")
+    type: Literal["integer", "decimal", "categorical", "terms"] = Field(description="as declared")
     sensitive: bool = Field(description="may rules be about it?")
-    domain: str = Field(description="declared range or values, in words")
-    missing: int = Field(ge=0, description="rows in which it is missing")
+    domain: str = Field(description="declared range, values or terms, in words")
+    missing: int = Field(ge=0, description="rows in which it is missing; texts without a term")
 
 
 class CellRate(_Part):
     """Rate in one cell of one sensitive feature."""
 
     label: str = Field(description="the value or bin")
-    n: int = Field(description="rows")
-    rate: float | None = Field(description="null if the cell has no rows")
+    n: int = Field(description="rows; for texts, those the term is put into")
+    rate: float | None = Field(description="null if the cell has no rows, or none was sampled")
 
 
 class FeatureRates(_Part):
     """Rates over the cells of one sensitive feature."""
 
     feature: str = Field(description="the sensitive feature")
-    cells: list[CellRate] = Field(description="its values, or its bins")
+    cells: list[CellRate] = Field(description="its values, its bins or its terms")
 
 
 class HeatMap(_Part):
@@ -150,27 +175,75 @@ class Charts(_Part):
 class LabelSummary(_Part):
     """The label whose rate is compared."""
 
-    column: str = Field(description="the label column")
+    column: str = Field(description="the label column; may be empty for texts")
     favourable: str = Field(description="the label whose rate is compared")
     meaning: str = Field(description="what the favourable label says, in words; may be empty")
 
 
 class DataSummary(_Part):
-    """The table that was audited."""
+    """The table, or the texts, that were audited."""
 
+    kind: Literal["rows", "texts"] = Field("rows", description="what was audited")
     name: str = Field(description="short name")
     title: str = Field(description="name for people")
     description: str = Field(description="from the description")
     licence: str = Field(description="from the description")
     citation: str = Field(description="from the description")
     source: str = Field(description="the file or object the rows came from")
-    fingerprint: str = Field(description="sha256 of the features' values")
-    rows: int = Field(description="number of rows")
+    fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
+    rows: int = Field(description="number of rows, or of texts")
     label: LabelSummary = Field(description="the label whose rate is compared")
     features: list[FeatureSummary] = Field(description="every feature, in order")
     notes: list[str] = Field(
         default_factory=list, description="which rows were left out, whether labels are absent"
     )
+
+
+class Snippet(_Part):
+    """A place of a text at which a sensitive term stands."""
+
+    before: str = Field(description="what stands before the term, cut at a blank")
+    term: str = Field(description="the term, as the text writes it")
+    after: str = Field(description="what stands after it, cut at a blank")
+
+
+class TermSummary(_Part):
+    """One sensitive term, and how the texts use it."""
+
+    term: str = Field(description="the term")
+    forms: list[str] = Field(description="its plurals and other spellings, which count as it")
+    ambiguous: str = Field("", description="what else it often means; empty if nothing is known")
+    texts: int = Field(ge=0, description="texts that contain it")
+    mentions: int = Field(ge=0, description="how often it stands in them")
+    share: float = Field(ge=0, le=1, description="share of the mentions of its category")
+    rate: float | None = Field(
+        None, description="rate with this term in place; null if its category is not frequent"
+    )
+    known_to_model: bool | None = Field(
+        None, description="does the model know every word of it? null if the model does not say"
+    )
+    snippets: list[Snippet] = Field(default_factory=list, description="some of its places")
+
+
+class TermCategorySummary(_Part):
+    """One category of sensitive terms."""
+
+    name: str = Field(description="the category")
+    texts: int = Field(ge=0, description="texts that contain a term of it")
+    share: float = Field(ge=0, le=1, description="share of all texts")
+    mentions: int = Field(ge=0, description="how often its terms stand in the texts")
+    terms: list[TermSummary] = Field(description="its terms, as listed")
+
+
+class TermsSummary(_Part):
+    """The sensitive terms, and where the texts mention them."""
+
+    name: str = Field(description="name of the list")
+    source: str = Field(description="where the list is from")
+    fingerprint: str = Field(description="sha256 of the list")
+    texts: int = Field(ge=0, description="texts that contain any of the terms")
+    snippets_shown: bool = Field(description="false: the texts were not to be shown")
+    categories: list[TermCategorySummary] = Field(description="in the order of the list")
 
 
 class ModelSummary(_Part):
@@ -212,11 +285,13 @@ class Counts(_Part):
     """How many rule sets there were at each step."""
 
     candidates: int = Field(description="rule sets the sensitive features allow")
-    frequent: int = Field(description="with support at least theta and somebody outside")
+    frequent: int = Field(description="with support at least theta; of rows, and somebody outside")
     groups: int = Field(description="after folding rule sets that select the same rows")
     decided: int = Field(description="groups whose margin is small enough")
     undecided_frequent: int = Field(description="groups whose margin stayed too large")
-    undecided_small: int = Field(description="combinations of single values with too few rows")
+    undecided_small: int = Field(
+        description="combinations of single values, or of categories, with too few rows"
+    )
 
 
 class Verdict(_Part):
@@ -249,8 +324,10 @@ class AuditSummary(_Part):
         description="rate of the favourable label over all samples, null if there are none"
     )
     counts: Counts = Field(description="how many rule sets there were at each step")
-    neighbourhood: int = Field(description="perturbed rows the data set allows")
-    model_queries: int = Field(description="rows the model was asked to predict")
+    neighbourhood: int = Field(
+        description="perturbed rows the data set allows; for texts, generated ones"
+    )
+    model_queries: int = Field(description="rows or texts the model was asked to predict")
     seconds: dict[str, float] = Field(description="wall-clock seconds per phase")
     verdict: Verdict = Field(description="the outcome in words, with the exit code")
     groups: list[GroupSummary] = Field(description="the top groups and the distinct ones, by rank")
@@ -258,3 +335,6 @@ class AuditSummary(_Part):
         description="groups too small to judge, or without samples on one side"
     )
     charts: Charts = Field(description="the numbers behind the report's charts")
+    terms: TermsSummary | None = Field(
+        None, description="for texts: the sensitive terms; null for rows"
+    )

@@ -1,4 +1,4 @@
-"""All groups as one table, for CSV and Parquet files and for data frames."""
+"""Groups as one table, for CSV and Parquet files and for data frames."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from testsgd._files import atomic_path, write_stream
 from testsgd.auditing import Findings
+from testsgd.auditing.text import TextFindings
 from testsgd.errors import MissingExtraError
+from testsgd.reporting.summary import AuditSummary
 
 GROUP_COLUMNS = (
     "rank",
@@ -33,6 +36,13 @@ GROUP_COLUMNS = (
     "distinct",
 )
 
+# For texts only: what the terms change by themselves, NaN where it was not compared.
+COUNTERFACTUAL_COLUMNS = (
+    "counterfactual",
+    "counterfactual_low",
+    "counterfactual_high",
+)
+
 # Groups turned into rows at once.
 _CHUNK = 200_000
 
@@ -50,10 +60,36 @@ def groups_frame(findings: Findings, *, limit: int | None = None) -> pd.DataFram
     Returns
     -------
     pandas.DataFrame
-        With the columns :data:`GROUP_COLUMNS`.
+        With the columns :data:`GROUP_COLUMNS`, for texts :data:`COUNTERFACTUAL_COLUMNS` too.
     """
     count = len(findings.ranking) if limit is None else min(limit, len(findings.ranking))
     return pd.concat(list(_frames(findings, count)), ignore_index=True)
+
+
+def summary_frame(summary: AuditSummary) -> pd.DataFrame:
+    """List the groups that a summary holds as a data frame, by rank.
+
+    Parameters
+    ----------
+    summary : AuditSummary
+        The audit.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns of :func:`groups_frame`.
+    """
+    columns = list(GROUP_COLUMNS)
+    if summary.data.kind == "texts":
+        columns += COUNTERFACTUAL_COLUMNS
+    rows = []
+    for group in summary.groups:
+        row = {name: getattr(group, name) for name in columns if name in type(group).model_fields}
+        row["interval_low"], row["interval_high"] = group.interval
+        found = group.counterfactual
+        values = (found.difference, *found.interval) if found else (float("nan"),) * 3
+        rows.append(row | dict(zip(COUNTERFACTUAL_COLUMNS, values, strict=True)))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def write_csv(findings: Findings, target: Path) -> None:
@@ -99,11 +135,11 @@ def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
         groups = findings.ranking[start : min(start + _CHUNK, count)]
         estimates = findings.estimates.take(groups)
         low, high = estimates.population_interval(findings.parameters.confidence)
-        yield pd.DataFrame(
+        frame = pd.DataFrame(
             {
                 "rank": np.arange(start + 1, start + 1 + len(groups)),
-                "text": findings.rule_sets.texts(groups),
-                "support": estimates.rows_in / len(findings.table),
+                "text": findings.group_texts(groups),
+                "support": estimates.rows_in / findings.rows,
                 "n_in": estimates.rows_in,
                 "n_out": estimates.rows_out,
                 "rate_in": estimates.rate_in,
@@ -120,3 +156,19 @@ def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
                 "distinct": np.isin(groups, distinct),
             }
         )
+        yield frame.assign(**_counterfactual(findings, groups))
+
+
+def _counterfactual(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:
+    """Give the columns that only texts have."""
+    if not isinstance(findings, TextFindings):
+        return {}
+    found = findings.counterfactual
+    if found is None:
+        return dict.fromkeys(COUNTERFACTUAL_COLUMNS, np.full(len(groups), np.nan))
+    compared = found.seeds[groups] > 0
+    values = (found.difference, found.low, found.high)
+    return {
+        name: np.where(compared, value[groups], np.nan)
+        for name, value in zip(COUNTERFACTUAL_COLUMNS, values, strict=True)
+    }

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.summary import Counts, GroupSummary, Parameters, Verdict
-from testsgd.reporting.wording import interval, percent, plural, share, size_points
+from collections.abc import Sequence
+
+from testsgd.reporting.summary import Counts, GroupSummary, Parameters, TermsSummary, Verdict
+from testsgd.reporting.vocabulary import words_for
+from testsgd.reporting.wording import (
+    count,
+    how_often,
+    interval,
+    percent,
+    plural,
+    share,
+)
+from testsgd.reporting.words import Words
 
 DONE = 0
 GATE_FAILED = 1
@@ -18,6 +29,9 @@ def verdict(
     label: str,
     parameters: Parameters,
     rows: int,
+    words: Words | None = None,
+    terms: TermsSummary | None = None,
+    small_features: Sequence[str] = (),
 ) -> Verdict:
     """Say in words what an audit found.
 
@@ -34,45 +48,47 @@ def verdict(
     parameters : Parameters
         What the user asked for, with the gate.
     rows : int
-        Rows audited.
+        Rows or texts audited.
+    words : Words, optional
+        How they are spoken of; as rows, if not given.
+    terms : TermsSummary, optional
+        For texts: the sensitive terms.
+    small_features : sequence of str
+        For texts: categories of terms that too few texts mention.
 
     Returns
     -------
     Verdict
     """
+    words = words or words_for("rows")
     decided = [group for group in groups if group.decided]
     if top_score is None or not decided:
         return Verdict(
             status="not_enough_evidence",
             exit_code=NOT_ENOUGH_EVIDENCE,
             headline="Not enough evidence to judge any group.",
-            sentences=_why_nothing(counts, parameters),
+            sentences=_why_nothing(counts, parameters, words),
         )
     top = decided[0]
     fewest = parameters.theta * rows
-    headline = _headline(top, label, fewest)
-    sentences = [_population_sentence(top)]
+    headline = _headline(top, label, fewest, words)
+    sentences = [_population_sentence(top, words), *words.beside_top(top, label, terms)]
     if top.score == 0 and top.rate_in in (0, 1):
-        who = "everybody" if top.rate_in else "nobody"
+        who = words.every if top.rate_in else words.no
         sentences.append(
             f"The model gave “{label}” to {who} it was asked about; check that this is the label "
             "meant."
         )
     balanced = next((group for group in decided if group.n_out >= fewest), None)
     if top.n_out < fewest and balanced is not None:
-        sentences.append(_balanced_sentence(balanced, label, parameters.theta))
+        sentences.append(_balanced_sentence(balanced, label, parameters.theta, words))
     if counts.undecided_frequent:
         sentences.append(
             f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error "
             "margin: undecided, neither fair nor unfair."
         )
     if counts.undecided_small:
-        sentences.append(
-            f"{plural(counts.undecided_small, 'combination')} of values "
-            f"{'has' if counts.undecided_small == 1 else 'have'} less than "
-            f"{share(parameters.theta)} of the rows: too few to judge, which does not make them "
-            "fair."
-        )
+        sentences.append(words.too_small(counts.undecided_small, parameters.theta, small_features))
     if parameters.fail_above is None:
         return Verdict(status="reported", exit_code=DONE, headline=headline, sentences=sentences)
     failed = top_score > parameters.fail_above
@@ -89,46 +105,44 @@ def verdict(
     )
 
 
-def _headline(group: GroupSummary, label: str, fewest: float) -> str:
-    often = "less" if group.difference < 0 else "more"
-    few = f", only {plural(group.n_out, 'row')}" if group.n_out < fewest else ""
+def _headline(group: GroupSummary, label: str, fewest: float, words: Words) -> str:
+    few = f", only {plural(group.n_out, words.one)}" if group.n_out < fewest else ""
     return (
-        f"The model predicts “{label}” {size_points(group.score)} {often} often for "
-        f"{group.text} ({percent(group.rate_in)}) than for everybody else "
+        f"The model predicts “{label}” {how_often(group.difference)} for "
+        f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
         f"({percent(group.rate_out)}{few})."
     )
 
 
-def _population_sentence(group: GroupSummary) -> str:
+def _population_sentence(group: GroupSummary, words: Words) -> str:
     low, high = group.interval
     sentence = (
-        f"Taken as a sample of a larger population, the {plural(group.n_in, 'row')} inside and "
-        f"{group.n_out:,} outside put that difference at {interval(group.interval)} points."
+        f"Taken as a sample of a larger population, {words.sides(group)} put that difference at "
+        f"{interval(group.interval)} points."
     )
     if low <= 0 <= high:
         sentence += " No difference at all is within that interval."
     return sentence
 
 
-def _balanced_sentence(group: GroupSummary, label: str, theta: float) -> str:
-    often = "less" if group.difference < 0 else "more"
+def _balanced_sentence(group: GroupSummary, label: str, theta: float, words: Words) -> str:
     return (
-        f"With at least {share(theta)} of the rows on both sides the largest difference among "
-        f"the groups shown is for {group.text}: “{label}” {size_points(group.score)} {often} often "
-        f"({percent(group.rate_in)} against {percent(group.rate_out)})."
+        f"With at least {share(theta)} of the {words.many} on both sides the largest difference "
+        f"among the groups shown is for {words.target(group)}: “{label}” "
+        f"{how_often(group.difference)} ({percent(group.rate_in)} against "
+        f"{percent(group.rate_out)})."
     )
 
 
-def _why_nothing(counts: Counts, parameters: Parameters) -> list[str]:
+def _why_nothing(counts: Counts, parameters: Parameters, words: Words) -> list[str]:
     if counts.groups == 0:
         return [
-            f"No rule set is satisfied by at least {share(parameters.theta)} of the rows with "
-            "somebody outside it.",
-            "Lower theta, or bring more rows.",
+            words.nothing_frequent.format(share(parameters.theta)),
+            f"Lower theta, or bring more {words.many}.",
         ]
     return [
-        f"None of {counts.groups:,} groups reached an error margin of {parameters.error_margin:g} "
-        f"with more than {parameters.min_samples:,} samples a side within "
-        f"{parameters.max_queries:,} queries.",
+        f"None of {count(counts.groups)} groups reached an error margin of "
+        f"{parameters.error_margin:g} with more than {parameters.min_samples:,} samples a side "
+        f"within {parameters.max_queries:,} queries.",
         "Allow more queries, or a wider margin.",
     ]

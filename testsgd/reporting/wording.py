@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from statistics import NormalDist
 
-from testsgd.reporting.summary import AuditSummary, GroupSummary, RuleSummary
+from testsgd.reporting.summary import AuditSummary, GroupSummary, TermSummary
+from testsgd.reporting.words import Words
 
 NOTHING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -155,6 +156,14 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s"
 
 
+def counterfactual_points(group: GroupSummary) -> str:
+    """Write what the terms of a group change by themselves, with its interval, without unit."""
+    found = group.counterfactual
+    if found is None:
+        return NOTHING
+    return f"{signed(found.difference)} ({interval(found.interval)})"
+
+
 def moment(text: str) -> str:
     """Write an ISO 8601 time as people read it; a text that is not one stays as it is.
 
@@ -196,34 +205,20 @@ def either(values: Sequence[str]) -> str:
     >>> either(["Asian", "Black", "White"])
     'Asian, Black or White'
     """
+    return series(values, last="or")
+
+
+def series(values: Sequence[str], last: str = "and") -> str:
+    """Join values that all belong to it.
+
+    Examples
+    --------
+    >>> series(["gender", "race", "age"])
+    'gender, race and age'
+    """
     if len(values) < 2:
         return "".join(values)
-    return f"{', '.join(values[:-1])} or {values[-1]}"
-
-
-def rule_in_words(rule: RuleSummary) -> str:
-    """Say what a rule asks for, as a phrase.
-
-    Parameters
-    ----------
-    rule : RuleSummary
-        The rule.
-
-    Returns
-    -------
-    str
-        Such as ``"age is at least 40 and below 60"``.
-    """
-    if rule.values:
-        choice = "one of " if len(rule.values) > 2 else ""
-        return f"{rule.feature} is {choice}{either(rule.values)}"
-    if rule.low is not None and rule.high is not None:
-        return f"{rule.feature} is at least {number(rule.low)} and below {number(rule.high)}"
-    if rule.low is not None:
-        return f"{rule.feature} is {number(rule.low)} or more"
-    if rule.high is not None:
-        return f"{rule.feature} is below {number(rule.high)}"
-    return rule.text
+    return f"{', '.join(values[:-1])} {last} {values[-1]}"
 
 
 def findings(summary: AuditSummary) -> list[GroupSummary]:
@@ -242,35 +237,59 @@ def findings(summary: AuditSummary) -> list[GroupSummary]:
     return [group for group in summary.groups if group.distinct and group.decided][:FINDINGS]
 
 
-def compared(group: GroupSummary, label: str) -> str:
+def compared(group: GroupSummary, label: str, words: Words) -> str:
     """Say in a sentence how often a group is given the favourable label."""
     here, elsewhere = percent(group.rate_in), percent(group.rate_out)
-    rates = f"{here} of the group against {elsewhere} of everybody else"
-    if float(f"{100 * group.score:.1f}") == 0:
+    rates = f"{here} of the group against {elsewhere} of {words.others}"
+    if is_nothing(group.score):
         return f"The model predicts “{label}” for {rates}, which is the same to a tenth of a point."
-    direction = "less often" if group.difference < 0 else "more often"
-    return f"The model predicts “{label}” for {rates}: {size_points(group.score)} {direction}."
+    return f"The model predicts “{label}” for {rates}: {how_often(group.difference)}."
 
 
-def sampling_margin(group: GroupSummary) -> str:
+def how_often(difference: float) -> str:
+    """Write a difference as points more or less often.
+
+    Examples
+    --------
+    >>> how_often(-0.065)
+    '6.5 points less often'
+    """
+    return f"{size_points(abs(difference))} {'less' if difference < 0 else 'more'} often"
+
+
+def is_nothing(difference: float) -> bool:
+    """Say whether a difference is written as 0.0 points."""
+    return float(f"{100 * difference:.1f}") == 0
+
+
+def sampling_margin(group: GroupSummary, words: Words) -> str:
     """Say how far a group's score may be off because the model was asked about samples only."""
     if group.exact:
-        return "exact: every perturbed row was predicted, no sampling error"
+        return f"exact: {words.exactly}, no sampling error"
     sizes = f"{count(group.samples_in)} samples inside, {count(group.samples_out)} outside"
     method = METHOD_NAMES[group.margin_method]
     return f"± {size_points(group.margin)} ({method}; {sizes})"
 
 
-def apart(group: GroupSummary) -> str:
+def apart(group: GroupSummary, words: Words) -> str:
     """Compare a group with its strongest rule alone; empty if there is nothing to compare."""
     parts = [part for part in group.rules_alone if part.difference is not None]
     if len(group.rules_alone) < 2 or not parts:
         return ""
     strongest = max(parts, key=lambda part: abs(part.difference or 0.0))
     return (
-        f"The rule that does most on its own, {shorten(strongest.text, 120)}, gives "
-        f"{points(strongest.difference)}; together the rules give {points(group.difference)}."
+        f"The {words.rule} that does most on its own, {shorten(strongest.text, 120)}, gives "
+        f"{points(strongest.difference)}; together the {words.rule}s give "
+        f"{points(group.difference)}."
     )
+
+
+def doubts(term: TermSummary) -> str:
+    """Say what is doubtful about a sensitive term; empty if nothing is."""
+    found = [f"ambiguous: {term.ambiguous.rstrip('. ')}"] if term.ambiguous else []
+    if term.known_to_model is False:
+        found.append("not in the vocabulary of the model")
+    return "; ".join(found)
 
 
 def remark(group: GroupSummary) -> str:

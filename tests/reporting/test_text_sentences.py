@@ -1,0 +1,198 @@
+"""What is said of the terms alone, of ambiguous and of unknown terms, with the right numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from text_documents import comments_document, text_summary
+
+from testsgd.reporting import GroupSummary
+from testsgd.reporting.summary import TermsSummary
+from testsgd.reporting.text.sentences import ambiguity, of_the_terms, unknown_words
+from testsgd.reporting.vocabulary import words_for
+from testsgd.reporting.wording import MINUS
+
+WORDS = words_for("texts")
+
+
+def group(
+    *,
+    rate_in: float = 0.13,
+    rate_out: float = 0.065,
+    rate_other: float | None = 0.10,
+    interval: tuple[float, float] = (0.02, 0.04),
+    terms: tuple[tuple[str, str], ...] = (("gender", "gay"), ("religion", "taoist")),
+    **changes: Any,
+) -> GroupSummary:
+    """A group of 1,200 texts among 50,000."""
+    rules = [
+        {"feature": category, "values": [term], "text": f"“{term}”"} for category, term in terms
+    ]
+    compared = None
+    if rate_other is not None:
+        compared = {
+            "seeds": 1200,
+            "rate_with": rate_in,
+            "rate_other": rate_other,
+            "difference": rate_in - rate_other,
+            "interval": interval,
+        }
+    fields = {
+        "rank": 1,
+        "rules": rules,
+        "text": " and ".join(str(rule["text"]) for rule in rules),
+        "support": 0.024,
+        "n_in": 1200,
+        "n_out": 49_990,
+        "rate_in": rate_in,
+        "rate_out": rate_out,
+        "difference": rate_in - rate_out,
+        "score": abs(rate_in - rate_out),
+        "margin": 0.0,
+        "margin_method": "none",
+        "interval": (0.05, 0.08),
+        "exact": True,
+        "samples_in": 1200,
+        "samples_out": 49_990,
+        "decided": True,
+        "distinct": True,
+        "counterfactual": compared,
+    }
+    return GroupSummary.model_validate(fields | changes)
+
+
+def terms() -> TermsSummary:
+    found = text_summary(comments_document()).terms
+    assert found is not None
+    return found
+
+
+def test_a_part_of_the_difference_is_the_terms_own() -> None:
+    said = of_the_terms(group(), "toxic")
+    assert said == (
+        "With other terms of gender and religion in place of “gay” and “taoist”, the model "
+        "predicts “toxic” for 10.0% of the same 1,200 texts: of the 6.5 points, 3.0 are the terms' "
+        "own (interval +2.0 to +4.0). The other 3.5 come with texts of this kind, whichever terms "
+        "of gender and religion they have."
+    )
+
+
+@pytest.mark.parametrize(("rate_in", "rate_out"), [(0.1304, 0.0653), (0.0653, 0.1304)])
+@pytest.mark.parametrize("own", [0.0101, 0.0149, 0.0251, 0.0333])
+def test_the_parts_add_up_as_they_are_written(rate_in: float, rate_out: float, own: float) -> None:
+    own = own if rate_in > rate_out else -own
+    said = of_the_terms(
+        group(rate_in=rate_in, rate_out=rate_out, rate_other=rate_in - own, interval=(own, own)),
+        "toxic",
+    )
+    whole = float(said.partition("of the ")[2].partition("texts: of the ")[2].split(" points")[0])
+    mine = float(said.partition(" points, ")[2].split(" are")[0])
+    rest = float(said.partition("The other ")[2].split(" come")[0])
+    assert mine + rest == pytest.approx(whole)
+    assert whole == pytest.approx(6.5)
+    assert mine == pytest.approx(100 * abs(own), abs=0.05)
+
+
+def test_no_difference_of_the_terms_is_not_told_from_none() -> None:
+    said = of_the_terms(group(rate_other=0.128, interval=(-0.003, 0.007)), "toxic")
+    assert "by themselves, these terms make no difference that can be told from none" in said
+    assert f"(+0.2 points, interval {MINUS}0.3 to +0.7)" in said
+    assert "As far as can be told, the difference comes with texts of this kind" in said
+
+
+def test_no_difference_at_all_is_not_explained() -> None:
+    nothing = group(rate_in=0.1, rate_out=0.1, rate_other=0.1, interval=(-0.01, 0.01))
+    assert "As far as can be told" not in of_the_terms(nothing, "toxic")
+
+
+def test_all_of_the_difference_is_the_terms_own() -> None:
+    said = of_the_terms(group(rate_other=0.06, interval=(0.05, 0.09)), "toxic")
+    assert "the terms' own difference is +7.0 points (interval +5.0 to +9.0)" in said
+    assert "does not explain it" in said
+    assert "texts of this kind" not in said
+
+
+def test_terms_that_work_against_the_difference() -> None:
+    said = of_the_terms(group(rate_other=0.14, interval=(-0.015, -0.005)), "toxic")
+    assert f"it 1.0 points less often (interval {MINUS}1.5 to {MINUS}0.5)" in said
+    assert "against the difference from other texts" in said
+    less = of_the_terms(
+        group(rate_in=0.05, rate_out=0.08, rate_other=0.03, interval=(0.01, 0.03)), "toxic"
+    )
+    assert "2.0 points more often (interval +1.0 to +3.0)" in less
+
+
+def test_one_term_is_spoken_of_as_one() -> None:
+    said = of_the_terms(group(terms=(("gender", "gay"),), interval=(-0.01, 0.07)), "toxic")
+    assert said.startswith("With other terms of gender in place of “gay”, ")
+    assert "by itself, this term makes no difference" in said
+
+
+def test_drawn_pairs_give_both_of_their_rates() -> None:
+    drawn = group().model_dump()
+    drawn["counterfactual"] |= {"rate_with": 0.122, "difference": 0.022, "seeds": 640}
+    said = of_the_terms(GroupSummary.model_validate(drawn), "toxic")
+    assert "10.0% (against 12.2% with them) of the same 640 texts: of the 6.5 points, 2.2" in said
+
+
+def test_what_was_not_compared_is_said_to_be_unknown() -> None:
+    said = of_the_terms(group(rate_other=None), "toxic")
+    assert "How much of that is the terms' own is not known" in said
+
+
+def test_ambiguous_terms_of_the_group_and_of_its_texts_are_named() -> None:
+    said = ambiguity(group(), terms())
+    assert said.startswith("“gay” is ambiguous: also a first name.")
+    # 2,300 of 2,600 mentions of gender and none of 1,100 of religion.
+    assert "Of the mentions of gender and religion terms in the texts, 62.2% are" in said
+    assert "above all “straight” and “gay”: texts of the group need not be about persons." in said
+
+
+def test_ambiguity_of_other_terms_counts_too() -> None:
+    said = ambiguity(group(terms=(("age", "middle aged"),)), terms())
+    assert said == (
+        "Of the mentions of age terms in the texts, 98.8% are of ambiguous terms, namely “old”: "
+        "texts of the group need not be about persons."
+    )
+
+
+def test_plain_terms_are_not_doubted() -> None:
+    assert ambiguity(group(terms=(("religion", "sikh"),)), terms()) == ""
+    assert unknown_words(group(terms=(("religion", "sikh"),)), terms()) == ""
+
+
+def test_words_that_the_model_does_not_know() -> None:
+    assert "does not have every word of “taoist”" in unknown_words(group(), terms())
+    silent = terms().model_dump()
+    for category in silent["categories"]:
+        for term in category["terms"]:
+            term["known_to_model"] = None
+    assert unknown_words(group(), TermsSummary.model_validate(silent)) == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "features", "said"),
+    [
+        (1, ["age"], "Terms of age occur in less than 5% of the texts: too few"),
+        (3, ["age", "race"], "Terms of age and race and 1 combination of categories occur"),
+        (1, [], "1 combination of categories occurs in less than 5% of the texts: too few"),
+        (2, [], "2 combinations of categories occur in less than 5% of the texts each: too few"),
+    ],
+)
+def test_categories_that_are_too_small(number: int, features: list[str], said: str) -> None:
+    told = WORDS.too_small(number, 0.05, features)
+    assert told.startswith(said)
+    assert told.endswith("too few to judge, which does not make the model fair there.")
+
+
+def test_size_of_a_group_in_good_grammar() -> None:
+    assert WORDS.size(group(n_in=1, n_out=1, support=0.0001, terms=(("age", "old"),))) == (
+        "Generated from the 1 text that has a term of age, <0.1% of all. Outside is the text that "
+        "does not contain the term."
+    )
+    three = (("gender", "gay"), ("race", "latino"), ("age", "old"))
+    assert WORDS.size(group(terms=three)) == (
+        "Generated from the 1,200 texts that have terms of gender, race and age, 2.4% of all. "
+        "Outside are the 49,990 texts that do not contain all of these terms."
+    )

@@ -1,0 +1,1 @@
+"""Reporting tables: what is said and summed up of rows only."""

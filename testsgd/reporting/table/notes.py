@@ -1,0 +1,68 @@
+"""What the numbers of an audit of rows mean."""
+
+from __future__ import annotations
+
+from testsgd.reporting.notes import (
+    Note,
+    many_groups_note,
+    not_judged_note,
+    not_shown_note,
+    sampling_margin_note,
+)
+from testsgd.reporting.summary import AuditSummary
+from testsgd.reporting.wording import count, number, percent
+
+
+def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
+    """Explain the numbers of an audit of rows, in the order in which a reader needs them."""
+    label = summary.data.label.favourable
+    overlap = percent(summary.parameters.overlap)
+    return (
+        Note(
+            "Rate",
+            f"How often the model predicts “{label}”. It is counted over perturbed rows: copies of "
+            "the rows of the file in which one feature that is not sensitive has moved by one "
+            "small step. Sensitive features stay as they are, so a row never changes its group.",
+        ),
+        Note(
+            "Difference and score",
+            "The difference is the rate in the group minus the rate outside it. A negative "
+            "difference means that the group is given the favourable label less often. Outside are "
+            "all other rows, not a chosen reference group. The score is the difference without its "
+            "sign. One point is one percentage point.",
+        ),
+        sampling_margin_note(
+            summary,
+            exact=f"all {count(summary.neighbourhood)} perturbed rows were predicted",
+            missing="people who are missing from the file",
+        ),
+        Note("Population interval", _population_interval(summary)),
+        many_groups_note(summary, "rows"),
+        Note(
+            "Distinct groups",
+            "Many rule sets select nearly the same rows. A group is called distinct if its rows "
+            f"overlap (Jaccard) by less than {overlap} with each distinct group ranked above it.",
+        ),
+        not_judged_note("rows"),
+        not_shown_note("a group is treated rightly", "people who know the field"),
+        Note(
+            "Decisions, not outcomes",
+            "The rates describe what the model decides. They do not say what became of the people, "
+            "and they do not say whether the decisions are right.",
+        ),
+    )
+
+
+def _population_interval(summary: AuditSummary) -> str:
+    text = (
+        "The people in the file are themselves a sample. The interval says, with a confidence of "
+        f"{number(summary.parameters.confidence)}, where the difference may lie in the population "
+        "they come from, if they were drawn from it at random. How wide it is depends on how many "
+        "rows there are on each side. "
+    )
+    if summary.mode == "exact":
+        return text + "Asking the model more often would not narrow it."
+    return text + (
+        "The error of sampling is part of it, so more queries of the model narrow it somewhat, "
+        "but never below what the number of rows allows."
+    )

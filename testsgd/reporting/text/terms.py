@@ -1,0 +1,100 @@
+"""The sensitive terms: where the texts mention them, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.text import TextFindings
+from testsgd.reporting.summary import FeatureRates, TermCategorySummary, TermsSummary, TermSummary
+from testsgd.reporting.text.snippets import choose_mentions, snippet
+
+
+def describe_terms(
+    findings: TextFindings, rates: list[FeatureRates], *, snippets: int
+) -> TermsSummary:
+    """Describe the sensitive terms of an audit of texts.
+
+    Parameters
+    ----------
+    findings : TextFindings
+        What the audit found.
+    rates : list of FeatureRates
+        The rates over the terms of each frequent category.
+    snippets : int
+        Places to show of each term, at most; 0 if the texts are not to be shown.
+
+    Returns
+    -------
+    TermsSummary
+    """
+    terms = findings.mentions.terms
+    present = findings.mentions.presence()
+    rate_of = {(one.feature, cell.label): cell.rate for one in rates for cell in one.cells}
+    return TermsSummary(
+        name=terms.name,
+        source=terms.source,
+        fingerprint=terms.fingerprint(),
+        texts=int(present.any(axis=1).sum()),
+        snippets_shown=snippets > 0,
+        categories=[
+            TermCategorySummary(
+                name=category.name,
+                texts=int(present[:, place].sum()),
+                share=_share(int(present[:, place].sum()), findings.rows),
+                mentions=int((findings.mentions.category == place).sum()),
+                terms=[
+                    _describe(
+                        findings, place, term, rate_of.get((category.name, name.name)), snippets
+                    )
+                    for term, name in enumerate(category.terms)
+                ],
+            )
+            for place, category in enumerate(terms.categories)
+        ],
+    )
+
+
+def _describe(
+    findings: TextFindings, category: int, place: int, rate: float | None, snippets: int
+) -> TermSummary:
+    mentions = findings.mentions
+    term = mentions.terms.categories[category].terms[place]
+    of_category = mentions.category == category
+    places: NDArray[np.intp] = np.flatnonzero(of_category & (mentions.term == place))
+    chosen = choose_mentions(
+        mentions, places, snippets, [findings.parameters.seed, category, place]
+    )
+    return TermSummary(
+        term=term.name,
+        forms=[*term.plural, *term.spellings],
+        ambiguous=term.ambiguous,
+        texts=len(np.unique(mentions.text[places])),
+        mentions=len(places),
+        share=_share(len(places), int(of_category.sum())),
+        rate=rate,
+        known_to_model=_known(findings.model.model, term.name),
+        snippets=[
+            snippet(
+                findings.texts.texts[mentions.text[at]],
+                int(mentions.start[at]),
+                int(mentions.stop[at]),
+            )
+            for at in chosen
+        ],
+    )
+
+
+def _known(model: Any, term: str) -> bool | None:
+    """Ask a model whether it knows every word of a term; most models cannot say."""
+    knows: Callable[[str], bool] | None = getattr(model, "knows", None)
+    if knows is None:
+        return None
+    return all(knows(word) for word in term.split())
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

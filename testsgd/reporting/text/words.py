@@ -1,0 +1,90 @@
+"""How texts are spoken of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
+from testsgd.reporting.text.sentences import ambiguity, of_the_terms, unknown_words
+from testsgd.reporting.wording import count, percent, plural, series, share
+from testsgd.reporting.words import Words
+
+
+class TextWords(Words):
+    """The words for texts, which need not be about people."""
+
+    kind = "texts"
+    one = "text"
+    many = "texts"
+    others = "other texts"
+    every = "every text"
+    no = "no text"
+    rule = "term"
+    rows_figure = "Texts"
+    support = "the share of all texts that have a term of each category of the group"
+    members = "The texts in it"
+    nothing_frequent = "No category has a term in at least {} of the texts."
+    nothing_outside = "no text is outside"
+    exactly = "every seed was predicted with the group's terms, and every text as it is"
+    feature = "term"
+    features = "terms"
+    frequent = "Frequent: at least {} of the texts have a term of each category"
+    generated = "Generated texts that the texts allow, at most"
+    near_copy = (
+        "A near copy shares a term with a distinct group above it, differs in the same direction, "
+        "and is generated from almost the same texts."
+    )
+
+    def target(self, group: GroupSummary) -> str:
+        """Say which texts are in a group."""
+        return f"texts with {group.text}"
+
+    def sides(self, group: GroupSummary) -> str:
+        """Say how many texts a group is generated from and how many are outside, without a verb."""
+        texts = plural(group.n_in, "text")
+        return f"the {texts} that the group is generated from and {count(group.n_out)} outside"
+
+    def size(self, group: GroupSummary) -> str:
+        """Say in a sentence what a group is generated from, and what is outside."""
+        single = len(group.rules) == 1
+        categories = series([rule.feature for rule in group.rules])
+        have = "has" if group.n_in == 1 else "have"
+        are = (
+            "is the text that does"
+            if group.n_out == 1
+            else f"are the {count(group.n_out)} texts that do"
+        )
+        return (
+            f"Generated from the {plural(group.n_in, 'text')} that {have} "
+            f"{'a term' if single else 'terms'} of {categories}, {percent(group.support)} of all. "
+            f"Outside {are} not contain {'the term' if single else 'all of these terms'}."
+        )
+
+    def rule_in_words(self, rule: RuleSummary) -> str:
+        """Say what a rule puts into the texts, as a phrase."""
+        return f"{rule.text} in place of every term of {rule.feature}" if rule.values else rule.text
+
+    def own_part(self, group: GroupSummary, label: str) -> str:
+        """Say how much of a group's difference is its terms' own."""
+        return of_the_terms(group, label)
+
+    def too_small(self, number: int, theta: float, features: Sequence[str]) -> str:
+        """Say which categories, and how many combinations of them, are too small to be judged."""
+        small = []
+        if features:
+            small.append(f"Terms of {series(features)}")
+        if combined := number - len(features):
+            small.append(f"{plural(combined, 'combination')} of categories")
+        occur = "occurs" if number == 1 and not features else "occur"
+        each = "" if number == 1 else " each"
+        return (
+            f"{' and '.join(small)} {occur} in less than {share(theta)} of the texts{each}: too "
+            "few to judge, which does not make the model fair there."
+        )
+
+    def beside_top(self, group: GroupSummary, label: str, terms: TermsSummary | None) -> list[str]:
+        """Say how much is the terms' own, and whether terms are ambiguous or unknown."""
+        sentences = [self.own_part(group, label)]
+        if terms is not None:
+            sentences += [ambiguity(group, terms), unknown_words(group, terms)]
+        return [sentence for sentence in sentences if sentence]
