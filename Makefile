@@ -3,17 +3,26 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 OUT    ?= reports
+MODELS ?= models
 
 REAL  := census bank credit compas crime law
-TRAIN := $(addprefix train-,demo $(REAL))
+TEXTS := wiki imdb tweets
+TRAIN := $(addprefix train-,demo $(REAL) $(TEXTS))
+
+# make imdb LIMIT=2000 trains on and audits a random sample; SNIPPETS=0 leaves the texts out of the
+# report, as in the published reports of this repository.
+LIMIT    ?=
+SNIPPETS ?= 3
+SAMPLE   := $(if $(LIMIT),--limit $(LIMIT))
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test lint docs bench schemas reports clean $(REAL) $(TRAIN)
+.PHONY: help audit test lint docs bench schemas reports clean $(REAL) $(TEXTS) $(TRAIN)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@for name in $(REAL); do printf "  make %-14s Audit the committed network on %s\n" $$name $$name; done
-	@for name in demo $(REAL); do printf "  make %-14s Train the network on %s anew\n" train-$$name $$name; done
+	@for name in $(TEXTS); do printf "  make %-14s Train a network on the texts of %s and audit it\n" $$name $$name; done
+	@for name in demo $(REAL) $(TEXTS); do printf "  make %-14s Train the network on %s anew\n" train-$$name $$name; done
 
 # One environment for everything; it is made again when the requirements change.
 $(VENV)/installed: pyproject.toml
@@ -47,13 +56,19 @@ docs: $(VENV)/developing ## Build the documentation into site/
 bench: $(VENV)/developing ## Measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 
-reports: $(REAL) ## Audit all six real data sets into reports/
+reports: $(REAL) $(TEXTS) ## Audit all real data sets into reports/
 
 $(REAL): $(VENV)/installed
 	@$(BIN)/testsgd audit $@ --out $(OUT)/$@
 
+# The report is of the network that has just been trained.
+$(TEXTS): $(VENV)/installed
+	@$(BIN)/testsgd train $@ $(SAMPLE) --out $(MODELS)/$@
+	@$(BIN)/testsgd audit $@ $(SAMPLE) --model $(MODELS)/$@/model.keras \
+		--snippets $(SNIPPETS) --out $(OUT)/$@
+
 $(TRAIN): $(VENV)/installed
-	@$(BIN)/testsgd train $(@:train-%=%)
+	@$(BIN)/testsgd train $(@:train-%=%) --out $(MODELS)/$(@:train-%=%)
 
 schemas: $(VENV)/installed ## Write the JSON Schema of results after a change of the summary
 	$(BIN)/python -c 'from testsgd.reporting import SCHEMA_FILE, generate_schema; SCHEMA_FILE.write_text(generate_schema())'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,23 @@ import pandas as pd
 
 from testsgd._files import write_text
 from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
+from testsgd.auditing.text import run_text_audit
 from testsgd.data import (
     DatasetSpecification,
+    SensitiveTerms,
+    TextSpecification,
     category_text,
     check_table,
+    check_texts,
     load_specification,
     load_table,
+    load_terms,
+    load_texts,
     specification_from_mapping,
 )
 from testsgd.errors import ParameterError, ResultError
-from testsgd.models import load_model
+from testsgd.models import load_model, load_text_model
 from testsgd.reporting import (
-    GROUP_COLUMNS,
     AuditSummary,
     Verdict,
     groups_frame,
@@ -31,6 +37,7 @@ from testsgd.reporting import (
     render_json,
     render_markdown,
     summarise,
+    summary_frame,
     write_csv,
     write_parquet,
 )
@@ -44,6 +51,11 @@ FILE_NAMES = {
     "csv": "groups.csv",
     "parquet": "groups.parquet",
 }
+
+Specification = DatasetSpecification | TextSpecification
+
+# Examples of each sensitive term that a report of texts shows.
+SNIPPETS = 3
 
 # These views hold all groups, so they are written from the findings.
 _ALL_GROUPS = {"csv": write_csv, "parquet": write_parquet}
@@ -81,12 +93,7 @@ class AuditResult:
         """All frequent groups by rank; of a result read back from JSON, those it holds."""
         if self.findings is not None:
             return groups_frame(self.findings)
-        rows = []
-        for group in self.summary.groups:
-            row = group.model_dump(exclude={"rules", "rules_alone", "interval", "margin_method"})
-            row["interval_low"], row["interval_high"] = group.interval
-            rows.append(row)
-        return pd.DataFrame(rows, columns=list(GROUP_COLUMNS))
+        return summary_frame(self.summary)
 
     @property
     def distinct(self) -> pd.DataFrame:
@@ -190,10 +197,13 @@ class AuditResult:
 def audit(
     model: Any,
     data: Any,
-    spec: DatasetSpecification | Mapping[str, Any] | str | Path,
+    spec: Specification | Mapping[str, Any] | str | Path,
     *,
     favourable: Any = None,
     threshold: float = 0.5,
+    terms: SensitiveTerms | str | Path | None = None,
+    snippets: int = SNIPPETS,
+    limit: int | None = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> AuditResult:
@@ -202,20 +212,28 @@ def audit(
     Parameters
     ----------
     model : callable, estimator, str, path-like or None
-        A function from a data frame to labels or to scores in [0, 1] of the favourable label; an
-        object with ``predict``, such as a scikit-learn estimator; a ``.keras`` file written by
-        ``testsgd train``; ``"package.module:callable"``; None for the network trained for the data
-        set.
-    data : data frame, path-like or None
-        The rows: a pandas, polars or Arrow table with a column a feature; a file that the
-        description can parse; None for the data set's own files. Never changed.
-    spec : DatasetSpecification, mapping, str or path-like
-        What the columns mean: a description, its parts as a mapping, a name of the catalogue, or
-        the path of a TOML file.
+        A function from a data frame (for texts: from a list of strings) to labels or to scores in
+        [0, 1] of the favourable label; an object with ``predict``, such as a scikit-learn
+        estimator; a ``.keras`` file written by ``testsgd train``; ``"package.module:callable"``;
+        None for the network trained for the data set.
+    data : data frame, list of str, path-like or None
+        The rows: a pandas, polars or Arrow table with a column a feature. The texts: a list or a
+        series of strings, or a table with the text column. Or a file that the description can
+        parse; None for the data set's own files. Never changed.
+    spec : DatasetSpecification, TextSpecification, mapping, str or path-like
+        What the data mean: a description, its parts as a mapping, a name of the catalogue, or the
+        path of a TOML file.
     favourable : str, optional
         The label whose rate is compared, in place of the description's.
     threshold : float
         A score above it counts as the favourable label.
+    terms : SensitiveTerms, str or path-like, optional
+        For texts: the sensitive terms, or the TOML file that lists them; if not given those of the
+        description, or else the paper's.
+    snippets : int
+        For texts: examples of each term in the report; 0 if the texts are not to be shown.
+    limit : int, optional
+        Audit a random sample of so many rows or texts, chosen by ``seed``.
     progress : callable, optional
         Called now and then with a phase's name, how much is done and how much there is.
     **parameters
@@ -243,19 +261,66 @@ def audit(
     >>> result = testsgd.audit(None, None, "demo")
     >>> result.distinct["text"].iloc[0]
     'gender = female and race = Black and 40 <= age < 60'
+
+    A model of texts, here one that dislikes a word:
+
+    >>> reviews = ["An old film.", "A young cast.", "The younger brother.", "A fine day."] * 25
+    >>> description = {
+    ...     "dataset": {"name": "mine"},
+    ...     "text": {},
+    ...     "label": {"column": "opinion", "favourable": "good", "values": ["bad", "good"]},
+    ... }
+    >>> def judge(texts):
+    ...     return ["bad" if "old" in text else "good" for text in texts]
+    >>> result = testsgd.audit(judge, reviews, description)
+    >>> result.groups["text"].iloc[0]
+    '“old”'
     """
-    settings = _parameters(parameters)
     specification = resolve_specification(spec, favourable=favourable)
-    table = (
-        load_table(specification, file=data, seed=settings.seed)
-        if data is None or isinstance(data, (str, Path))
-        else check_table(data, specification)
-    )
-    loaded = load_model(
-        model, specification, favourable_given=favourable is not None, threshold=threshold
-    )
-    findings = run_audit(loaded, table, settings, progress=progress)
-    return AuditResult(summarise(findings), findings)
+    settings = _parameters(parameters, specification)
+    _check_count("limit", limit, 1)
+    _check_count("snippets", snippets, 0)
+    findings: Findings
+    if isinstance(specification, TextSpecification):
+        texts = (
+            load_texts(specification, file=data)
+            if data is None or isinstance(data, (str, Path))
+            else check_texts(data, specification)
+        )
+        if limit is not None:
+            texts = texts.sample(limit, seed=settings.seed)
+        findings = run_text_audit(
+            load_text_model(
+                model, specification, favourable_given=favourable is not None, threshold=threshold
+            ),
+            texts,
+            _resolve_terms(terms, specification),
+            settings,
+            progress=progress,
+        )
+    else:
+        if terms is not None:
+            raise ParameterError(
+                f"{specification.name!r} is a table; sensitive terms are for texts",
+                where="terms",
+                remedy="leave it out, or name a data set of texts",
+            )
+        table = (
+            load_table(specification, file=data, seed=settings.seed)
+            if data is None or isinstance(data, (str, Path))
+            else check_table(data, specification)
+        )
+        if limit is not None:
+            table = table.sample(limit, seed=settings.seed)
+        findings = run_audit(
+            load_model(
+                model, specification, favourable_given=favourable is not None, threshold=threshold
+            ),
+            table,
+            settings,
+            progress=progress,
+        )
+    return AuditResult(summarise(findings, snippets=snippets), findings)
 
 
 def check_formats(formats: Sequence[str]) -> None:
@@ -272,22 +337,23 @@ def check_formats(formats: Sequence[str]) -> None:
 
 
 def resolve_specification(
-    spec: DatasetSpecification | Mapping[str, Any] | str | Path, *, favourable: Any = None
-) -> DatasetSpecification:
+    spec: Specification | Mapping[str, Any] | str | Path, *, favourable: Any = None
+) -> Specification:
     """Find a data set's description, with another favourable label if one is given.
 
     Parameters
     ----------
-    spec : DatasetSpecification, mapping, str or path-like
+    spec : DatasetSpecification, TextSpecification, mapping, str or path-like
         As for :func:`audit`.
     favourable : str, optional
         The label whose rate is compared.
 
     Returns
     -------
-    DatasetSpecification
+    DatasetSpecification or TextSpecification
     """
-    if isinstance(spec, DatasetSpecification):
+    specification: Specification
+    if isinstance(spec, (DatasetSpecification, TextSpecification)):
         specification = spec
     elif isinstance(spec, Mapping):
         specification = specification_from_mapping(spec)
@@ -304,7 +370,15 @@ def resolve_specification(
     return specification.model_copy(update={"label": label})
 
 
-def _parameters(parameters: Mapping[str, Any]) -> AuditParameters:
+def _resolve_terms(
+    terms: SensitiveTerms | str | Path | None, specification: TextSpecification
+) -> SensitiveTerms:
+    if isinstance(terms, SensitiveTerms):
+        return terms
+    return load_terms(specification.terms if terms is None else terms)
+
+
+def _parameters(parameters: Mapping[str, Any], specification: Specification) -> AuditParameters:
     known = set(AuditParameters.__dataclass_fields__)
     for name in parameters:
         if name not in known:
@@ -313,4 +387,21 @@ def _parameters(parameters: Mapping[str, Any]) -> AuditParameters:
                 where="audit",
                 remedy=f"the parameters are {', '.join(sorted(known))}",
             )
-    return AuditParameters(**parameters)
+    chosen = dict(parameters)
+    if chosen.get("theta") is None and specification.audit is not None:
+        chosen["theta"] = specification.audit.theta
+    if chosen.get("theta", 0) is None:
+        del chosen["theta"]
+    return AuditParameters(**chosen)
+
+
+def _check_count(name: str, value: int | None, least: int) -> None:
+    if value is None and least > 0:
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ParameterError(
+            f"{value!r} is not a whole number of at least {least}",
+            where=name,
+            remedy="give a whole number",
+            name=name,
+        )

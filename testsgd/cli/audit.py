@@ -36,8 +36,12 @@ def audit(
         ),
     ] = None,
     theta: Annotated[
-        float, typer.Option(help="Support threshold: smallest share of the rows in a group.")
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            help="Support threshold: smallest share of the rows in a group. "
+            "(default: the description's, or 0.05)"
+        ),
+    ] = None,
     error_margin: Annotated[
         float, typer.Option(help="Sample until the margin of a score is no larger.")
     ] = 0.05,
@@ -55,12 +59,26 @@ def audit(
         str, typer.Option(help="pooled, or independent (the paper's algorithm to the letter).")
     ] = "pooled",
     max_queries: Annotated[
-        int, typer.Option(help="Most rows to ask the model about.")
-    ] = 20_000_000,
+        int | None,
+        typer.Option(
+            help="Most rows or texts to ask the model about. (default: 20 million rows, or "
+            "1 million texts)"
+        ),
+    ] = None,
     max_features: Annotated[int, typer.Option(help="Most rules in a rule set.")] = 3,
     bins: Annotated[
         int | None,
         typer.Option(help="Equal intervals of each continuous sensitive feature."),
+    ] = None,
+    terms: Annotated[
+        Path | None,
+        typer.Option(help="For texts: a TOML file of sensitive terms, in place of the paper's."),
+    ] = None,
+    snippets: Annotated[
+        int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
+    ] = 3,
+    limit: Annotated[
+        int | None, typer.Option(help="Audit a random sample of so many rows or texts.")
     ] = None,
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
@@ -103,6 +121,9 @@ def audit(
             dataset,
             favourable=favorable,
             threshold=threshold,
+            terms=terms,
+            snippets=snippets,
+            limit=limit,
             progress=progress,
             theta=theta,
             error_margin=error_margin,
@@ -151,7 +172,7 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         Column("difference", numeric=True),
         Column("in", numeric=True),
         Column("out", numeric=True),
-        Column("rows", numeric=True),
+        Column(summary.data.kind, numeric=True),
         Column("group"),
         Column("population", numeric=True, only_if_wide=True),
     ]

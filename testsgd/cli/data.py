@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from testsgd.cli.console import DONE, Column, print_line, print_table
+from testsgd.errors import ParameterError
 
 app = typer.Typer(name="data", help="List, describe and fetch data sets.", no_args_is_help=True)
 
@@ -19,22 +21,22 @@ _NAME = typer.Argument(
 @app.command("list")
 def list_datasets() -> int:
     """List the data sets of the catalogue."""
-    from testsgd.data import catalogue, load_specification
+    from testsgd.data import TextSpecification, catalogue, load_specification, load_terms
 
     rows = []
     for name in catalogue():
         specification = load_specification(name)
-        rows.append(
-            [
-                name,
-                specification.dataset.title,
-                str(len(specification.features)),
-                ", ".join(specification.sensitive),
-            ]
-        )
+        if isinstance(specification, TextSpecification):
+            kind = "texts"
+            categories = ", ".join(load_terms(specification.terms).names)
+            sensitive = f"terms of {categories}"
+        else:
+            kind = f"rows of {len(specification.features)} features"
+            sensitive = ", ".join(specification.sensitive)
+        rows.append([name, specification.dataset.title, kind, sensitive])
     print_table(
         "Data sets",
-        [Column("name"), Column("title"), Column("features", numeric=True), Column("sensitive")],
+        [Column("name"), Column("title"), Column("what"), Column("sensitive")],
         rows,
     )
     return DONE
@@ -42,30 +44,68 @@ def list_datasets() -> int:
 
 @app.command("describe")
 def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
-    """Say what a data set is, where it comes from, and what its features are."""
-    from testsgd.data import load_specification
+    """Say what a data set is, where it comes from, and what its features or terms are."""
+    from testsgd.data import TextSpecification, load_specification, load_terms
 
     specification = load_specification(dataset)
     identity, label = specification.dataset, specification.label
-    print_table(
-        f"{identity.name}: {identity.title}",
-        [Column("feature"), Column("type"), Column("sensitive"), Column("domain")],
-        [
-            [name, feature.type, "yes" if feature.sensitive else "", feature.domain]
-            for name, feature in specification.features.items()
-        ],
-    )
+    heading = f"{identity.name}: {identity.title}"
+    if isinstance(specification, TextSpecification):
+        print_table(
+            heading,
+            [Column("category"), Column("sensitive terms")],
+            [
+                [category.name, ", ".join(term.name for term in category.terms)]
+                for category in load_terms(specification.terms).categories
+            ],
+        )
+    else:
+        print_table(
+            heading,
+            [Column("feature"), Column("type"), Column("sensitive"), Column("domain")],
+            [
+                [name, feature.type, "yes" if feature.sensitive else "", feature.domain]
+                for name, feature in specification.features.items()
+            ],
+        )
     print_line(identity.description)
     print_line(f"Favourable label: {label.favourable} ({label.meaning or label.column})")
-    for heading, text in (
+    if specification.audit is not None:
+        print_line(f"Support threshold: {specification.audit.theta:g} ({specification.audit.why})")
+    for title, text in (
         ("Licence", identity.licence),
         ("Citation", identity.citation),
         ("Homepage", identity.homepage),
     ):
         if text:
-            print_line(f"{heading}: {text}")
+            print_line(f"{title}: {text}")
     for file in specification.files:
         print_line(f"File: {file.name} from {file.url}, sha256 {file.sha256}")
+        for other in file.alternatives:
+            print_line(f"  or: {other.name}, sha256 {other.sha256}")
+    return DONE
+
+
+@app.command("terms")
+def print_terms(
+    out: Annotated[
+        Path | None, typer.Option(help="Write them to this file instead, to be changed.")
+    ] = None,
+) -> int:
+    """Print the default list of sensitive terms, a TOML file to copy and change."""
+    from testsgd._files import write_text
+    from testsgd.data import terms_file
+
+    text = terms_file().read_text(encoding="utf-8")
+    if out is None:
+        print_line(text.rstrip())
+        return DONE
+    if out.exists():
+        raise ParameterError(
+            "there is such a file already", where=str(out), remedy="name another, or remove it"
+        )
+    write_text(out, text)
+    print_line(f"Written: {out}")
     return DONE
 
 

@@ -1,9 +1,9 @@
-"""``testsgd train``: train the paper's network for a data set."""
+"""``testsgd train``: train the paper's network for a data set, of rows or of texts."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,37 +22,54 @@ def train(
         Path | None, typer.Option("--data", help="Rows to train on, in place of the own ones.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Fixes the split and the training.")] = 0,
-    epochs: Annotated[int, typer.Option(help="Most passes over the training rows.")] = 30,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            help="Most passes over the training data. (default: 30 for rows, fewer for texts)"
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Train on a random sample of so many rows or texts.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the network. (default: models/NAME)")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Show internal errors whole.")] = False,
 ) -> int:
-    """Train the six-layer network of the TestSGD paper and write it with a model card."""
-    from testsgd.data import load_specification, load_table
-    from testsgd.models import check_training, train_network
+    """Train the TestSGD paper's network for rows or for texts and write it with a model card."""
+    from testsgd.data import TextSpecification, load_specification, load_table, load_texts
+    from testsgd.models import TrainingReport, check_training, train_network, train_text_network
 
-    check_training(seed=seed, epochs=epochs)
+    check_training(seed=seed, epochs=1 if epochs is None else epochs)
     specification = load_specification(dataset)
-    table = load_table(specification, file=data, seed=seed)
     folder = out or Path("models") / specification.name
+    options: dict[str, Any] = {"seed": seed}
+    report: TrainingReport
+    if epochs is not None:
+        options["epochs"] = epochs
     with progress_bar(quiet) as progress:
         show = progress
-        report = train_network(
-            table,
-            folder,
-            seed=seed,
-            epochs=epochs,
-            progress=None if show is None else lambda done, most: show("training", done, most),
-        )
+        if show is not None:
+            options["progress"] = lambda done, most: show("training", done, most)
+        if isinstance(specification, TextSpecification):
+            texts = load_texts(specification, file=data, training=True)
+            if limit is not None:
+                texts = texts.sample(limit, seed=seed)
+            report = train_text_network(texts, folder, **options)
+        else:
+            table = load_table(specification, file=data, seed=seed)
+            if limit is not None:
+                table = table.sample(limit, seed=seed)
+            report = train_network(table, folder, **options)
     if not quiet:
+        what = "texts" if isinstance(specification, TextSpecification) else "rows"
         paper = (
             f" (the paper's Table 3: {report.paper_accuracy:.2%})" if report.paper_accuracy else ""
         )
         print_line(
-            f"{specification.name}: accuracy {report.train_accuracy:.2%} on the training rows, "
-            f"{report.test_accuracy:.2%} on the test rows{paper}; always saying the commonest "
+            f"{specification.name}: accuracy {report.train_accuracy:.2%} on the training {what}, "
+            f"{report.test_accuracy:.2%} on the test {what}{paper}; always saying the commonest "
             f"label gives {report.majority_share:.2%}."
         )
         print_line(f"{report.epochs} epochs in {report.seconds:.1f} s.")
