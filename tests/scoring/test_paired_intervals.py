@@ -46,9 +46,7 @@ def test_for_yes_or_no_answers_it_is_the_adjusted_wald_interval(counts, confiden
 
 def coverage(pairs, better, worse):
     """Add up the chances of all outcomes whose interval holds the true difference."""
-    counts = [
-        (b, w) for b, w in itertools.product(range(pairs + 1), repeat=2) if b + w <= pairs
-    ]
+    counts = [(b, w) for b, w in itertools.product(range(pairs + 1), repeat=2) if b + w <= pairs]
     b, w = np.array(counts).T
     chance = stats.multinomial.pmf(
         np.column_stack([b, w, pairs - b - w]), pairs, [better, worse, 1 - better - worse]
