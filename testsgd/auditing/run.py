@@ -14,6 +14,7 @@ from testsgd.auditing.clock import Clock
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.independent import sample_independent
+from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Outcome
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
@@ -28,13 +29,10 @@ from testsgd.rules import (
     small_groups,
 )
 from testsgd.sampling import neighbourhood_size
-from testsgd.scoring import block_of, distinct_groups, member_overlaps, rank_groups
+from testsgd.scoring import block_of, member_overlaps
 
 # A phase's name, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
-
-# The distinct view is for reading; nobody reads more than this.
-DISTINCT_GROUPS = 20
 
 
 def run_audit(
@@ -95,20 +93,13 @@ def run_audit(
         progress=named("asking the model", progress),
     )
     with clock.phase("ranking"):
-        ranking = rank_groups(
-            outcome.estimates.score,
-            outcome.estimates.rows_in,
+        ranking, distinct = order_groups(
+            outcome.estimates,
             outcome.rule_sets.rule_counts(),
-            outcome.estimates.decided,
-        )
-        ranking = ranking[outcome.estimates.sampled[ranking]]
-        distinct = distinct_groups(
-            ranking[outcome.estimates.decided[ranking]],
             member_overlaps(
                 lambda groups: outcome.rule_sets.members(groups, contingency), contingency.tally()
             ),
-            overlap=parameters.overlap,
-            limit=DISTINCT_GROUPS,
+            parameters,
             block=block_of(contingency.cells),
         )
         small = small_groups(contingency, min_count=min_count, max_features=parameters.max_features)
@@ -121,7 +112,7 @@ def run_audit(
         rule_sets=outcome.rule_sets,
         estimates=outcome.estimates,
         ranking=ranking,
-        distinct=tuple(distinct),
+        distinct=distinct,
         small=tuple(small),
         cell_samples=outcome.cell_samples,
         cell_favourable=outcome.cell_favourable,

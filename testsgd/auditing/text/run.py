@@ -10,9 +10,10 @@ import joblib
 import numpy as np
 
 from testsgd.auditing.clock import Clock
+from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
-from testsgd.auditing.run import DISTINCT_GROUPS, Progress, fits_exactly, named
+from testsgd.auditing.run import Progress, fits_exactly, named
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.independent import sample_texts_independent
@@ -31,7 +32,6 @@ from testsgd.rules.text import (
     frequent_term_sets,
     small_category_sets,
 )
-from testsgd.scoring import distinct_groups, rank_groups
 
 
 def run_text_audit(
@@ -103,15 +103,11 @@ def run_text_audit(
     )
     estimates = outcome.estimates
     with clock.phase("ranking"):
-        ranking = rank_groups(
-            estimates.score, estimates.rows_in, rule_sets.rule_counts(), estimates.decided
-        )
-        ranking = ranking[estimates.sampled[ranking]]
-        distinct = distinct_groups(
-            ranking[estimates.decided[ranking]],
+        ranking, distinct = order_groups(
+            estimates,
+            rule_sets.rule_counts(),
             seed_overlaps(rule_sets, estimates.difference, len(texts)),
-            overlap=parameters.overlap,
-            limit=DISTINCT_GROUPS,
+            parameters,
         )
         small = small_category_sets(
             mentions, min_count=min_count, max_features=parameters.max_features
@@ -123,7 +119,7 @@ def run_text_audit(
         rule_sets=rule_sets,
         estimates=estimates,
         ranking=ranking,
-        distinct=tuple(distinct),
+        distinct=distinct,
         small=tuple(small),
         neighbourhood=variants,
         queries=queries,
