@@ -14,31 +14,43 @@ if TYPE_CHECKING:
     from testsgd.api import AuditResult, audit
     from testsgd.data import (
         DatasetSpecification,
+        SensitiveTerms,
+        TextSpecification,
         catalogue,
         generate_demo,
         load_specification,
         load_table,
+        load_terms,
+        load_texts,
     )
     from testsgd.errors import TestSGDError
-    from testsgd.models import load_model, train_network
+    from testsgd.models import load_model, load_text_model, train_network, train_text_network
 
 _HOMES = {
     "AuditResult": "testsgd.api",
     "audit": "testsgd.api",
     "DatasetSpecification": "testsgd.data",
+    "SensitiveTerms": "testsgd.data",
+    "TextSpecification": "testsgd.data",
     "catalogue": "testsgd.data",
     "generate_demo": "testsgd.data",
     "load_specification": "testsgd.data",
     "load_table": "testsgd.data",
+    "load_terms": "testsgd.data",
+    "load_texts": "testsgd.data",
     "TestSGDError": "testsgd.errors",
     "load_model": "testsgd.models",
+    "load_text_model": "testsgd.models",
     "train_network": "testsgd.models",
+    "train_text_network": "testsgd.models",
 }
 
 __all__ = [
     "AuditResult",
     "DatasetSpecification",
+    "SensitiveTerms",
     "TestSGDError",
+    "TextSpecification",
     "__version__",
     "audit",
     "catalogue",
@@ -46,7 +58,11 @@ __all__ = [
     "load_model",
     "load_specification",
     "load_table",
+    "load_terms",
+    "load_text_model",
+    "load_texts",
     "train_network",
+    "train_text_network",
 ]
 
 

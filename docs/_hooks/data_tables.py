@@ -37,7 +37,8 @@ def results() -> dict[str, AuditSummary]:
 
 def catalogue_table() -> str:
     """List the data sets of the catalogue."""
-    headings = ["Name", "Title", "Rows", "Features", "Sensitive", "Favourable label", "Licence"]
+    headings = ["Name", "Title", "Rows or texts", "Features", "Sensitive", "Favourable label",
+                "Licence"]  # fmt: skip
     rows = []
     for name in catalogue():
         specification = load_specification(name)
@@ -61,14 +62,11 @@ def catalogue_table() -> str:
 def text_sets_table() -> str:
     """Say how many texts of each data set mention sensitive terms, as far as reports are there."""
     categories = load_terms().names
-    headings = ["Name", "Texts", *categories, "Mentions", "of ambiguous terms"]
+    headings = ["Name", "Texts", *categories, "Ambiguous"]
     rows = []
     for name in catalogue():
-        if not isinstance(load_specification(name), TextSpecification):
-            continue
         summary = results().get(name)
         if summary is None or summary.terms is None:
-            rows.append([f"`{name}`", "not run", *[""] * (len(headings) - 2)])
             continue
         found = summary.terms.categories
         share = {category.name: category.share for category in found}
@@ -81,10 +79,11 @@ def text_sets_table() -> str:
                 f"`{name}`",
                 f"{summary.data.rows:,}",
                 *(_percent(share.get(category)) for category in categories),
-                f"{mentions:,}",
                 _percent(doubtful / mentions if mentions else None),
             ]
         )
+    if not rows:
+        return "None has been made yet: run `make reports`."
     return table(headings, rows, right=range(1, len(headings)))
 
 

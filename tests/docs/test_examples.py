@@ -23,6 +23,7 @@ pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are 
 _TITLED_BLOCK = re.compile(
     r'^```\w+ title="examples/([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL
 )
+_TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CONSOLE_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -71,6 +72,33 @@ def test_own_data_give_the_same_on_the_command_line(tmp_path: Path) -> None:
     assert by_command["groups"][0]["text"] in {"age < 30", "age >= 30"}
     for key in ("data", "model", "parameters", "groups", "verdict"):
         assert by_command[key] == in_python[key], key
+
+
+def test_texts_give_the_same_on_the_command_line_and_as_shown(tmp_path: Path) -> None:
+    shown = run_example("05_audit_texts.py", folder=tmp_path).stdout
+    in_python = json.loads((tmp_path / "reports/comments/result.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "texts.md").read_text(encoding="utf-8")
+    (block,) = _TEXT_BLOCK.findall(page)
+    assert block in shown
+
+    (tmp_path / "comment_filter.py").write_bytes((EXAMPLES / "comment_filter.py").read_bytes())
+    command = ["audit", str(EXAMPLES / "comments.toml"), "--data", "comments.csv"]
+    command += ["--model", "comment_filter:score", "--out", "again", "--quiet"]
+    run([sys.executable, "-m", "testsgd", *command], tmp_path)
+    by_command = json.loads((tmp_path / "again/result.json").read_text(encoding="utf-8"))
+    for key in ("data", "model", "parameters", "groups", "terms", "verdict"):
+        assert by_command[key] == in_python[key], key
+
+    # The filter minds two terms together; origins only stand in comments that are rude more often.
+    first = by_command["groups"][0]
+    assert {rule["values"][0] for rule in first["rules"]} == {"woman", "old"}
+    of_origin = [
+        group["counterfactual"]
+        for group in by_command["groups"]
+        if [rule["feature"] for rule in group["rules"]] == ["origin"]
+    ]
+    assert of_origin
+    assert all(found["difference"] == 0 for found in of_origin)
 
 
 @pytest.mark.parametrize(("limit", "code", "status"), [(0.2, 1, "failed"), (0.5, 0, "passed")])

@@ -25,7 +25,8 @@ def audit(
         ),
     ],
     data: Annotated[
-        Path | None, typer.Option("--data", help="Rows to audit, in place of the data set's own.")
+        Path | None,
+        typer.Option("--data", help="Rows or texts to audit, in place of the own ones."),
     ] = None,
     model: Annotated[
         str | None,

@@ -19,7 +19,8 @@ def train(
         ),
     ],
     data: Annotated[
-        Path | None, typer.Option("--data", help="Rows to train on, in place of the own ones.")
+        Path | None,
+        typer.Option("--data", help="Rows or texts to train on, in place of the own ones."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Fixes the split and the training.")] = 0,
     epochs: Annotated[
