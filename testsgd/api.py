@@ -239,7 +239,7 @@ def audit(
     **parameters
         Those of :class:`testsgd.auditing.AuditParameters`: ``theta``, ``error_margin``,
         ``min_samples``, ``confidence``, ``mode``, ``sampling``, ``max_queries``, ``max_features``,
-        ``bins``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``.
+        ``bins``, ``rank_by``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``.
 
     Returns
     -------

@@ -42,3 +42,18 @@ def test_groups_without_a_common_term_are_never_copies():
     texts = made_up_texts(300, 8)
     found = audit(by_words, texts, made_up_terms(), max_features=1)
     assert sorted(found.distinct) == sorted(found.ranking[:20].tolist())
+
+
+def test_ranked_by_the_terms_themselves_the_paired_differences_count():
+    texts = made_up_texts(200, 4)
+    found = audit(by_words, texts, made_up_terms(), rank_by="counterfactual")
+    own = abs(found.counterfactual.difference)
+    assert found.ranking.tolist() == sorted(
+        range(len(own)),
+        key=lambda group: (
+            -round(own[group], 12),
+            -found.estimates.rows_in[group],
+            len(found.rule_set(group).rules),
+        ),
+    )
+    assert found.top_score == own.max()

@@ -205,3 +205,22 @@ def test_texts_without_any_term_leave_nothing_to_judge(audit: Run, folder: Path)
     finished = audit()
     assert finished.code == 3
     assert "Not enough evidence" in finished.out
+
+
+def test_groups_can_be_ranked_by_what_the_terms_change_themselves(
+    audit: Run, fails: Fails, spec: Path, folder: Path
+) -> None:
+    finished = audit("--rank-by", "counterfactual", "--fail-above", "0.9")
+    assert finished.code == 0
+    found = result(folder)
+    assert found["parameters"]["rank_by"] == "counterfactual"
+    own = [abs(group["counterfactual"]["difference"]) for group in found["groups"]]
+    assert own == sorted(own, reverse=True)
+    assert "in the same texts" in found["verdict"]["headline"]
+    assert f"{own[0]:.3f}" in found["verdict"]["sentences"][0]
+    assert audit("--rank-by", "counterfactual", "--fail-above", f"{own[0] - 0.001}").code == 1
+    base = ("audit", spec, "--data", "comments.csv", "--model", "forum:judge")
+    message = fails(*base, "--rank-by", "counterfactual", "--sampling", "independent")
+    assert "compares nothing in pairs" in message
+    assert "rank_by" in fails(*base, "--rank-by", "size")
+    assert "a table has no counterfactual" in fails("audit", "demo", "--rank-by", "counterfactual")

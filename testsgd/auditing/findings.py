@@ -52,7 +52,7 @@ class Findings:
     estimates : Estimates
         Their rates, in the groups' order.
     ranking : numpy.ndarray of int
-        The groups by score, those without a sample on one side left out.
+        The groups by size, those without a sample on one side or without a size left out.
     distinct : tuple of int
         The first groups of the ranking that are no near copies of one before them.
     small : tuple of SmallGroup
@@ -105,10 +105,15 @@ class Findings:
 
     @property
     def top_score(self) -> float | None:
-        """The largest score of a decided group, None if no group is decided."""
+        """What the first group is ranked by, such as its score; None if no group is decided."""
         if len(self.ranking) == 0 or not self.estimates.decided[self.ranking[0]]:
             return None
-        return float(self.estimates.score[self.ranking[0]])
+        return float(self.sizes[self.ranking[0]])
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """What the groups are ranked by, in their order; NaN where it is not known."""
+        return self.estimates.score
 
 
 @dataclass(frozen=True, kw_only=True)

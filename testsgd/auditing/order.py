@@ -15,6 +15,7 @@ DISTINCT_GROUPS = 20
 
 def order_groups(
     estimates: Estimates,
+    size: NDArray[np.float64],
     rule_counts: NDArray[np.int64],
     overlaps: Overlaps,
     parameters: AuditParameters,
@@ -27,6 +28,8 @@ def order_groups(
     ----------
     estimates : Estimates
         Their rates.
+    size : numpy.ndarray of float64, shape (groups,)
+        What they are ranked by; NaN where it is not known.
     rule_counts : numpy.ndarray of int64, shape (groups,)
         How many rules each has.
     overlaps : callable
@@ -39,12 +42,12 @@ def order_groups(
     Returns
     -------
     ranking : numpy.ndarray of int
-        The groups by score, those without a sample on one side left out.
+        The groups by size, those without a sample on one side or without a size left out.
     distinct : tuple of int
         The first decided ones that are no near copies, at most :data:`DISTINCT_GROUPS`.
     """
-    ranking = rank_groups(estimates.score, estimates.rows_in, rule_counts, estimates.decided)
-    ranking = ranking[estimates.sampled[ranking]]
+    ranking = rank_groups(np.nan_to_num(size), estimates.rows_in, rule_counts, estimates.decided)
+    ranking = ranking[(estimates.sampled & ~np.isnan(size))[ranking]]
     distinct = distinct_groups(
         ranking[estimates.decided[ranking]],
         overlaps,

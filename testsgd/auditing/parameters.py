@@ -10,6 +10,7 @@ from testsgd.errors import ParameterError
 
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
+RankBy = Literal["score", "counterfactual"]
 
 # These may be None.
 _OPTIONAL = ("bins", "jobs", "fail_above", "max_queries")
@@ -45,6 +46,9 @@ class AuditParameters:
         Most rules in a rule set.
     bins : int or None
         Number of bins of every continuous sensitive feature, in place of the description's.
+    rank_by : {"score", "counterfactual"}
+        What groups are ranked by and the gate looks at: the score or, for texts, the size of the
+        paired difference, which is the terms' own.
     top : int
         How many groups the summary holds.
     seed : int
@@ -54,7 +58,7 @@ class AuditParameters:
     overlap : float
         Jaccard overlap from which two groups count as one finding.
     fail_above : float or None
-        The audit's gate: it fails if a decided group's score is larger.
+        The audit's gate: it fails if what a decided group is ranked by is larger.
 
     Raises
     ------
@@ -78,6 +82,7 @@ class AuditParameters:
     max_queries: int | None = None
     max_features: int = 3
     bins: int | None = None
+    rank_by: RankBy = "score"
     top: int = 100
     seed: int = 0
     jobs: int | None = None
@@ -120,7 +125,11 @@ class AuditParameters:
             raise _out_of_range("bins", self.bins, "between 2 and 200", "the paper's choice is 10")
         if self.jobs is not None and self.jobs < 1:
             raise _out_of_range("jobs", self.jobs, "at least 1", "give a number of threads")
-        for name, choices in (("mode", get_args(Mode)), ("sampling", get_args(SamplingScheme))):
+        for name, choices in (
+            ("mode", get_args(Mode)),
+            ("sampling", get_args(SamplingScheme)),
+            ("rank_by", get_args(RankBy)),
+        ):
             if getattr(self, name) not in choices:
                 raise _out_of_range(
                     name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"

@@ -70,6 +70,12 @@ def run_audit(
     ----------
     Zhang et al., TestSGD, section 4.
     """
+    if parameters.rank_by != "score":
+        raise ParameterError(
+            f"a table has no {parameters.rank_by} differences",
+            where="rank_by",
+            remedy="rank a table's groups by score",
+        )
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
     parameters = replace(parameters, max_queries=allowed)
@@ -95,6 +101,7 @@ def run_audit(
     with clock.phase("ranking"):
         ranking, distinct = order_groups(
             outcome.estimates,
+            outcome.estimates.score,
             outcome.rule_sets.rule_counts(),
             member_overlaps(
                 lambda groups: outcome.rule_sets.members(groups, contingency), contingency.tally()

@@ -81,6 +81,12 @@ def audit(
     limit: Annotated[
         int | None, typer.Option(help="Audit a random sample of so many rows or texts.")
     ] = None,
+    rank_by: Annotated[
+        str,
+        typer.Option(
+            help="score, or for texts counterfactual: by what the terms change by themselves."
+        ),
+    ] = "score",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
     jobs: Annotated[
@@ -94,7 +100,8 @@ def audit(
         float, typer.Option(help="A score above it counts as the favourable label.")
     ] = 0.5,
     fail_above: Annotated[
-        float | None, typer.Option(help="Exit with 1 if a group's score is larger.")
+        float | None,
+        typer.Option(help="Exit with 1 if a group's score, or what it is ranked by, is larger."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME)")
@@ -135,6 +142,7 @@ def audit(
             max_queries=max_queries,
             max_features=max_features,
             bins=bins,
+            rank_by=rank_by,
             top=top,
             seed=seed,
             jobs=jobs,
@@ -177,6 +185,9 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         Column("group"),
         Column("population", numeric=True, only_if_wide=True),
     ]
+    by_terms = any(group.counterfactual for group in groups)
+    if by_terms:
+        columns.insert(2, Column("terms alone", numeric=True))
     if summary.mode == "sampled":
         columns.insert(2, Column("margin", numeric=True))
     rows = []
@@ -191,6 +202,9 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
             group.text,
             f"{low * 100:+.1f} to {high * 100:+.1f}",
         ]
+        if by_terms:
+            own = group.counterfactual
+            row.insert(2, f"{own.difference * 100:+.1f}" if own else "")
         if summary.mode == "sampled":
             row.insert(2, f"{group.margin * 100:.1f}")
         rows.append(row)

@@ -156,6 +156,7 @@ def _environment() -> Environment:
         wording.percent,
         wording.plural,
         wording.points,
+        wording.ranked_by,
         wording.remark,
         wording.sampling_margin,
         wording.share,

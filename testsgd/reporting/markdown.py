@@ -130,8 +130,9 @@ def _findings(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) 
         return [heading, f"There is no group to show here: no group {why}."]
     return [
         heading,
-        f"The {plural(len(top), 'distinct group')} with the highest score. The difference is the "
-        "rate in the group minus the rate outside it.",
+        f"The {plural(len(top), 'distinct group')} with the largest "
+        f"{wording.ranked_by(summary)}. The difference is the rate in the group minus the rate "
+        "outside it.",
         _groups_table(top, words, margins=summary.mode == "sampled"),
     ]
 
@@ -283,7 +284,8 @@ def _ranking(summary: AuditSummary, words: Words) -> list[str]:
         return []
     shown = summary.groups[:RANKING_SHOWN]
     return [
-        f"The first {plural(len(shown), 'group')} of {count(summary.counts.groups)}, by score.",
+        f"The first {plural(len(shown), 'group')} of {count(summary.counts.groups)}, by "
+        f"{wording.ranked_by(summary)}.",
         _groups_table(shown, words, margins=summary.mode == "sampled", remarks=True),
     ]
 

@@ -275,6 +275,9 @@ class Parameters(_Part):
     max_queries: int = Field(description="most rows to ask the model about")
     max_features: int = Field(description="most rules in a rule set")
     bins: int | None = Field(description="overrides the data set's number of bins")
+    rank_by: Literal["score", "counterfactual"] = Field(
+        "score", description="what the groups are ranked by and the gate looks at"
+    )
     top: int = Field(description="how many ranked groups the document holds")
     seed: int = Field(description="seed of every random choice")
     overlap: float = Field(description="Jaccard overlap from which two groups are one finding")

@@ -40,7 +40,7 @@ def verdict(
     groups : list of GroupSummary
         The top groups and the distinct ones, by rank.
     top_score : float or None
-        The largest score of a decided group, None if no group is decided.
+        What the first decided group is ranked by, such as its score, None if no group is decided.
     counts : Counts
         How many rule sets there were.
     label : str
@@ -72,7 +72,11 @@ def verdict(
     top = decided[0]
     fewest = parameters.theta * rows
     headline = _headline(top, label, fewest, words)
-    sentences = [_population_sentence(top, words), *words.beside_top(top, label, terms)]
+    sentences = [_population_sentence(top, words)]
+    by_terms = parameters.rank_by == "counterfactual" and top.counterfactual is not None
+    if by_terms:
+        headline, *sentences = words.by_terms(top, label)
+    sentences += words.beside_top(top, label, terms, own=not by_terms)
     if top.score == 0 and top.rate_in in (0, 1):
         who = words.every if top.rate_in else words.no
         sentences.append(
@@ -80,7 +84,7 @@ def verdict(
             "meant."
         )
     balanced = next((group for group in decided if group.n_out >= fewest), None)
-    if top.n_out < fewest and balanced is not None:
+    if top.n_out < fewest and balanced is not None and not by_terms:
         sentences.append(_balanced_sentence(balanced, label, parameters.theta, words))
     if counts.undecided_frequent:
         sentences.append(
@@ -93,8 +97,9 @@ def verdict(
         return Verdict(status="reported", exit_code=DONE, headline=headline, sentences=sentences)
     failed = top_score > parameters.fail_above
     relation = "above" if failed else "not above"
+    largest = "difference by the terms themselves" if by_terms else "score"
     gate = (
-        f"The gate {'failed' if failed else 'passed'}: the largest score, {top_score:.3f}, is "
+        f"The gate {'failed' if failed else 'passed'}: the largest {largest}, {top_score:.3f}, is "
         f"{relation} {parameters.fail_above:g}."
     )
     return Verdict(

@@ -257,6 +257,12 @@ def how_often(difference: float) -> str:
     return f"{size_points(abs(difference))} {'less' if difference < 0 else 'more'} often"
 
 
+def ranked_by(summary: AuditSummary) -> str:
+    """Name what the groups of an audit are ranked by."""
+    by_terms = summary.parameters.rank_by == "counterfactual"
+    return "difference by the terms alone" if by_terms else "score"
+
+
 def is_nothing(difference: float) -> bool:
     """Say whether a difference is written as 0.0 points."""
     return float(f"{100 * difference:.1f}") == 0

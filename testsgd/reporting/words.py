@@ -103,6 +103,15 @@ class Words(ABC):
         str
         """
 
-    def beside_top(self, group: GroupSummary, label: str, terms: TermsSummary | None) -> list[str]:
-        """Say what else to know of the group with the largest difference, sentence by sentence."""
+    def beside_top(
+        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, own: bool = True
+    ) -> list[str]:
+        """Say what else to know of the first group, sentence by sentence.
+
+        `own` is False where the terms' own part is told already.
+        """
+        return []
+
+    def by_terms(self, group: GroupSummary, label: str) -> list[str]:
+        """Say first what a group's terms change by themselves; rows have no terms."""
         return []

@@ -82,3 +82,10 @@ class TextFindings(Findings):
     def overall_rate(self) -> float:
         """Rate of the favourable label over the texts as they are, NaN if they were not asked."""
         return self.favourable / self.asked if self.asked else float("nan")
+
+    @property
+    def sizes(self) -> Floats:
+        """What the groups are ranked by, in their order; NaN where it is not known."""
+        if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
+            return np.abs(self.counterfactual.difference)
+        return self.estimates.score

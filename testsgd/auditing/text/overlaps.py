@@ -23,7 +23,7 @@ def seed_overlaps(rule_sets: TermRuleSets, difference: Floats, texts: int) -> Ov
     rule_sets : TermRuleSets
         The groups.
     difference : numpy.ndarray of float64, shape (groups,)
-        Rate inside minus rate outside.
+        By whose sign two groups differ in the same direction.
     texts : int
         Number of texts.
 

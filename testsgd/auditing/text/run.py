@@ -23,6 +23,7 @@ from testsgd.auditing.text.plan import count_variants
 from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.data.text import SensitiveTerms, Texts
+from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS, LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import (
@@ -66,12 +67,19 @@ def run_text_audit(
     ModelError
         If the model raises or returns something unusable.
     ParameterError
-        If exact mode was asked for and takes more queries than allowed.
+        If exact mode was asked for and takes more queries than allowed, or groups are to be ranked
+        by paired differences and sampling compares nothing in pairs.
 
     References
     ----------
     Zhang et al., TestSGD, sections 4.1 and 4.3.
     """
+    if parameters.rank_by == "counterfactual" and parameters.sampling == "independent":
+        raise ParameterError(
+            "independent sampling compares nothing in pairs",
+            where="rank_by",
+            remedy="rank by score, or use --sampling pooled",
+        )
     clock = Clock()
     allowed = parameters.budget(TEXT_QUERIES)
     parameters = replace(parameters, max_queries=allowed)
@@ -102,11 +110,15 @@ def run_text_audit(
         progress=named("asking the model", progress),
     )
     estimates = outcome.estimates
+    difference = estimates.difference
+    if parameters.rank_by == "counterfactual" and outcome.counterfactual is not None:
+        difference = outcome.counterfactual.difference
     with clock.phase("ranking"):
         ranking, distinct = order_groups(
             estimates,
+            np.abs(difference),
             rule_sets.rule_counts(),
-            seed_overlaps(rule_sets, estimates.difference, len(texts)),
+            seed_overlaps(rule_sets, difference, len(texts)),
             parameters,
         )
         small = small_category_sets(

@@ -53,6 +53,38 @@ def of_the_terms(group: GroupSummary, label: str) -> str:
     )
 
 
+def own_difference(group: GroupSummary, label: str) -> list[str]:
+    """Say what a group's terms change by themselves, then how the group differs from other texts.
+
+    Parameters
+    ----------
+    group : GroupSummary
+        The group.
+    label : str
+        The favourable label.
+
+    Returns
+    -------
+    list of str
+        The headline and two sentences; nothing if the terms were not compared with others.
+    """
+    found = group.counterfactual
+    if found is None:
+        return []
+    low, high = found.interval
+    categories = series([rule.feature for rule in group.rules])
+    nothing = " No difference at all is within that interval." if low <= 0 <= high else ""
+    return [
+        f"The model predicts “{label}” {how_often(found.difference)} with {group.text} "
+        f"({percent(found.rate_with)}) than with other terms of {categories} in the same texts "
+        f"({percent(found.rate_other)}).",
+        f"Taken as a sample of a larger population, the {plural(found.seeds, 'text')} put that "
+        f"difference at {interval(found.interval)} points.{nothing}",
+        f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
+        f"({percent(group.rate_in)}) differ by {signed(group.difference)} points.",
+    ]
+
+
 def _conclusion(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
     own, whole = found.difference, group.difference
     low, high = found.interval

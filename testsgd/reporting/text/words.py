@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
-from testsgd.reporting.text.sentences import ambiguity, of_the_terms, unknown_words
+from testsgd.reporting.text.sentences import (
+    ambiguity,
+    of_the_terms,
+    own_difference,
+    unknown_words,
+)
 from testsgd.reporting.wording import count, percent, plural, series, share
 from testsgd.reporting.words import Words
 
@@ -82,9 +87,15 @@ class TextWords(Words):
             "few to judge, which does not make the model fair there."
         )
 
-    def beside_top(self, group: GroupSummary, label: str, terms: TermsSummary | None) -> list[str]:
+    def by_terms(self, group: GroupSummary, label: str) -> list[str]:
+        """Say first what a group's terms change by themselves, then the difference from others."""
+        return own_difference(group, label)
+
+    def beside_top(
+        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, own: bool = True
+    ) -> list[str]:
         """Say how much is the terms' own, and whether terms are ambiguous or unknown."""
-        sentences = [self.own_part(group, label)]
+        sentences = [self.own_part(group, label)] if own else []
         if terms is not None:
             sentences += [ambiguity(group, terms), unknown_words(group, terms)]
         return [sentence for sentence in sentences if sentence]
