@@ -1,4 +1,4 @@
-"""The README's table of the six real runs, from reports/*/result.json and datasets/*.toml."""
+"""The README's tables of the real runs, from reports/*/result.json and datasets/*.toml."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from testsgd.reporting import AuditSummary
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAMES = ("census", "bank", "credit", "compas", "crime", "law")
-_BEGIN, _END = "<!-- gallery: python -m benchmarks.gallery -->", "<!-- gallery ends -->"
+_TEXTS = ("wiki", "imdb", "tweets")
+_MARKS = (
+    ("<!-- gallery: python -m benchmarks.gallery -->", "<!-- gallery ends -->"),
+    ("<!-- text gallery: python -m benchmarks.gallery -->", "<!-- text gallery ends -->"),
+)
 
 
 def gallery() -> str:
@@ -49,13 +53,42 @@ def _first(summary: AuditSummary) -> tuple[str, str]:
     )
 
 
+def text_gallery() -> str:
+    """Give the table of the text models: their first group, and how much is the terms' own."""
+    lines = [
+        "| data set | our first group | score | the terms' own | paper's first group | score "
+        "| test accuracy (paper's) |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name in _TEXTS:
+        summary = AuditResult.from_json(_ROOT / "reports" / name / "result.json").summary
+        paper = load_specification(name).paper
+        theirs = "", "", ""
+        if paper is not None:
+            assert paper.top_score is not None
+            terms = paper.top_group.split(", ")
+            named = " and ".join(f"“{term}”" for term in terms)
+            theirs = named, f"{paper.top_score:.1%}", f" ({paper.accuracy:.1%})"
+        top = summary.groups[0]
+        own = top.counterfactual
+        card = read_card(_ROOT / "models" / name)
+        lines.append(
+            f"| [{name}](reports/{name}/report.md) | {top.text} | {top.score:.1%} "
+            f"| {f'{100 * own.difference:+.1f} points' if own else ''} "
+            f"| {theirs[0]} | {theirs[1]} | {card['test accuracy']:.1%}{theirs[2]} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Put the table between its marks in the README."""
+    """Put the tables between their marks in the README."""
     readme = _ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
-    before, _, rest = text.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    readme.write_text(f"{before}{_BEGIN}\n{gallery()}\n{_END}{after}", encoding="utf-8")
+    for (begin, end), table in zip(_MARKS, (gallery(), text_gallery()), strict=True):
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = f"{before}{begin}\n{table}\n{end}{after}"
+    readme.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

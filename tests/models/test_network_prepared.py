@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from testsgd.data import Table
 from testsgd.models import Encoding, Layer, LoadedModel, NetworkModel
 from testsgd.models.encoding import CategoryEncoding, NumberEncoding
+from testsgd.models.files import Labels
+from testsgd.models.output import SigmoidOutput
 from testsgd.sampling import moved
 
 ENCODING = Encoding(
@@ -33,7 +35,10 @@ def make_network(
     last = layers.pop()
     layers.append(Layer(last.weights * np.float32(scale), last.bias * np.float32(scale), "sigmoid"))
     return NetworkModel(
-        tuple(layers), ENCODING, positive_label="yes", favourable=favourable, name="made up"
+        tuple(layers),
+        ENCODING,
+        sigmoid=SigmoidOutput(Labels("yes", "no"), favourable, 0.5),
+        name="made up",
     )
 
 
@@ -109,7 +114,9 @@ def test_outputs_near_the_threshold_are_decided_by_the_whole_network(seed: int) 
         Layer(first.astype(np.float32), np.zeros(8, np.float32), "relu"),
         Layer(generator.normal(size=(8, 1)).astype(np.float32), np.zeros(1, np.float32), "sigmoid"),
     )
-    network = NetworkModel(layers, ENCODING, positive_label="yes", favourable="yes", name="steep")
+    network = NetworkModel(
+        layers, ENCODING, sigmoid=SigmoidOutput(Labels("yes", "no"), "yes", 0.5), name="steep"
+    )
     frame = make_frame(generator, 5000).assign(colour="red")
     column = pd.Series("green", index=frame.index)
     rows = generator.random(5000) < 0.5

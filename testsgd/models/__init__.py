@@ -7,22 +7,22 @@ from testsgd.models.blackbox import (
     PlainRows,
     PreparedRows,
 )
+from testsgd.models.cards import TrainingReport
 from testsgd.models.encoding import Encoding, fit_encoding
+from testsgd.models.files import CARD_FILE, MODEL_FILE, PREPROCESSING_FILE, read_card
+from testsgd.models.keras_training import check_training
 from testsgd.models.network import Layer, NetworkModel
-from testsgd.models.resolve import LoadedModel, load_model
-from testsgd.models.storage import (
-    CARD_FILE,
-    MODEL_FILE,
-    PREPROCESSING_FILE,
-    read_card,
-    read_network,
+from testsgd.models.resolve import LoadedModel, load_model, load_text_model
+from testsgd.models.storage import read_network
+from testsgd.models.text import (
+    CallableTextModel,
+    TextModel,
+    TextNetwork,
+    TextTrainingReport,
+    read_text_network,
+    train_text_network,
 )
-from testsgd.models.training import (
-    HIDDEN_UNITS,
-    TrainingReport,
-    check_training,
-    train_network,
-)
+from testsgd.models.training import HIDDEN_UNITS, train_network
 
 __all__ = [
     "CARD_FILE",
@@ -31,6 +31,7 @@ __all__ = [
     "PREPROCESSING_FILE",
     "PROBE_ROWS",
     "CallableModel",
+    "CallableTextModel",
     "Encoding",
     "Layer",
     "LoadedModel",
@@ -38,11 +39,17 @@ __all__ = [
     "NetworkModel",
     "PlainRows",
     "PreparedRows",
+    "TextModel",
+    "TextNetwork",
+    "TextTrainingReport",
     "TrainingReport",
     "check_training",
     "fit_encoding",
     "load_model",
+    "load_text_model",
     "read_card",
     "read_network",
+    "read_text_network",
     "train_network",
+    "train_text_network",
 ]

@@ -9,7 +9,6 @@ again in full, so that the short cut never changes a decision.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,8 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.models.blackbox import Output, PreparedRows
+from testsgd.models.answers import Output
+from testsgd.models.blackbox import PreparedRows
 from testsgd.models.encoding import Encoding
+from testsgd.models.output import SigmoidOutput
 
 Floats = NDArray[np.float32]
 
@@ -44,18 +45,13 @@ class NetworkModel:
     Parameters
     ----------
     layers : tuple of Layer
-        The last one has a single output, the score of `positive_label` through a sigmoid.
+        The last one has a single output, a score through a sigmoid.
     encoding : Encoding
         From rows to the first layer's inputs.
-    positive_label : str
-        The label whose probability the network gives.
-    favourable : str
-        The label whose rate the audit compares. If it is not `positive_label`, it is decided
-        wherever `positive_label` is not, its score being one minus the other's.
+    sigmoid : SigmoidOutput
+        What the output means and decides.
     name : str
         What to call the network in a report.
-    threshold : float
-        Scores of the favourable label above it, in [0, 1), count as favourable.
     """
 
     kind = "fully connected network"
@@ -67,31 +63,22 @@ class NetworkModel:
         layers: tuple[Layer, ...],
         encoding: Encoding,
         *,
-        positive_label: str,
-        favourable: str,
+        sigmoid: SigmoidOutput,
         name: str,
-        threshold: float = 0.5,
     ) -> None:
         self.layers = layers
         self.encoding = encoding
-        self.positive_label = positive_label
-        self.favourable = favourable
         self.name = name
-        self.threshold: float | None = threshold
-        odds = math.log(threshold) - math.log1p(-threshold) if threshold > 0 else -math.inf
-        # The output's sum at which the decision turns; 0 is a score of one half.
-        self.turning_sum = odds if self._favours_positive else -odds
+        self.threshold: float | None = sigmoid.threshold
+        self.sigmoid = sigmoid
 
     def scores(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Give each row's probability of the favourable label."""
-        sums = self.output_sums(self.encoding.encode(frame)).astype(np.float64)
-        with np.errstate(over="ignore"):
-            positive = 1.0 / (1.0 + np.exp(-sums))
-        return positive if self._favours_positive else 1.0 - positive
+        return self.sigmoid.scores(self.output_sums(self.encoding.encode(frame)))
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Say for each row whether the network gives it the favourable label."""
-        return self.decide(self.output_sums(self.encoding.encode(frame)))
+        return self.sigmoid.decide(self.output_sums(self.encoding.encode(frame)))
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Get ready to decide on variants of `frame` that differ in one column."""
@@ -118,15 +105,6 @@ class NetworkModel:
             sums += layer.bias
         return sums[:, 0]
 
-    def decide(self, sums: Floats) -> NDArray[np.bool_]:
-        """Turn the output's sums into decisions."""
-        positive = sums > self.turning_sum
-        return positive if self._favours_positive else ~positive
-
-    @property
-    def _favours_positive(self) -> bool:
-        return self.favourable == self.positive_label
-
 
 class PreparedNetworkRows:
     """Rows whose first-layer sums are known, see the module's text."""
@@ -149,7 +127,7 @@ class PreparedNetworkRows:
                 for start in range(0, len(self._first), _BLOCK)
             ]
         )
-        return self._model.decide(sums)
+        return self._model.sigmoid.decide(sums)
 
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
@@ -173,9 +151,9 @@ class PreparedNetworkRows:
             first = self._first[places]
             first += (changed[block] - self._inputs[places, inputs]) @ weights
             sums[block] = self._model.after_first(first)
-        near = np.flatnonzero(np.abs(sums - self._model.turning_sum) < _NEAR_THRESHOLD)
+        near = np.flatnonzero(np.abs(sums - self._model.sigmoid.turning_sum) < _NEAR_THRESHOLD)
         if len(near):
             again = self._inputs[marked[near]]
             again[:, inputs] = changed[near]
             sums[near] = self._model.output_sums(again)
-        return self._model.decide(sums)
+        return self._model.sigmoid.decide(sums)

@@ -8,22 +8,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from testsgd._files import sha256_of_file
 from testsgd.data import DatasetSpecification, bundled_folder
+from testsgd.data.text import TextSpecification
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models.blackbox import CallableModel, Model
-from testsgd.models.storage import MODEL_FILE, read_card, read_network
+from testsgd.models.files import MODEL_FILE, read_card
+from testsgd.models.storage import read_network
+from testsgd.models.text.blackbox import CallableTextModel, TextModel
+from testsgd.models.text.storage import read_text_network
+
+M = TypeVar("M", covariant=True)
 
 
 @dataclass(frozen=True)
-class LoadedModel:
+class LoadedModel(Generic[M]):
     """A model and what is known of where it came from.
 
     Attributes
     ----------
-    model : Model
+    model : Model or TextModel
         The black box.
     file_sha256 : str or None
         Of the file it was read from.
@@ -31,7 +37,7 @@ class LoadedModel:
         Its model card, if it has one.
     """
 
-    model: Model
+    model: M
     file_sha256: str | None = None
     card: dict[str, Any] = field(default_factory=dict)
 
@@ -42,8 +48,8 @@ def load_model(
     *,
     favourable_given: bool = False,
     threshold: float = 0.5,
-) -> LoadedModel:
-    """Find a model.
+) -> LoadedModel[Model]:
+    """Find a model of rows.
 
     Parameters
     ----------
@@ -72,55 +78,137 @@ def load_model(
     ParameterError
         If the threshold is not in [0, 1).
     """
+    _check_threshold(threshold)
+    label = specification.label
+
+    def network(path: Path, name: str) -> Model:
+        return read_network(path, favourable=label.favourable, name=name, threshold=threshold)
+
+    def function(called: Callable[..., Any], name: str, kind: str) -> Model:
+        return CallableModel(
+            called,
+            label=label,
+            name=name,
+            kind=kind,
+            favourable_given=favourable_given,
+            threshold=threshold,
+        )
+
+    return _load(source, specification.name, network, function, takes="a data frame")
+
+
+def load_text_model(
+    source: Any,
+    specification: TextSpecification,
+    *,
+    favourable_given: bool = False,
+    threshold: float = 0.5,
+) -> LoadedModel[TextModel]:
+    """Find a model of texts.
+
+    Parameters
+    ----------
+    source : str, path-like, callable, estimator or None
+        As for :func:`load_model`, but a function takes a list of strings.
+    specification : TextSpecification
+        The data set, with the favourable label.
+    favourable_given : bool
+        True if the user named the favourable label for this audit.
+    threshold : float
+        Scores of the favourable label above it count as favourable.
+
+    Returns
+    -------
+    LoadedModel
+
+    Raises
+    ------
+    ModelError
+        If there is no such model or it cannot be loaded.
+    ParameterError
+        If the threshold is not in [0, 1).
+
+    Examples
+    --------
+    >>> specification = TextSpecification.model_validate({
+    ...     "dataset": {"name": "comments"},
+    ...     "text": {"column": "comment"},
+    ...     "label": {"column": "toxic", "favourable": "yes", "values": ["no", "yes"]},
+    ... })
+    >>> def shouts(texts):
+    ...     return ["yes" if text.isupper() else "no" for text in texts]
+    >>> load_text_model(shouts, specification).model.decisions(["Hello", "HELLO"]).tolist()
+    [False, True]
+    """
+    _check_threshold(threshold)
+    label = specification.label
+
+    def network(path: Path, name: str) -> TextModel:
+        return read_text_network(path, favourable=label.favourable, name=name, threshold=threshold)
+
+    def function(called: Callable[..., Any], name: str, kind: str) -> TextModel:
+        return CallableTextModel(
+            called,
+            label=label,
+            name=name,
+            kind=kind,
+            favourable_given=favourable_given,
+            threshold=threshold,
+        )
+
+    return _load(source, specification.name, network, function, takes="a list of strings")
+
+
+def _check_threshold(threshold: float) -> None:
     if not isinstance(threshold, Real) or not 0 <= threshold < 1:
         raise ParameterError(
             f"{threshold} is not at least 0 and below 1",
             where="threshold",
             remedy="give a score such as 0.5",
         )
-    label = specification.label
 
-    def wrap(function: Callable[..., Any], name: str, kind: str) -> LoadedModel:
+
+def _load(
+    source: Any,
+    data_set: str,
+    network: Callable[[Path, str], M],
+    function: Callable[[Callable[..., Any], str, str], M],
+    *,
+    takes: str,
+) -> LoadedModel[M]:
+    """Find a model; `network` reads a file, and `function` wraps a callable."""
+
+    def read(path: Path, name: str) -> LoadedModel[M]:
         return LoadedModel(
-            CallableModel(
-                function,
-                label=label,
-                name=name,
-                kind=kind,
-                favourable_given=favourable_given,
-                threshold=threshold,
-            )
+            network(path, name), file_sha256=sha256_of_file(path), card=read_card(path.parent)
         )
 
     if source is None:
-        return _trained(specification, threshold)
+        return read(_trained(data_set), data_set)
     if isinstance(source, (str, Path)):
         text = str(source)
         if text.endswith(".keras"):
-            name = Path(text).parent.name or text
-            return _network(Path(text), label.favourable, name, threshold)
+            return read(Path(text), Path(text).parent.name or text)
         if ":" in text:
-            function, kind = _import(text)
-            return wrap(function, text, kind)
+            return LoadedModel(function(*_import(text, takes)))
         bundled = bundled_folder("models") / text / MODEL_FILE
         if bundled.is_file():
-            return _network(bundled, label.favourable, text, threshold)
+            return read(bundled, text)
         raise ModelError(
             f"there is no model {text!r}",
             where="model",
             remedy="give a name of the catalogue, a .keras file, or package.module:callable",
         )
-    function, kind = _callable(source)
-    return wrap(function, _name_of(source), kind)
+    called, kind = _callable(source, takes)
+    return LoadedModel(function(called, _name_of(source), kind))
 
 
-def _trained(specification: DatasetSpecification, threshold: float) -> LoadedModel:
-    name = specification.name
-    here = Path("models") / name / MODEL_FILE
-    shipped = bundled_folder("models") / name / MODEL_FILE
-    for path in (here, shipped):
+def _trained(name: str) -> Path:
+    """Find the network trained for a data set: one of the user's own comes first."""
+    for folder in (Path("models"), bundled_folder("models")):
+        path = folder / name / MODEL_FILE
         if path.is_file():
-            return _network(path, specification.label.favourable, name, threshold)
+            return path
     raise ModelError(
         f"there is no trained model for {name!r}",
         where="model",
@@ -128,15 +216,7 @@ def _trained(specification: DatasetSpecification, threshold: float) -> LoadedMod
     )
 
 
-def _network(path: Path, favourable: str, name: str, threshold: float) -> LoadedModel:
-    return LoadedModel(
-        read_network(path, favourable=favourable, name=name, threshold=threshold),
-        file_sha256=sha256_of_file(path),
-        card=read_card(path.parent),
-    )
-
-
-def _import(text: str) -> tuple[Callable[..., Any], str]:
+def _import(text: str, takes: str) -> tuple[Callable[..., Any], str, str]:
     module_name, _, attribute = text.partition(":")
     # As `python -m` does: the user's own modules stand in the working folder.
     folder = str(Path.cwd())
@@ -167,10 +247,11 @@ def _import(text: str) -> tuple[Callable[..., Any], str]:
             where=f"model {text!r}",
             remedy="check the name after the colon",
         ) from error
-    return _callable(target)
+    called, kind = _callable(target, takes)
+    return called, text, kind
 
 
-def _callable(source: Any) -> tuple[Callable[..., Any], str]:
+def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
     predict = getattr(source, "predict", None)
     if callable(predict):
         return predict, f"estimator {type(source).__name__}"
@@ -179,7 +260,7 @@ def _callable(source: Any) -> tuple[Callable[..., Any], str]:
     raise ModelError(
         f"a {type(source).__name__} is no model",
         where="model",
-        remedy="give a function from a data frame to labels or scores, or an object with predict",
+        remedy=f"give a function from {takes} to labels or scores, or an object with predict",
     )
 
 

@@ -1,0 +1,200 @@
+"""What a function says of rows or texts, checked at every call, and read as decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data import Label, category_text
+from testsgd.errors import ModelError, TestSGDError
+
+Output = Literal["labels", "scores"]
+
+Asked = TypeVar("Asked")
+
+# How pandas calls arrays of objects that are scores, such as nullable columns leave behind.
+_OBJECT_SCORES = ("floating", "mixed-integer-float", "decimal")
+
+
+class CheckedFunction(Generic[Asked]):
+    """A function that gives labels or scores, one for each thing it is asked about.
+
+    Parameters
+    ----------
+    function : callable
+        Takes n rows or texts, returns n labels, or n scores in [0, 1] of the favourable label. It
+        gets a copy: what it does to it changes nothing.
+    label : Label
+        The labels and which of them is favourable.
+    name, kind : str
+        What to call the model in a report.
+    favourable_given : bool
+        True if the user named the favourable label for this very audit, so that a model with more
+        than two labels may be read as "this label or another".
+    threshold : float
+        Scores above it count as favourable.
+    output : {"labels", "scores"}, optional
+        What the function returns; found out at the first call if not said.
+    """
+
+    thread_safe = False
+
+    # What one of the things is called that the function is asked about.
+    _one: ClassVar[str] = "row"
+
+    def __init__(
+        self,
+        function: Callable[[Asked], Any],
+        *,
+        label: Label,
+        name: str,
+        kind: str = "function",
+        favourable_given: bool = False,
+        threshold: float = 0.5,
+        output: Output | None = None,
+    ) -> None:
+        self._function = function
+        self._label = label
+        self._favourable_given = favourable_given
+        self._threshold = threshold
+        self._output = output
+        self._seen: set[str] = set()
+        self.name = name
+        self.kind = kind
+
+    @property
+    def output(self) -> Output:
+        """What the model returns; known after the first call."""
+        return self._output or "labels"
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold on scores, None for labels."""
+        return self._threshold if self.output == "scores" else None
+
+    def _decide(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.bool_]:
+        """Call the function with a copy of `count` things, and read its answers.
+
+        `takes` says in words what the function must accept.
+        """
+        answers = self._answers(asked, count, takes)
+        if self._output is None:
+            self._output = self._recognise(answers)
+        return (
+            self._from_scores(answers) if self._output == "scores" else self._from_labels(answers)
+        )
+
+    def _answers(self, asked: Asked, count: int, takes: str) -> NDArray[Any]:
+        one = self._one
+        try:
+            answers = self._function(asked)
+        except TestSGDError:
+            raise
+        except (Exception, SystemExit) as error:
+            # SystemExit too: a model that leaves must not choose the exit code of the audit.
+            raise self._error(
+                f"the model raised {type(error).__name__}: {error}", f"make it accept {takes}"
+            ) from error
+        try:
+            array = np.asarray(answers)
+        except ValueError as error:
+            raise self._error(
+                f"the model did not return one answer a {one}", "return n labels or n scores"
+            ) from error
+        if array.ndim == 2 and array.shape[1] == 1:
+            array = array[:, 0]
+        if array.ndim != 1 or len(array) != count:
+            hint = (
+                "return the column of the favourable label"
+                if array.ndim == 2
+                else f"return one label or score a {one}"
+            )
+            raise self._error(
+                f"the model returned an array of shape {array.shape} for {count} {one}s", hint
+            )
+        if pd.isna(array).any():
+            place = int(np.flatnonzero(pd.isna(array))[0])
+            raise self._error(
+                f"the model returned no number or label (NaN) for {one} {place}",
+                f"make it answer for every {one}",
+            )
+        if array.dtype == object and pd.api.types.infer_dtype(array) in _OBJECT_SCORES:
+            return array.astype(np.float64)
+        return array
+
+    def _distinct(self, answers: NDArray[Any]) -> tuple[NDArray[np.intp], list[str]]:
+        """Split answers into codes and the texts of the labels that they stand for."""
+        try:
+            codes, uniques = pd.factorize(answers)
+        except TypeError as error:
+            raise self._error(
+                f"the model returned a {type(answers[0]).__name__} for {self._one} 0",
+                f"return one label or score a {self._one}",
+            ) from error
+        return codes, [category_text(value) for value in uniques]
+
+    def _recognise(self, answers: NDArray[Any]) -> Output:
+        """Find out at the first call whether the answers are labels or scores; then it is fixed."""
+        known = set(self._label.values or [self._label.favourable])
+        if set(self._distinct(answers)[1]) <= known:
+            return "labels"
+        if np.issubdtype(answers.dtype, np.floating):
+            return "scores"
+        return "labels"
+
+    def _from_scores(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
+        if not np.issubdtype(answers.dtype, np.number):
+            raise self._error(
+                f"the model returned scores at first, then {category_text(answers[0])!r}",
+                "return one kind only",
+            )
+        scores = answers.astype(np.float64)
+        outside = (scores < 0) | (scores > 1)
+        if outside.any():
+            place = int(np.flatnonzero(outside)[0])
+            raise self._error(
+                f"the model returned the score {scores[place]:g} for {self._one} {place}, outside "
+                "[0, 1]",
+                "return the probability of the favourable label",
+            )
+        return scores > self._threshold
+
+    def _from_labels(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
+        codes, texts = self._distinct(answers)
+        self._check_labels(texts)
+        favourable = np.array([text == self._label.favourable for text in texts], dtype=bool)
+        decided: NDArray[np.bool_] = favourable[codes]
+        return decided
+
+    def _check_labels(self, texts: list[str]) -> None:
+        """Check the labels of all answers so far: few rows may happen to get only some of them."""
+        self._seen.update(texts)
+        seen = sorted(self._seen)
+        declared, favourable = self._label.values, self._label.favourable
+        if len(seen) > 2 and not self._favourable_given:
+            raise self._error(
+                f"the model returned {len(seen)} labels ({', '.join(seen[:6])})",
+                "say which one to compare with --favorable LABEL",
+            )
+        unknown = [text for text in seen if declared is not None and text not in declared]
+        if unknown and not (self._favourable_given and favourable in seen):
+            raise self._error(
+                f"the model returned {unknown[0]!r}, which is not among the labels "
+                f"{', '.join(declared or [])}",
+                "return those labels, or scores in [0, 1] as floats, or name the label with "
+                "--favorable",
+            )
+        if len(seen) == 2 and favourable not in seen and not self._favourable_given:
+            # Only where no labels are declared; taken for "never favourable", it would look fair.
+            raise self._error(
+                f"the model returned the labels {seen[0]!r} and {seen[1]!r}, neither is the "
+                f"favourable label {favourable!r}",
+                "correct label.favourable, or name the label with --favorable",
+            )
+
+    def _error(self, what: str, remedy: str) -> ModelError:
+        return ModelError(what, where=f"model {self.name!r}", remedy=remedy, model=self.name)

@@ -1,0 +1,113 @@
+"""Batches of texts of one length, for training with Keras."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.models.text.vocabulary import PADDING, WordNumbers
+
+Rows = NDArray[np.intp]
+
+
+def padded_lengths(counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+    """Give the multiple of `step`, of at least one, to which a text of so many words is padded.
+
+    Examples
+    --------
+    >>> padded_lengths(np.array([0, 8, 9]), 8).tolist()
+    [8, 8, 16]
+    """
+    return np.maximum(-(-counts // step), 1) * step
+
+
+def padded(words: WordNumbers, rows: Rows, step: int) -> NDArray[np.int32]:
+    """Write texts as rows of word numbers, with padding before the first words.
+
+    Parameters
+    ----------
+    words : WordNumbers
+        Texts.
+    rows : numpy.ndarray of int
+        The texts wanted.
+    step : int
+        The width of the result is the padded length of the longest of them.
+
+    Returns
+    -------
+    numpy.ndarray of int32, shape (rows, width)
+
+    Examples
+    --------
+    >>> words = WordNumbers(np.array([5, 6, 7]), np.array([0, 1, 3]))
+    >>> padded(words, np.array([1, 0]), 4).tolist()
+    [[0, 0, 6, 7], [0, 0, 0, 5]]
+    """
+    width = int(padded_lengths(words.counts[rows], step).max(initial=step))
+    out = np.full((len(rows), width), PADDING, dtype=np.int32)
+    for line, row in zip(out, rows.tolist(), strict=True):
+        numbers = words.numbers[words.offsets[row] : words.offsets[row + 1]]
+        line[width - len(numbers) :] = numbers
+    return out
+
+
+class Batches:
+    """Texts in batches of one padded length each.
+
+    Parameters
+    ----------
+    words : WordNumbers
+        Texts.
+    labels : numpy.ndarray of float32
+        One a text.
+    rows : numpy.ndarray of int
+        The texts wanted.
+    step : int
+        As for :func:`padded`.
+    size : int
+        Texts in a batch; fewer in the last of each length.
+    generator : numpy.random.Generator, optional
+        Shuffles texts and batches anew for every pass; without one they keep their order.
+    """
+
+    def __init__(
+        self,
+        words: WordNumbers,
+        labels: NDArray[np.float32],
+        rows: Rows,
+        *,
+        step: int,
+        size: int,
+        generator: np.random.Generator | None = None,
+    ) -> None:
+        self._words = words
+        self._labels = labels
+        self._rows = rows
+        self._lengths = padded_lengths(words.counts, step)
+        self._step = step
+        self._size = size
+        self._generator = generator
+
+    def __len__(self) -> int:
+        _, texts = np.unique(self._lengths[self._rows], return_counts=True)
+        return int((-(-texts // self._size)).sum())
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
+        rows, generator = self._rows, self._generator
+        if generator is not None:
+            rows = generator.permutation(rows)
+        rows = rows[np.argsort(self._lengths[rows], kind="stable")]
+        starts = np.flatnonzero(np.diff(self._lengths[rows])) + 1
+        batches = [
+            group[start : start + self._size]
+            for group in np.split(rows, starts)
+            for start in range(0, len(group), self._size)
+        ]
+        order = np.arange(len(batches))
+        if generator is not None:
+            order = generator.permutation(order)
+        for place in order.tolist():
+            batch = batches[place]
+            yield padded(self._words, batch, self._step), self._labels[batch, np.newaxis]

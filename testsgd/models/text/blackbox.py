@@ -1,0 +1,80 @@
+"""What an audit of texts knows of a model: it says which texts get the favourable label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.models.answers import CheckedFunction, Output
+
+
+class TextModel(Protocol):
+    """A model of texts under audit.
+
+    Attributes
+    ----------
+    name : str
+        What to call it in a report.
+    kind : str
+        What it is, in words.
+    """
+
+    name: str
+    kind: str
+
+    @property
+    def output(self) -> Output:
+        """What it returns."""
+        ...
+
+    @property
+    def threshold(self) -> float | None:
+        """For scores: what lies above it counts as the favourable label."""
+        ...
+
+    @property
+    def thread_safe(self) -> bool:
+        """True if several threads may ask it at once."""
+        ...
+
+    def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Say for each text whether the model gives it the favourable label.
+
+        What is said of a text depends on no other text of the call.
+        """
+        ...
+
+
+class CallableTextModel(CheckedFunction[list[str]]):
+    """A function from a list of strings to labels or scores, checked at every call.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of n strings, returns n labels, or n scores in [0, 1] of the favourable
+        label. The list is its own; it is never empty.
+    **options
+        As for :class:`testsgd.models.answers.CheckedFunction`.
+
+    Examples
+    --------
+    >>> from testsgd.data import Label
+    >>> label = Label(column="toxic", favourable="yes", values=["no", "yes"])
+    >>> model = CallableTextModel(
+    ...     lambda texts: [text.count("!") / 10 for text in texts], label=label, name="loud",
+    ...     threshold=0.1,
+    ... )
+    >>> model.decisions(["hello", "hello!!"]).tolist()
+    [False, True]
+    """
+
+    _one = "text"
+
+    def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Say for each text whether the model gives it the favourable label."""
+        if len(texts) == 0:
+            return np.zeros(0, dtype=bool)
+        return self._decide(list(texts), len(texts), takes="a list of strings")

@@ -1,0 +1,212 @@
+"""The forward pass of embedding, convolution, pooling, LSTM and a single output, in numpy.
+
+Three things make it fast. A convolution of embedded words is a sum of rows, one for each place of
+its kernel and looked up by the word's number, so no product is left to compute there. An LSTM needs
+one matrix product a step for all texts of a block. And a text enters at the step at which its own
+first words stand, so that texts of all lengths go together, and none waits for padding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.models.text.vocabulary import PADDING, WordNumbers
+
+Floats = NDArray[np.float32]
+
+# Texts computed at once. With fewer, calling numpy takes longer than what it does; with more, the
+# arrays of one step are larger than a processor's second cache.
+_BLOCK = 512
+
+
+@dataclass(frozen=True)
+class TextWeights:
+    """The weights of a network, as Keras lays them out.
+
+    Attributes
+    ----------
+    embedding : numpy.ndarray of float32, shape (numbers, dimensions)
+        The vector of each word's number.
+    kernel, kernel_bias : numpy.ndarray of float32, shapes (places, dimensions, filters), (filters,)
+        The convolution, with zeros around the text and a ReLU after it.
+    pool : int
+        Places of which the largest value is kept.
+    input_weights : numpy.ndarray of float32, shape (filters, 4 x units)
+        Of the LSTM, with input gate, forget gate, new cell and output gate side by side.
+    state_weights : numpy.ndarray of float32, shape (units, 4 x units)
+        Of the LSTM, likewise.
+    bias : numpy.ndarray of float32, shape (4 x units,)
+        Of the LSTM.
+    output, output_bias : numpy.ndarray of float32, shapes (units, 1), (1,)
+        The last layer, before its sigmoid.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together.
+    """
+
+    embedding: Floats
+    kernel: Floats
+    kernel_bias: Floats
+    pool: int
+    input_weights: Floats
+    state_weights: Floats
+    bias: Floats
+    output: Floats
+    output_bias: Floats
+
+    def __post_init__(self) -> None:
+        places, dimensions, filters = self.kernel.shape
+        units = len(self.state_weights)
+        fits = (
+            self.embedding.shape[1:] == (dimensions,)
+            and places % 2 == 1
+            and self.pool >= 1
+            and self.kernel_bias.shape == (filters,)
+            and self.input_weights.shape == (filters, 4 * units)
+            and self.state_weights.shape == (units, 4 * units)
+            and self.bias.shape == (4 * units,)
+            and self.output.shape == (units, 1)
+            and self.output_bias.shape == (1,)
+        )
+        if not fits:
+            raise ValueError("shapes")
+
+
+class ForwardPass:
+    """A network made ready for many texts, see the module's text.
+
+    Parameters
+    ----------
+    weights : TextWeights
+        The network.
+    """
+
+    def __init__(self, weights: TextWeights) -> None:
+        self.pool = weights.pool
+        self._places, _, self._filters = weights.kernel.shape
+        # What each word adds to a place of the convolution; a last row of zeros for no word at all.
+        self._tables = [
+            np.vstack([weights.embedding @ part, np.zeros((1, self._filters), dtype=np.float32)])
+            for part in weights.kernel
+        ]
+        self._nothing = len(weights.embedding)
+        self._tables[0] += weights.kernel_bias
+
+        self._units = len(weights.state_weights)
+        gates = np.concatenate(
+            [weights.input_weights, weights.state_weights, weights.bias[np.newaxis]]
+        )
+        put_in, forget, cell, put_out = np.split(gates, 4, axis=1)
+        # One tanh does for all: sigmoid(x) is (1 + tanh(x / 2)) / 2. The state is kept twice as
+        # large, which saves the last division by two.
+        self._gates = np.concatenate([put_in / 2, forget / 2, put_out / 2, cell], axis=1).T.copy()
+        self._gates[:, self._filters : -1] /= 2
+        self._output = weights.output[:, 0] / 2
+        self._output_bias = weights.output_bias[0]
+
+    def steps(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Say how many steps of the LSTM texts of so many words take: at least one."""
+        return np.maximum(-(-counts // self.pool), 1)
+
+    def sums(self, words: WordNumbers) -> Floats:
+        """Compute the output before its sigmoid, shape (texts,).
+
+        A text's sum depends on no other text, but for the order in which a matrix product adds.
+        """
+        counts = words.counts
+        steps = self.steps(counts)
+        order = np.argsort(-steps, kind="stable")
+        sums = np.empty(len(counts), dtype=np.float32)
+        room = _Room(self, min(_BLOCK, len(counts)))
+        for start in range(0, len(order), _BLOCK):
+            block = order[start : start + _BLOCK]
+            grid = self._grid(words.numbers, words.offsets[block + 1], counts[block], steps[block])
+            sums[block] = self._block(grid, steps[block], room)
+        return sums
+
+    def _grid(
+        self,
+        numbers: NDArray[np.int64],
+        stop: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        steps: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Lay texts side by side, a column a text, their ends at the same height."""
+        height = int(steps[0]) * self.pool
+        before_end = np.arange(height, 0, -1)[:, np.newaxis]
+        margin = self._places // 2
+        grid = np.full((height + 2 * margin, len(counts)), self._nothing)
+        inner = grid[margin : margin + height]
+        if len(numbers):
+            inner[:] = numbers.take(stop - before_end, mode="clip")
+        np.copyto(inner, PADDING, where=before_end > counts)
+        if steps[-1] != steps[0]:
+            np.copyto(inner, self._nothing, where=before_end > steps * self.pool)
+        return grid
+
+    def _block(self, grid: NDArray[np.int64], steps: NDArray[np.int64], room: _Room) -> Floats:
+        """Compute the sums of one block, whose texts stand longest first."""
+        longest, width, units = int(steps[0]), len(steps), self._units
+        # Texts that have begun when a step is reached.
+        begun = np.searchsorted(-steps, np.arange(-longest, 0), side="right").tolist()
+        inputs, cell = room.inputs[:, :width], room.cell[:, :width]
+        inputs[self._filters : -1] = 0
+        cell[:] = 0
+        for step, count in enumerate(begun):
+            place = step * self.pool
+            features = self._convolve(grid[place:, :count], room)
+            np.maximum(features.T, 0, out=inputs[: self._filters, :count])
+            gates = np.matmul(self._gates, inputs[:, :count], out=room.gates[:, :count])
+            np.tanh(gates, out=gates)
+            opened = gates[: 3 * units]
+            opened += 1
+            put_in, forget, put_out, new = (
+                gates[part * units : (part + 1) * units] for part in range(4)
+            )
+            put_in *= new
+            forget *= cell[:, :count]
+            forget += put_in
+            state = cell[:, :count]
+            np.multiply(forget, 0.5, out=state)
+            np.tanh(state, out=put_in)
+            np.multiply(put_in, put_out, out=inputs[self._filters : -1, :count])
+        sums: Floats = self._output @ inputs[self._filters : -1] + self._output_bias
+        return sums
+
+    def _convolve(self, grid: NDArray[np.int64], room: _Room) -> Floats:
+        """Compute the convolution at the first places of a grid and keep each filter's largest."""
+        count = grid.shape[1]
+        shape = self.pool, count, self._filters
+        size = self.pool * count * self._filters
+        total, part = room.total[:size].reshape(shape), room.part[:size].reshape(shape)
+        for place, table in enumerate(self._tables):
+            # Every index is in the table; "clip" only saves the check and a copy.
+            np.take(
+                table,
+                grid[place : place + self.pool],
+                axis=0,
+                out=part if place else total,
+                mode="clip",
+            )
+            if place:
+                total += part
+        largest: Floats = total.max(axis=0)
+        return largest
+
+
+class _Room:
+    """Arrays that every block of a call writes into."""
+
+    def __init__(self, network: ForwardPass, width: int) -> None:
+        units, filters = network._units, network._filters
+        self.total = np.empty(network.pool * width * filters, dtype=np.float32)
+        self.part = np.empty_like(self.total)
+        # From top to bottom: the convolution's features, the LSTM's state, ones for the bias.
+        self.inputs = np.ones((filters + units + 1, width), dtype=np.float32)
+        self.gates = np.empty((4 * units, width), dtype=np.float32)
+        self.cell = np.empty((units, width), dtype=np.float32)
