@@ -72,7 +72,7 @@ def test_the_scores_are_those_of_keras(
 ) -> None:
     network = saved(keras, tmp_path, places=places, pool=pool, filters=filters, units=units)
     ours = read_text_network(tmp_path / MODEL_FILE, favourable="good", name="random")
-    texts = texts_of_all_lengths(WORDS, 100)
+    texts = texts_of_all_lengths(WORDS, min(12 * pool + 4, 100))
     expected = keras_scores(network, ours, texts)
     np.testing.assert_allclose(ours.scores(texts), expected, rtol=0, atol=1e-5)
     assert np.ptp(expected) > 0.05

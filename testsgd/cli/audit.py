@@ -195,16 +195,16 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         low, high = group.interval
         row = [
             str(group.rank),
-            f"{group.difference * 100:+.1f}",
+            _points(group.difference),
             f"{group.rate_in:.1%}",
             f"{group.rate_out:.1%}",
             f"{group.n_in:,}",
             group.text,
-            f"{low * 100:+.1f} to {high * 100:+.1f}",
+            f"{_points(low)} to {_points(high)}",
         ]
         if by_terms:
             own = group.counterfactual
-            row.insert(2, f"{own.difference * 100:+.1f}" if own else "")
+            row.insert(2, _points(own.difference) if own else "")
         if summary.mode == "sampled":
             row.insert(2, f"{group.margin * 100:.1f}")
         rows.append(row)
@@ -214,3 +214,8 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         columns,
         rows,
     )
+
+
+def _points(difference: float) -> str:
+    """Write a difference in points; what rounds to nothing has no minus."""
+    return f"{round(100 * difference, 1) + 0.0:+.1f}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.models.blas import single_threaded_products
 from testsgd.models.text.vocabulary import PADDING, WordNumbers
 
 Floats = NDArray[np.float32]
@@ -123,10 +124,12 @@ class ForwardPass:
         order = np.argsort(-steps, kind="stable")
         sums = np.empty(len(counts), dtype=np.float32)
         room = _Room(self, min(_BLOCK, len(counts)))
-        for start in range(0, len(order), _BLOCK):
-            block = order[start : start + _BLOCK]
-            grid = self._grid(words.numbers, words.offsets[block + 1], counts[block], steps[block])
-            sums[block] = self._block(grid, steps[block], room)
+        with single_threaded_products():
+            for start in range(0, len(order), _BLOCK):
+                block = order[start : start + _BLOCK]
+                stop, ahead = words.offsets[block + 1], steps[block]
+                grid = self._grid(words.numbers, stop, counts[block], ahead)
+                sums[block] = self._block(grid, ahead, room)
         return sums
 
     def _grid(
