@@ -114,9 +114,9 @@ def test_a_group_of_one_term_is_compared_with_other_terms() -> None:
     page = page_of(comments_document())
     single = next(group for group in findings(text_summary()) if len(group.rules) == 1)
     card = page[page.index(f'id="group-{single.rank}"') :].partition("</article>")[0]
-    assert "This term" in card
+    assert "Against other texts" in card
     assert "Against other terms in the same texts" in card
-    assert "What the term gives on its own" in card
+    assert "Compared in two ways" in card
     assert "single term" not in card
 
 
