@@ -8,7 +8,16 @@ from collections.abc import Callable
 import hypothesis
 import pytest
 
-from testsgd.data import DatasetSpecification, Table, find_files, load_specification, load_table
+from testsgd.data import (
+    DatasetSpecification,
+    Table,
+    Texts,
+    TextSpecification,
+    find_files,
+    load_specification,
+    load_table,
+    load_texts,
+)
 from testsgd.errors import DownloadError
 from testsgd.models import LoadedModel, load_model
 
@@ -63,3 +72,27 @@ def demo_table(demo_specification: DatasetSpecification) -> Table:
 def demo_model(demo_specification: DatasetSpecification) -> LoadedModel:
     """Load the demo's committed network."""
     return load_model(None, demo_specification)
+
+
+@pytest.fixture(scope="session")
+def real_texts() -> Callable[[str], Texts]:
+    """Load real texts with those for training, or skip the test where their files are absent.
+
+    Where TESTSGD_REQUIRE_REAL_DATA is set (in CI), an absent file is a failure.
+    """
+    loaded: dict[str, Texts] = {}
+
+    def load(name: str) -> Texts:
+        if name not in loaded:
+            specification = load_specification(name)
+            assert isinstance(specification, TextSpecification)
+            try:
+                find_files(specification, download=False)
+            except DownloadError as error:
+                if os.environ.get("TESTSGD_REQUIRE_REAL_DATA"):
+                    raise
+                pytest.skip(f"the real data are absent: {error}")
+            loaded[name] = load_texts(specification, download=False, training=True)
+        return loaded[name]
+
+    return load

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from testsgd.data import HOME_VARIABLE, TextSpecification, find_files, load_specification
-from testsgd.data.text import Texts, load_texts
-from testsgd.errors import DownloadError
+from testsgd.data import HOME_VARIABLE
 
 
 @pytest.fixture
@@ -97,27 +94,3 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
 
     monkeypatch.setattr(requests.Session, "request", refuse)
     return lambda: asked
-
-
-@pytest.fixture(scope="session")
-def real_texts() -> Callable[[str], Texts]:
-    """Load real texts with those for training, or skip the test where their files are absent.
-
-    Where TESTSGD_REQUIRE_REAL_DATA is set (in CI), an absent file is a failure.
-    """
-    loaded: dict[str, Texts] = {}
-
-    def load(name: str) -> Texts:
-        if name not in loaded:
-            specification = load_specification(name)
-            assert isinstance(specification, TextSpecification)
-            try:
-                find_files(specification, download=False)
-            except DownloadError as error:
-                if os.environ.get("TESTSGD_REQUIRE_REAL_DATA"):
-                    raise
-                pytest.skip(f"the real data are absent: {error}")
-            loaded[name] = load_texts(specification, download=False, training=True)
-        return loaded[name]
-
-    return load

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from testsgd.data import TextSpecification, find_files, load_specification
-from testsgd.data.text import Texts, load_terms, load_texts
-from testsgd.errors import DownloadError
+from testsgd.data import Texts, TextSpecification, load_specification, load_terms
 from testsgd.models import TextNetwork, load_text_model
 from testsgd.models.labelled import binary_labels, split
 
@@ -25,16 +23,6 @@ def shipped(name: str) -> tuple[TextNetwork, dict[str, Any], TextSpecification]:
     loaded = load_text_model(name, specification)
     assert isinstance(loaded.model, TextNetwork)
     return loaded.model, loaded.card, specification
-
-
-def real_texts(specification: TextSpecification) -> Texts:
-    try:
-        find_files(specification, download=False)
-    except DownloadError as error:
-        if os.environ.get("TESTSGD_REQUIRE_REAL_DATA"):
-            raise
-        pytest.skip(f"the real data are absent: {error}")
-    return load_texts(specification, download=False, training=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,9 +62,11 @@ def test_the_card_is_of_this_data_set(name: str) -> None:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", NAMES)
-def test_the_test_accuracy_is_the_one_of_the_card(name: str) -> None:
+def test_the_test_accuracy_is_the_one_of_the_card(
+    name: str, real_texts: Callable[[str], Texts]
+) -> None:
     network, card, specification = shipped(name)
-    texts = real_texts(specification)
+    texts = real_texts(name)
     labels = binary_labels(texts.labels, specification.label, one="text", source=name)
     test = split(
         labels,

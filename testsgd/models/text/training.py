@@ -22,7 +22,9 @@ from testsgd.models.text.vocabulary import Vocabulary, fit_vocabulary
 
 EPOCHS = 8
 
-# Found by trying on the training part of the reviews; more of anything made no network better.
+# Found by trying on the training part of the reviews; more of anything made no network better. Of
+# 235 words on average, 800 leave out one in a hundred. With 400, both ends were as good as the last
+# words, and the first words alone were worse.
 _WORDS = 20_000
 _LONGEST = 800
 _DIMENSIONS = 32
