@@ -89,7 +89,7 @@ def test_walk_stops_at_the_limit_without_looking_further():
     overlaps = member_overlaps(members, np.ones(2000, dtype=np.int64))
     kept = distinct_groups(np.arange(2000), overlaps, overlap=0.8, limit=3, block=block_of(2000))
     assert kept == [0, 1, 2]
-    assert len(asked) < 1000
+    assert len(set(asked)) < 1000
 
 
 def test_no_groups_keep_none():

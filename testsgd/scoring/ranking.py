@@ -12,6 +12,8 @@ Overlaps = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
 
 # Numbers in one block of groups by cells, 8 MB.
 _BLOCK_NUMBERS = 1 << 20
+# The rest of a block is compared anew with each group that is kept from it.
+_MOST_GROUPS = 128
 
 
 def rank_groups(
@@ -82,14 +84,14 @@ def distinct_groups(
     kept: list[int] = []
     for start in range(0, len(order), block):
         candidates = order[start : start + block]
-        # Compare with everything kept so far at once, then one by one within the block.
-        fresh = candidates[_no_copy(overlaps, candidates, kept, overlap)]
-        before = len(kept)
-        for group in fresh:
-            if _no_copy(overlaps, np.array([group]), kept[before:], overlap)[0]:
-                kept.append(int(group))
-                if len(kept) >= limit:
-                    return kept
+        # Compared with everything kept before at once, then with each that is kept from the block.
+        fresh = np.flatnonzero(_no_copy(overlaps, candidates, kept, overlap))
+        while len(fresh):
+            kept.append(int(candidates[fresh[0]]))
+            if len(kept) >= limit:
+                return kept
+            fresh = fresh[1:]
+            fresh = fresh[_no_copy(overlaps, candidates[fresh], kept[-1:], overlap)]
     return kept
 
 
@@ -123,14 +125,14 @@ def member_overlaps(
 
 
 def block_of(cells: int) -> int:
-    """Give how many groups of so many cells to compare at once, in 8 MB."""
-    return max(8, _BLOCK_NUMBERS // max(1, cells))
+    """Give how many groups of so many cells to compare at once."""
+    return max(8, min(_MOST_GROUPS, _BLOCK_NUMBERS // max(1, cells)))
 
 
 def _no_copy(
     overlaps: Overlaps, groups: NDArray[np.intp], kept: list[int], overlap: float
 ) -> NDArray[np.bool_]:
-    if not kept:
+    if not kept or not len(groups):
         return np.ones(len(groups), dtype=bool)
     shares = overlaps(groups, np.array(kept, dtype=np.intp))
     return np.asarray(np.all(shares < overlap, axis=1), dtype=bool)
