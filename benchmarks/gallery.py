@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from testsgd.api import AuditResult
 from testsgd.data import load_specification
 from testsgd.models import read_card
 from testsgd.reporting import AuditSummary
+from testsgd.results import AuditResult
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAMES = ("census", "bank", "credit", "compas", "crime", "law")

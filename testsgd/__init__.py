@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from testsgd._version import __version__
 
 if TYPE_CHECKING:
-    from testsgd.api import AuditResult, audit
+    from testsgd.api import audit
     from testsgd.data import (
         DatasetSpecification,
         SensitiveTerms,
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     )
     from testsgd.errors import TestSGDError
     from testsgd.models import load_model, load_text_model, train_network, train_text_network
+    from testsgd.results import AuditResult
 
 _HOMES = {
-    "AuditResult": "testsgd.api",
+    "AuditResult": "testsgd.results",
     "audit": "testsgd.api",
     "DatasetSpecification": "testsgd.data",
     "SensitiveTerms": "testsgd.data",

@@ -1,15 +1,12 @@
-"""The Python interface: one call for an audit, one object for its result."""
+"""The Python interface: one call for an audit, of rows or of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from testsgd._files import write_text
 from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
 from testsgd.auditing.text import run_text_audit
 from testsgd.data import (
@@ -25,173 +22,15 @@ from testsgd.data import (
     load_texts,
     specification_from_mapping,
 )
-from testsgd.errors import ParameterError, ResultError
+from testsgd.errors import ParameterError
 from testsgd.models import load_model, load_text_model
-from testsgd.reporting import (
-    AuditSummary,
-    Verdict,
-    groups_frame,
-    import_pyarrow,
-    read_summary,
-    render_html,
-    render_json,
-    render_markdown,
-    summarise,
-    summary_frame,
-    write_csv,
-    write_parquet,
-)
-
-FORMATS = ("html", "md", "json", "csv", "parquet")
-
-FILE_NAMES = {
-    "html": "report.html",
-    "md": "report.md",
-    "json": "result.json",
-    "csv": "groups.csv",
-    "parquet": "groups.parquet",
-}
+from testsgd.reporting import summarise
+from testsgd.results import AuditResult
 
 Specification = DatasetSpecification | TextSpecification
 
 # Examples of each sensitive term that a report of texts shows.
 SNIPPETS = 3
-
-# These views hold all groups, so they are written from the findings.
-_ALL_GROUPS = {"csv": write_csv, "parquet": write_parquet}
-
-
-class AuditResult:
-    """The result of an audit; every view of it is rendered from one summary.
-
-    Parameters
-    ----------
-    summary : AuditSummary
-        The document.
-    findings : Findings, optional
-        What it was made from; a result that was read back from JSON has none.
-
-    Attributes
-    ----------
-    summary : AuditSummary
-        As given.
-    findings : Findings or None
-        As given.
-    """
-
-    def __init__(self, summary: AuditSummary, findings: Findings | None = None) -> None:
-        self.summary = summary
-        self.findings = findings
-
-    @property
-    def verdict(self) -> Verdict:
-        """The outcome in words, with the exit code that the CLI gives."""
-        return self.summary.verdict
-
-    @property
-    def groups(self) -> pd.DataFrame:
-        """All frequent groups by rank; of a result read back from JSON, those it holds."""
-        if self.findings is not None:
-            return groups_frame(self.findings)
-        return summary_frame(self.summary)
-
-    @property
-    def distinct(self) -> pd.DataFrame:
-        """The groups that are no near copies of one ranked above them."""
-        groups = self.groups
-        return groups[groups["distinct"].astype(bool)]
-
-    def to_json(self) -> str:
-        """Give the summary as JSON text, after the schema ``testsgd.audit/1``."""
-        return render_json(self.summary)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        return render_html(self.summary)
-
-    def to_markdown(self) -> str:
-        """Give the report as Markdown."""
-        return render_markdown(self.summary)
-
-    @classmethod
-    def from_json(cls, source: str | Path) -> AuditResult:
-        """Read a result back.
-
-        Parameters
-        ----------
-        source : str or path-like
-            JSON text, or the path of a file that holds it.
-
-        Returns
-        -------
-        AuditResult
-
-        Raises
-        ------
-        ResultError
-            If it is no result of an audit.
-        """
-        text = str(source)
-        if isinstance(source, str) and text.lstrip().startswith("{"):
-            return cls(read_summary(text))
-        try:
-            return cls(read_summary(Path(text).read_text(encoding="utf-8"), where=text))
-        except FileNotFoundError as error:
-            raise ResultError(
-                "there is no such file", where=text, remedy="check the path"
-            ) from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise ResultError(
-                "the file cannot be read as text", where=text, remedy="give a result.json"
-            ) from error
-
-    def write(
-        self, folder: str | Path, formats: Sequence[str] = ("html", "md", "json")
-    ) -> list[Path]:
-        """Write views of the result into a folder, each file whole or not at all.
-
-        Parameters
-        ----------
-        folder : path-like
-            Made if it is not there.
-        formats : sequence of {"html", "md", "json", "csv", "parquet"}
-            Which views; the last two hold all frequent groups.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files written.
-
-        Raises
-        ------
-        ParameterError
-            If a format is unknown, or needs the findings and the result was read from JSON.
-        MissingExtraError
-            If ``parquet`` is asked for and pyarrow is not installed.
-        """
-        check_formats(formats)
-        for item in formats:
-            if self.findings is None and item in _ALL_GROUPS:
-                raise ParameterError(
-                    f"{item!r} holds all groups, a saved result only the top ones",
-                    where="format",
-                    remedy="run the audit again with that format",
-                )
-        texts = {"html": self.to_html, "md": self.to_markdown, "json": self.to_json}
-        # Rendered first, written then: if one view fails, no file is touched.
-        rendered = {item: texts[item]() for item in formats if item in texts}
-        written = []
-        for item in formats:
-            target = Path(folder) / FILE_NAMES[item]
-            if item in rendered:
-                write_text(target, rendered[item])
-            elif self.findings is not None:
-                _ALL_GROUPS[item](self.findings, target)
-            written.append(target)
-        return written
-
-    def __repr__(self) -> str:
-        return f"<AuditResult of {self.summary.data.name!r}: {self.verdict.headline}>"
 
 
 def audit(
@@ -321,19 +160,6 @@ def audit(
             progress=progress,
         )
     return AuditResult(summarise(findings, snippets=snippets), findings)
-
-
-def check_formats(formats: Sequence[str]) -> None:
-    """Raise an error if a format of reports is unknown, or needs what is not installed."""
-    for item in formats:
-        if item not in FORMATS:
-            raise ParameterError(
-                f"the format {item!r} is unknown",
-                where="format",
-                remedy=f"choose from {', '.join(FORMATS)}",
-            )
-    if "parquet" in formats:
-        import_pyarrow()
 
 
 def resolve_specification(

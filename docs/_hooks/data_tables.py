@@ -7,7 +7,6 @@ from pathlib import Path
 
 from markdown_text import cell, table
 
-from testsgd.api import AuditResult
 from testsgd.data import (
     DatasetSpecification,
     Specification,
@@ -18,6 +17,7 @@ from testsgd.data import (
     load_terms,
 )
 from testsgd.reporting import AuditSummary
+from testsgd.results import AuditResult
 
 _REPORTS = Path(__file__).parents[2] / "reports"
 

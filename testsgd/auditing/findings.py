@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -36,7 +37,7 @@ class RuleSets(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class Findings(ABC):
     """What every audit computes, of rows as of texts.
 
     Attributes
@@ -84,14 +85,14 @@ class Findings:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
+    @abstractmethod
     def rows(self) -> int:
         """How many rows or texts were audited."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def overall_rate(self) -> float:
         """Rate of the favourable label over everything that was asked about, NaN if unknown."""
-        raise NotImplementedError
 
     def rule_set(self, group: int) -> RuleSet:
         """Give a group's description."""

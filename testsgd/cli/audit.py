@@ -10,8 +10,8 @@ import typer
 from testsgd.cli.console import Column, print_line, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from testsgd.api import AuditResult
     from testsgd.reporting import GroupSummary
+    from testsgd.results import AuditResult
 
 _SHOWN = 10
 
@@ -118,10 +118,10 @@ def audit(
 
     Exit codes: 0 done, 1 the gate --fail-above was exceeded, 2 bad input, 3 not enough evidence.
     """
-    from testsgd import api
+    from testsgd import api, results
 
     wanted = [item.strip() for item in formats.split(",") if item.strip()]
-    api.check_formats(wanted)
+    results.check_formats(wanted)
     with progress_bar(quiet) as progress:
         result = api.audit(
             model,

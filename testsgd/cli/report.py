@@ -27,7 +27,7 @@ def report(
 
     The exit code is that of the result's verdict.
     """
-    from testsgd.api import AuditResult, check_formats
+    from testsgd.results import AuditResult, check_formats
 
     wanted = [item.strip() for item in formats.split(",") if item.strip()]
     check_formats(wanted)
