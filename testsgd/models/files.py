@@ -138,7 +138,7 @@ def read_layers(
     read : callable
         Makes a network of the layers' configurations, in order, each with its class under
         ``"class"``, and of a function from a place in the file of weights, such as
-        ``"dense/vars"``, to the arrays there. It raises :class:`WrongLayers` if the layers are not
+        ``"dense/vars"``, to the arrays there. It raises :class:`WrongLayersError` if the layers are not
         those it knows, and anything else if they do not fit together.
     kind : str
         The layers that `read` knows, in words.
@@ -160,7 +160,7 @@ def read_layers(
             if layer["class_name"] != "InputLayer"
         ]
         if configuration["class_name"] != "Sequential":
-            raise WrongLayers
+            raise WrongLayersError
         with h5py.File(weights, "r") as file:
             stored = file["layers"]
 
@@ -172,7 +172,7 @@ def read_layers(
                 return found
 
             return read(layers, arrays)
-    except WrongLayers as error:
+    except WrongLayersError as error:
         raise ModelError(
             f"the network is not {kind}",
             where=str(path),
@@ -187,7 +187,7 @@ def read_layers(
         ) from error
 
 
-class WrongLayers(Exception):  # noqa: N818
+class WrongLayersError(Exception):
     """The layers are sound but not those that can be computed here."""
 
 

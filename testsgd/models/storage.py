@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
 from testsgd.models.encoding import Encoding
-from testsgd.models.files import WrongLayers, read_layers, read_preprocessing
+from testsgd.models.files import WrongLayersError, read_layers, read_preprocessing
 from testsgd.models.network import Layer, NetworkModel
 from testsgd.models.output import SigmoidOutput
 
@@ -76,7 +76,7 @@ def _dense_layers(
         and layers[-1]["units"] == 1
     )
     if not plain:
-        raise WrongLayers
+        raise WrongLayersError
     read = []
     for layer in layers:
         weights, bias = arrays(f"{layer['name']}/vars")

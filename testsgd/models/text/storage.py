@@ -14,7 +14,7 @@ from testsgd._files import write_text
 from testsgd.errors import ModelError
 from testsgd.models.files import (
     Labels,
-    WrongLayers,
+    WrongLayersError,
     read_layers,
     read_preprocessing,
     write_preprocessing,
@@ -148,14 +148,14 @@ def _text_weights(
     layers: list[dict[str, Any]], arrays: Callable[[str], list[NDArray[np.float32]]]
 ) -> TextWeights:
     if [layer["class"] for layer in layers] != [name for name, _ in _LAYERS]:
-        raise WrongLayers
+        raise WrongLayersError
     for layer, (_, needed) in zip(layers, _LAYERS, strict=True):
         if any(_plain(layer[key]) != value for key, value in needed.items()):
-            raise WrongLayers
+            raise WrongLayersError
     pooling = layers[2]
     pool = _plain(pooling["pool_size"])
     if pool != _plain(pooling["strides"]) or len(pool) != 1:
-        raise WrongLayers
+        raise WrongLayersError
     # The file of weights calls layers by their kinds, whatever their names are.
     (vectors,) = arrays("embedding/vars")
     kernel, kernel_bias = arrays("conv1d/vars")
