@@ -138,8 +138,8 @@ def read_layers(
     read : callable
         Makes a network of the layers' configurations, in order, each with its class under
         ``"class"``, and of a function from a place in the file of weights, such as
-        ``"dense/vars"``, to the arrays there. It raises :class:`WrongLayersError` if the layers are not
-        those it knows, and anything else if they do not fit together.
+        ``"dense/vars"``, to the arrays there. It raises :class:`WrongLayersError` if the layers are
+        not those it knows, and anything else if they do not fit together.
     kind : str
         The layers that `read` knows, in words.
 
