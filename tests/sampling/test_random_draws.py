@@ -12,7 +12,7 @@ from scipy import stats
 
 import testsgd.sampling.draws as draws_module
 from testsgd.models import CallableModel
-from testsgd.sampling import Draws, decide_draws, draw, drawn_frame
+from testsgd.sampling import Draws, decide_draws, draw, drawn_frame, drawn_neighbours
 
 TABLE = make_table(
     {
@@ -86,6 +86,17 @@ def test_drawn_row_is_its_seed_with_one_cell_moved_or_none(drawn):
         found = frame.iloc[place].to_dict()
         assert all(same_cell(found[column], expected[column]) for column in expected)
     pd.testing.assert_frame_equal(TABLE.frame, before)
+
+
+@given(some_draws())
+def test_it_is_told_which_drawn_rows_differ_from_their_seeds(drawn):
+    frame, changed = drawn_neighbours(TABLE, drawn)
+    pd.testing.assert_frame_equal(frame, drawn_frame(TABLE, drawn))
+    seeds = TABLE.frame.iloc[drawn.rows].to_dict("records")
+    assert changed.tolist() == [
+        not all(same_cell(found[name], seed[name]) for name in seed)
+        for found, seed in zip(frame.to_dict("records"), seeds, strict=True)
+    ]
 
 
 @given(some_draws(), st.integers(1, 6))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.rules import FrequentRuleSets
 from testsgd.sampling import Neighbourhood
 from testsgd.scoring import difference_interval, effective_size, enough, score_margins
 
@@ -93,25 +92,47 @@ class Estimates:
         return replace(self, **arrays)
 
     def population_interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """Compute the interval for the difference in the population the rows are drawn from."""
-        if self.squares_in is not None and self.squares_out is not None:
-            size_in = _exact_size(self.favourable_in, self.squares_in, self.rows_in, self.answers)
+        """Compute the interval for the difference in the population the rows are drawn from.
+
+        NaN where nothing was sampled on one side.
+        """
+        known = self.sampled
+        found = self.take(np.flatnonzero(known))
+        if found.squares_in is not None and found.squares_out is not None:
+            size_in = _exact_size(
+                found.favourable_in, found.squares_in, found.rows_in, self.answers
+            )
             size_out = _exact_size(
-                self.favourable_out, self.squares_out, self.rows_out, self.answers
+                found.favourable_out, found.squares_out, found.rows_out, self.answers
             )
         else:
             # Both the rows and the draws vary; variances add, so sizes add like resistances.
-            size_in = 1 / (1 / self.rows_in + 1 / self.samples_in)
-            size_out = 1 / (1 / self.rows_out + 1 / self.samples_out)
-        return difference_interval(self.rate_in, size_in, self.rate_out, size_out, confidence)
+            size_in = 1 / (1 / found.rows_in + 1 / found.samples_in)
+            size_out = 1 / (1 / found.rows_out + 1 / found.samples_out)
+        ends = np.full((2, len(known)), np.nan)
+        ends[:, known] = difference_interval(
+            found.rate_in, size_in, found.rate_out, size_out, confidence
+        )
+        return ends[0], ends[1]
 
 
-def exact_estimates(rule_sets: FrequentRuleSets, neighbourhood: Neighbourhood) -> Estimates:
+def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
     """Give the estimates of an audit that asked about every neighbour.
 
-    The rule sets' sums must be of rows, of favourable neighbours, and of their squares.
+    Parameters
+    ----------
+    sums : numpy.ndarray of int64, shape (3, groups)
+        Over the rows of each group: the rows, their favourable neighbours, and the squares of
+        these.
+    neighbourhood : Neighbourhood
+        All rows' favourable neighbours.
+
+    Returns
+    -------
+    Estimates
+        Decided, unless a group has no rows on one side.
     """
-    rows, favourable, squares = rule_sets.sums
+    rows, favourable, squares = sums
     total = len(neighbourhood.favourable)
     counts = neighbourhood.favourable.astype(np.int64)
     groups = len(rows)
@@ -127,7 +148,38 @@ def exact_estimates(rule_sets: FrequentRuleSets, neighbourhood: Neighbourhood) -
         answers=neighbourhood.size,
         margin=np.zeros(groups),
         wilson=np.zeros(groups, dtype=bool),
-        decided=np.ones(groups, dtype=bool),
+        decided=(rows > 0) & (rows < total),
+    )
+
+
+def counted_estimates(tallies: Counts) -> Estimates:
+    """Give the estimates of an audit that asked about each row, or each text, of a side once.
+
+    Parameters
+    ----------
+    tallies : numpy.ndarray of int64, shape (4, groups)
+        Rows inside, rows outside, favourable ones inside, favourable ones outside.
+
+    Returns
+    -------
+    Estimates
+        Decided, unless a group has no rows on one side.
+    """
+    rows_in, rows_out, favourable_in, favourable_out = tallies
+    return Estimates(
+        rows_in=rows_in,
+        rows_out=rows_out,
+        samples_in=rows_in,
+        samples_out=rows_out,
+        favourable_in=favourable_in,
+        favourable_out=favourable_out,
+        # One answer a row, 0 or 1: the squares are the answers.
+        squares_in=favourable_in,
+        squares_out=favourable_out,
+        answers=1,
+        margin=np.zeros(len(rows_in)),
+        wilson=np.zeros(len(rows_in), dtype=bool),
+        decided=(rows_in > 0) & (rows_out > 0),
     )
 
 

@@ -64,7 +64,7 @@ def audit_exactly(
         )
     return Outcome(
         rule_sets,
-        exact_estimates(rule_sets, neighbourhood),
+        exact_estimates(rule_sets.sums, neighbourhood),
         rows * neighbourhood.size,
         cell_favourable,
         neighbourhood.queries,

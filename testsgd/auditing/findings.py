@@ -14,6 +14,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
 from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup
+from testsgd.scoring import Overlaps, block_of, member_overlaps
 
 
 class RuleSets(Protocol):
@@ -94,6 +95,15 @@ class Findings(ABC):
     def overall_rate(self) -> float:
         """Rate of the favourable label over everything that was asked about, NaN if unknown."""
 
+    @property
+    def block(self) -> int:
+        """How many groups to compare at once."""
+        return 64
+
+    @abstractmethod
+    def overlaps(self) -> Overlaps:
+        """Give how much groups overlap, for telling near copies apart."""
+
     def rule_set(self, group: int) -> RuleSet:
         """Give a group's description."""
         return self.rule_sets.rule_set(group)
@@ -156,6 +166,18 @@ class TableFindings(Findings):
         rows_in, rows_out = estimates.rows_in[0], estimates.rows_out[0]
         weighted = estimates.rate_in[0] * rows_in + estimates.rate_out[0] * rows_out
         return float(weighted / (rows_in + rows_out))
+
+    @property
+    def block(self) -> int:
+        """How many groups to compare at once."""
+        return block_of(self.contingency.cells)
+
+    def overlaps(self) -> Overlaps:
+        """Give Jaccard's index of the groups' rows."""
+        return member_overlaps(
+            lambda groups: self.rule_sets.members(groups, self.contingency),
+            self.contingency.tally(),
+        )
 
     def group_texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
         """Write the descriptions of many groups."""

@@ -53,6 +53,22 @@ class Table:
     def __len__(self) -> int:
         return len(self.frame)
 
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Give some of the rows.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray of int
+            Their places, in the order wanted.
+        """
+        frame = self.frame.iloc[rows]
+        return replace(
+            self,
+            frame=frame,
+            labels=None if self.labels is None else self.labels.iloc[rows],
+            missing={name: int(frame[name].isna().sum()) for name in self.missing},
+        )
+
     def sample(self, count: int, seed: int) -> Table:
         """Draw rows without replacement; they keep their order, and a note says so.
 
@@ -65,16 +81,9 @@ class Table:
         """
         if count >= len(self):
             return self
-        rows = np.sort(np.random.default_rng(seed).choice(len(self), size=count, replace=False))
-        frame = self.frame.iloc[rows]
+        drawn = np.random.default_rng(seed).choice(len(self), size=count, replace=False)
         note = f"a sample of {count:,} of the {len(self):,} rows, drawn with seed {seed}"
-        return replace(
-            self,
-            frame=frame,
-            labels=None if self.labels is None else self.labels.iloc[rows],
-            missing={name: int(frame[name].isna().sum()) for name in self.missing},
-            notes=(*self.notes, note),
-        )
+        return replace(self.take(np.sort(drawn)), notes=(*self.notes, note))
 
     def codes(self, feature: str, rows: slice = slice(None)) -> NDArray[np.int16]:
         """Give the place of each row's value among the declared values, -1 where missing."""

@@ -69,8 +69,29 @@ def draw(
 
 def drawn_frame(table: Table, draws: Draws) -> pd.DataFrame:
     """Build the drawn neighbours as rows of a data frame."""
+    return drawn_neighbours(table, draws)[0]
+
+
+def drawn_neighbours(table: Table, draws: Draws) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """Build the drawn neighbours, and say which of them differ from their seed rows.
+
+    Parameters
+    ----------
+    table : Table
+        The rows; never changed.
+    draws : Draws
+        Which neighbours.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        One row a draw.
+    changed : numpy.ndarray of bool, shape (m,)
+        False where the move would leave the domain, or the cell is missing.
+    """
     frame = table.frame.iloc[draws.rows].reset_index(drop=True)
     columns = {}
+    changed = np.zeros(len(draws), dtype=bool)
     for place, name in enumerate(table.specification.insensitive):
         chosen = draws.features == place
         if not chosen.any():
@@ -78,8 +99,9 @@ def drawn_frame(table: Table, draws: Draws) -> pd.DataFrame:
         # Where the feature is not the one drawn, the direction is 0: the cell stays.
         directions = np.where(chosen, draws.directions, 0)
         feature = table.specification.features[name]
-        columns[name], _ = moved(frame[name], feature, name, directions)
-    return frame.assign(**columns)
+        columns[name], moved_here = moved(frame[name], feature, name, directions)
+        changed |= moved_here
+    return frame.assign(**columns), changed
 
 
 def decide_draws(model: Model, table: Table, draws: Draws) -> NDArray[np.bool_]:

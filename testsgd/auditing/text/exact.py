@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
@@ -79,20 +79,8 @@ def audit_texts_exactly(
     rows_out = len(texts) - containing_all(mentions, rule_sets, once)
     favourable = int(answers.sum())
     favourable_out = favourable - containing_all(mentions, rule_sets, answers.astype(np.int64))
-    estimates = Estimates(
-        rows_in=rows_in,
-        rows_out=rows_out,
-        samples_in=rows_in,
-        samples_out=rows_out,
-        favourable_in=favourable_in,
-        favourable_out=favourable_out,
-        # One answer a seed, 0 or 1: the squares are the answers.
-        squares_in=favourable_in,
-        squares_out=favourable_out,
-        answers=1,
-        margin=np.zeros(groups),
-        wilson=np.zeros(groups, dtype=bool),
-        decided=rows_out > 0,
+    estimates = counted_estimates(
+        np.array([rows_in, rows_out, favourable_in, favourable_out], dtype=np.int64)
     )
     return TextOutcome(
         estimates,

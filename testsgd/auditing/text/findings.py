@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts
 from testsgd.auditing.findings import Findings
+from testsgd.auditing.text.overlaps import seed_overlaps
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.scoring import Overlaps
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +84,10 @@ class TextFindings(Findings):
     def overall_rate(self) -> float:
         """Rate of the favourable label over the texts as they are, NaN if they were not asked."""
         return self.favourable / self.asked if self.asked else float("nan")
+
+    def overlaps(self) -> Overlaps:
+        """Give Jaccard's index of the seeds of groups that share a term."""
+        return seed_overlaps(self.rule_sets, self.estimates.difference, len(self.texts))
 
     @property
     def sizes(self) -> Floats:

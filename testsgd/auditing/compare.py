@@ -1,0 +1,80 @@
+"""Two audits of the same rows or texts side by side: who is worst off now, and whose score rose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from testsgd.auditing.findings import Findings
+from testsgd.scoring import distinct_groups
+
+# A report lists so many of the groups that are worst off, and of those whose score rose.
+WORST_SHOWN = 5
+RISEN_SHOWN = 10
+
+# Of millions of groups, near copies of a few may come first; nobody waits for them to be compared.
+_WALKED = 5_000
+
+
+@dataclass(frozen=True)
+class AuditComparison:
+    """The audits of two models on the same data.
+
+    Attributes
+    ----------
+    before, after : Findings
+        The audits; a group has the same place in both.
+    worst : tuple of int
+        The groups with the largest scores after, near copies left out, at most five.
+    risen : tuple of int
+        The groups whose score rose most, if by more than asked for, near copies left out, at most
+        ten.
+    risen_count : int
+        How many groups' score rose by more, near copies counted.
+    """
+
+    before: Findings
+    after: Findings
+    worst: tuple[int, ...]
+    risen: tuple[int, ...]
+    risen_count: int
+
+
+def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> AuditComparison:
+    """Compare the audits of two models.
+
+    Who is in a group and which groups are frequent depends on the data alone, so the groups of both
+    audits are the same, in the same order.
+
+    Parameters
+    ----------
+    before, after : Findings
+        Of the same rows or texts, with the same parameters.
+    risen_by : float
+        From which rise of its score on a group is listed.
+
+    Returns
+    -------
+    AuditComparison
+
+    Raises
+    ------
+    ValueError
+        If the audits are of different groups.
+    """
+    if len(before.rule_sets) != len(after.rule_sets):
+        raise ValueError(f"{len(before.rule_sets)} and {len(after.rule_sets)} groups")
+    known = before.estimates.decided & after.estimates.decided
+    known &= before.estimates.sampled & after.estimates.sampled
+    rise = np.where(known, after.estimates.score - before.estimates.score, -np.inf)
+    order = np.argsort(-rise, kind="stable")
+    order = order[: int((rise > risen_by).sum())]
+    risen = distinct_groups(
+        order[:_WALKED],
+        after.overlaps(),
+        overlap=after.parameters.overlap,
+        limit=RISEN_SHOWN,
+        block=after.block,
+    )
+    return AuditComparison(before, after, after.distinct[:WORST_SHOWN], tuple(risen), len(order))
