@@ -78,3 +78,49 @@ def test_texts_of_several_lengths_are_padded_to_the_longest() -> None:
         [0, 0, 0, 0, 0, 0, 0, 0],
     ]
     assert padded(words, np.array([], dtype=np.intp), 4).shape == (0, 4)
+
+
+def test_weights_stay_with_their_texts() -> None:
+    words = texts_of(list(range(1, 31)))
+    labels = np.arange(30, dtype=np.float32)
+    generator = np.random.default_rng(0)
+    batches = Batches(
+        words, labels, np.arange(30), step=4, size=3, generator=generator, weights=labels * 2
+    )
+    assert batches.weighed
+    pairs = [
+        (float(answer), float(weight))
+        for _, answers, weights in batches
+        for answer, weight in zip(answers[:, 0], weights, strict=True)
+    ]
+    assert sorted(pairs) == [(float(text), 2.0 * text) for text in range(30)]
+
+
+def test_texts_are_joined_one_after_another() -> None:
+    first, second = texts_of([2, 0]), texts_of([0, 3, 1])
+    both = first.join(second)
+    assert both.counts.tolist() == [2, 0, 0, 3, 1]
+    assert both.numbers.tolist() == [*first.numbers.tolist(), *second.numbers.tolist()]
+
+
+def test_the_parts_of_a_pass_are_its_batches_one_after_another() -> None:
+    words = texts_of([int(n) for n in np.random.default_rng(0).integers(0, 20, 60)])
+    labels = np.arange(60, dtype=np.float32)
+
+    def batches(part: tuple[int, int]) -> list[list[float]]:
+        generator = np.random.default_rng(3)
+        made = Batches(words, labels, np.arange(60), step=4, size=7, generator=generator, part=part)
+        read = [answers[:, 0].tolist() for _, answers in made]
+        assert len(made) == len(read)
+        return read
+
+    whole = batches((0, 1))
+    for parts in (2, 3, len(whole)):
+        assert [batch for part in range(parts) for batch in batches((part, parts))] == whole
+
+
+def test_only_texts_of_the_same_words_have_the_same_key() -> None:
+    words = WordNumbers(np.array([1, 2, 1, 2, 2, 1]), np.array([0, 2, 4, 6, 6]))
+    one, same, other, empty = words.keys()
+    assert one == same
+    assert len({one, other, empty}) == 3

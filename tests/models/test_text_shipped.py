@@ -10,7 +10,7 @@ import pytest
 
 from testsgd.data import Texts, TextSpecification, load_specification, load_terms
 from testsgd.models import TextNetwork, load_text_model
-from testsgd.models.labelled import binary_labels, split
+from testsgd.models.labelled import binary_labels, split_examples
 
 NAMES = ["imdb", "tweets", "wiki"]
 # What is asked of the networks; wiki has 1,492 comments, of which 83.4% are not toxic.
@@ -68,7 +68,7 @@ def test_the_test_accuracy_is_the_one_of_the_card(
     network, card, specification = shipped(name)
     texts = real_texts(name)
     labels = binary_labels(texts.labels, specification.label, one="text", source=name)
-    test = split(
+    test = split_examples(
         labels,
         card["seed"],
         one="text",

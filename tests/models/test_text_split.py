@@ -10,13 +10,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from testsgd.errors import DataError
-from testsgd.models.labelled import Split, split
+from testsgd.models.labelled import Split, split_examples
 
 Marks = Any
 
 
 def divide(labels: Any, seed: int = 0, **options: Any) -> Split:
-    return split(np.asarray(labels, np.float32), seed, one="text", source="made up", **options)
+    return split_examples(
+        np.asarray(labels, np.float32), seed, one="text", source="made up", **options
+    )
 
 
 def drawn_labels(count: int, seed: int = 0, share: float = 0.3) -> Marks:

@@ -11,7 +11,9 @@ from testsgd.models.cards import TrainingReport
 from testsgd.models.encoding import Encoding, fit_encoding
 from testsgd.models.files import CARD_FILE, MODEL_FILE, PREPROCESSING_FILE, read_card
 from testsgd.models.keras_training import check_training
+from testsgd.models.labelled import Split, binary_labels, split_examples
 from testsgd.models.network import Layer, NetworkModel
+from testsgd.models.refitting import Examples, Refitter, Stage, refitter_for
 from testsgd.models.resolve import LoadedModel, load_model, load_text_model
 from testsgd.models.storage import read_network
 from testsgd.models.text import (
@@ -33,16 +35,21 @@ __all__ = [
     "CallableModel",
     "CallableTextModel",
     "Encoding",
+    "Examples",
     "Layer",
     "LoadedModel",
     "Model",
     "NetworkModel",
     "PlainRows",
     "PreparedRows",
+    "Refitter",
+    "Split",
+    "Stage",
     "TextModel",
     "TextNetwork",
     "TextTrainingReport",
     "TrainingReport",
+    "binary_labels",
     "check_training",
     "fit_encoding",
     "load_model",
@@ -50,6 +57,8 @@ __all__ = [
     "read_card",
     "read_network",
     "read_text_network",
+    "refitter_for",
+    "split_examples",
     "train_network",
     "train_text_network",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import Label, category_text
 from testsgd.errors import ModelError, TestSGDError
+from testsgd.models.label_scores import label_scores
 
 Output = Literal["labels", "scores"]
 
@@ -76,6 +77,23 @@ class CheckedFunction(Generic[Asked]):
         """The threshold on scores, None for labels."""
         return self._threshold if self.output == "scores" else None
 
+    @property
+    def function(self) -> Callable[[Asked], Any]:
+        """What is called."""
+        return self._function
+
+    def reading(self, function: Callable[[Asked], Any]) -> Self:
+        """Give a model of another function, its answers read as this one's are."""
+        return type(self)(
+            function,
+            label=self._label,
+            name=self.name,
+            kind=self.kind,
+            favourable_given=self._favourable_given,
+            threshold=self._threshold,
+            output=self._output,
+        )
+
     def _decide(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.bool_]:
         """Call the function with a copy of `count` things, and read its answers.
 
@@ -87,6 +105,18 @@ class CheckedFunction(Generic[Asked]):
         return (
             self._from_scores(answers) if self._output == "scores" else self._from_labels(answers)
         )
+
+    def _score(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.float64] | None:
+        """Give scores of a copy of `count` things, None if the function tells labels only.
+
+        What it returns must have been recognised before.
+        """
+        if self._output == "scores":
+            return self._answers(asked, count, takes).astype(np.float64)
+        function = label_scores(self._function, self._label.favourable)
+        if function is None:
+            return None
+        return self.reading(function)._answers(asked, count, takes).astype(np.float64)
 
     def _answers(self, asked: Asked, count: int, takes: str) -> NDArray[Any]:
         one = self._one

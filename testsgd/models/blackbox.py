@@ -130,9 +130,20 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
         """Say for each row whether the model gives it the favourable label."""
         # Copied whole: a shallow copy shares cells with ours, which even pandas 3 lets
         # `frame["age"].array[0] = 1` write to.
-        takes = f"a data frame with the columns {', '.join(map(str, frame.columns))}"
-        return self._decide(frame.copy(), len(frame), takes=takes)
+        return self._decide(frame.copy(), len(frame), takes=_takes(frame))
+
+    def scores(self, frame: pd.DataFrame) -> NDArray[np.float64] | None:
+        """Give each row a number that is larger the nearer it is to the favourable label.
+
+        The function's scores, or what an estimator computes before it says a label; None if only
+        labels are to be had. The model must have decided about rows before.
+        """
+        return self._score(frame.copy(), len(frame), takes=_takes(frame))
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Get ready to decide on variants of `frame` that differ in one column."""
         return PlainRows(self, frame)
+
+
+def _takes(frame: pd.DataFrame) -> str:
+    return f"a data frame with the columns {', '.join(map(str, frame.columns))}"

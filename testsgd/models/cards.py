@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -52,20 +52,48 @@ def write_card(folder: Path, about: Mapping[str, Any], report: TrainingReport) -
     """Write a model card: what is told of the data and the network, the figures, the versions."""
     figures = asdict(report)
     del figures["folder"]
-    card = {
-        **about,
-        **{key.replace("_", " "): value for key, value in figures.items()},
-        "versions": ", ".join(f"{name} {installed}" for name, installed in _versions()),
-    }
-    write_text(folder / CARD_FILE, json.dumps(card, indent=1) + "\n")
+    named = {key.replace("_", " "): value for key, value in figures.items()}
+    _write(folder, {**about, **named}, ("tensorflow", "keras"))
 
 
-def _versions() -> list[tuple[str, str]]:
-    return [
+def write_retrained_card(
+    folder: Path,
+    original: Mapping[str, Any],
+    about: Mapping[str, Any],
+    *,
+    packages: Sequence[str] = (),
+) -> None:
+    """Write the card of a model that was trained again.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the model is written.
+    original : mapping
+        The original's card. What it says of the data, the split and the network still holds and is
+        kept; the figures of its training are left out.
+    about : mapping
+        What is told of the new training; comes before the same entries of the original.
+    packages : sequence of str
+        What the model was trained with, besides numpy and pandas.
+    """
+    kept = {key: value for key, value in original.items() if key not in _FIGURES}
+    _write(folder, {**kept, **about}, packages)
+
+
+# What a card says of one training only.
+_FIGURES = frozenset(
+    ("train accuracy", "test accuracy", "balanced accuracy", "epochs", "seconds", "versions")
+)
+
+
+def _write(folder: Path, entries: Mapping[str, Any], packages: Sequence[str]) -> None:
+    versions = [
         ("testsgd", __version__),
-        ("tensorflow", version("tensorflow")),
-        ("keras", version("keras")),
+        *((name, version(name)) for name in packages),
         ("numpy", np.__version__),
         ("pandas", pd.__version__),
         ("python", platform.python_version()),
     ]
+    card = {**entries, "versions": ", ".join(f"{name} {found}" for name, found in versions)}
+    write_text(Path(folder) / CARD_FILE, json.dumps(card, indent=1) + "\n")

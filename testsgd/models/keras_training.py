@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ParameterError
 
@@ -30,6 +33,19 @@ def seeded_keras(seed: int) -> Any:
     MissingExtraError
         If TensorFlow is not installed.
     """
+    keras = repeatable_keras()
+    keras.utils.set_random_seed(seed)
+    return keras
+
+
+def repeatable_keras() -> Any:
+    """Import Keras with TensorFlow, and let its operations give the same results every time.
+
+    Raises
+    ------
+    MissingExtraError
+        If TensorFlow is not installed.
+    """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
         import keras
@@ -38,7 +54,6 @@ def seeded_keras(seed: int) -> Any:
         raise MissingExtraError(
             "tensorflow", extra="tensorflow", purpose="training a network"
         ) from error
-    keras.utils.set_random_seed(seed)
     tf.config.experimental.enable_op_determinism()
     return keras
 
@@ -89,6 +104,67 @@ def fit(
     started = time.perf_counter()
     history = network.fit(**data, epochs=epochs, callbacks=callbacks, verbose=0)
     return len(history.history["val_loss"]), time.perf_counter() - started
+
+
+class Passes:
+    """Passes over examples by a network of Keras, any number of trainings in turns.
+
+    To compile a network takes seconds, and to train a small one hardly more. So there is one
+    compiled network, and every training keeps what it has come to.
+
+    Parameters
+    ----------
+    network : keras.Model
+        Compiled.
+    """
+
+    def __init__(self, network: Any) -> None:
+        self._network = network
+        network.optimizer.build(network.trainable_variables)
+        self._variables = [*network.variables, *network.optimizer.variables]
+        self._fresh = [variable.numpy() for variable in network.optimizer.variables]
+
+    def train(
+        self,
+        weights: Sequence[NDArray[Any]],
+        data: Callable[[int], dict[str, Any]],
+        *,
+        passes: int,
+        seed: int,
+    ) -> Iterator[list[NDArray[Any]]]:
+        """Train from some weights; give those after each pass.
+
+        Parameters
+        ----------
+        weights : sequence of numpy.ndarray
+            As the network's ``get_weights`` gives them.
+        data : callable
+            From the number of a pass, counted from 0, to what Keras' ``fit`` is to know of the
+            data.
+        passes : int
+            How many.
+        seed : int
+            Of the dropout.
+        """
+        network = self._network
+        generator = np.random.default_rng(seed)
+        network.set_weights(weights)
+        for variable, value in zip(network.optimizer.variables, self._fresh, strict=True):
+            variable.assign(value)
+        for variable in network.variables:
+            if variable.path.endswith("seed_generator_state"):
+                variable.assign(np.array([generator.integers(2**31), 0], dtype=variable.dtype))
+        state = self._state()
+        for place in range(passes):
+            # Between two passes another training may have had its turn.
+            for variable, value in zip(self._variables, state, strict=True):
+                variable.assign(value)
+            network.fit(**data(place), epochs=1, verbose=0)
+            state = self._state()
+            yield network.get_weights()
+
+    def _state(self) -> list[NDArray[Any]]:
+        return [variable.numpy() for variable in self._variables]
 
 
 def bare_network(keras: Any, network: Any) -> Any:

@@ -83,7 +83,7 @@ class Split:
         return np.concatenate([self.train, self.validation])
 
 
-def split(
+def split_examples(
     labels: NDArray[np.float32],
     seed: int,
     *,

@@ -16,6 +16,8 @@ from testsgd.data.text import TextSpecification
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.files import MODEL_FILE, read_card
+from testsgd.models.keras_objects import KerasFunction, is_keras_model
+from testsgd.models.skops_files import read_skops
 from testsgd.models.storage import read_network
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
 from testsgd.models.text.storage import read_text_network
@@ -35,11 +37,15 @@ class LoadedModel(Generic[M]):
         Of the file it was read from.
     card : dict
         Its model card, if it has one.
+    origin : object
+        What it was made of: the path of a network's file, or else the function or the estimator
+        itself.
     """
 
     model: M
     file_sha256: str | None = None
     card: dict[str, Any] = field(default_factory=dict)
+    origin: Any = None
 
 
 def load_model(
@@ -56,7 +62,8 @@ def load_model(
     source : str, path-like, callable, estimator or None
         ``None``: the network trained for the data set, ``models/<name>/model.keras`` in the working
         folder or, if there is none, the one that is shipped with testsgd. A name of the catalogue:
-        the network shipped under that name. A ``.keras`` file written by ``testsgd train``.
+        the network shipped under that name. A ``.keras`` file written by ``testsgd train``. A
+        ``.skops`` file with an estimator.
         ``package.module:callable``: a function from a data frame to labels or scores. From Python
         also the function itself, or an object with a ``predict`` method such as a scikit-learn
         estimator.
@@ -180,7 +187,20 @@ def _load(
 
     def read(path: Path, name: str) -> LoadedModel[M]:
         return LoadedModel(
-            network(path, name), file_sha256=sha256_of_file(path), card=read_card(path.parent)
+            network(path, name),
+            file_sha256=sha256_of_file(path),
+            card=read_card(path.parent),
+            origin=path,
+        )
+
+    def read_estimator(path: Path) -> LoadedModel[M]:
+        estimator = read_skops(path)
+        called, kind = _callable(estimator, takes)
+        return LoadedModel(
+            function(called, path.parent.name or str(path), kind),
+            file_sha256=sha256_of_file(path),
+            card=read_card(path.parent),
+            origin=estimator,
         )
 
     if source is None:
@@ -189,18 +209,23 @@ def _load(
         text = str(source)
         if text.endswith(".keras"):
             return read(Path(text), Path(text).parent.name or text)
+        if text.endswith(".skops"):
+            return read_estimator(Path(text))
         if ":" in text:
-            return LoadedModel(function(*_import(text, takes)))
+            target = _import(text)
+            called, kind = _callable(target, takes)
+            return LoadedModel(function(called, text, kind), origin=target)
         bundled = bundled_folder("models") / text / MODEL_FILE
         if bundled.is_file():
             return read(bundled, text)
         raise ModelError(
             f"there is no model {text!r}",
             where="model",
-            remedy="give a name of the catalogue, a .keras file, or package.module:callable",
+            remedy="give a name of the catalogue, a .keras or .skops file, or "
+            "package.module:callable",
         )
     called, kind = _callable(source, takes)
-    return LoadedModel(function(called, _name_of(source), kind))
+    return LoadedModel(function(called, _name_of(source), kind), origin=source)
 
 
 def _trained(name: str) -> Path:
@@ -216,7 +241,7 @@ def _trained(name: str) -> Path:
     )
 
 
-def _import(text: str, takes: str) -> tuple[Callable[..., Any], str, str]:
+def _import(text: str) -> Any:
     module_name, _, attribute = text.partition(":")
     # As `python -m` does: the user's own modules stand in the working folder.
     folder = str(Path.cwd())
@@ -247,11 +272,12 @@ def _import(text: str, takes: str) -> tuple[Callable[..., Any], str, str]:
             where=f"model {text!r}",
             remedy="check the name after the colon",
         ) from error
-    called, kind = _callable(target, takes)
-    return called, text, kind
+    return target
 
 
 def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
+    if is_keras_model(source):
+        return KerasFunction(source), f"Keras model {type(source).__name__}"
     predict = getattr(source, "predict", None)
     if callable(predict):
         return predict, f"estimator {type(source).__name__}"

@@ -11,7 +11,7 @@ from testsgd.models.cards import TrainingReport, write_card
 from testsgd.models.encoding import fit_encoding
 from testsgd.models.files import MODEL_FILE, write_preprocessing
 from testsgd.models.keras_training import bare_network, check_training, fit, seeded_keras
-from testsgd.models.labelled import binary_labels, output_labels, split
+from testsgd.models.labelled import binary_labels, output_labels, split_examples
 from testsgd.models.storage import read_network
 
 # The six layers of the paper's networks for tables; the sixth is the output.
@@ -70,7 +70,7 @@ def train_network(
     label = table.specification.label
     known = None if table.labels is None else table.labels.to_numpy(dtype=object)
     labels = binary_labels(known, label, one="row", source=table.source)
-    parts = split(labels, seed, one="row", source=table.source or "the data")
+    parts = split_examples(labels, seed, one="row", source=table.source or "the data")
     encoding = fit_encoding(table, parts.train)
     inputs = encoding.encode(table.frame)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,11 @@ class Batches:
         Texts in a batch; fewer in the last of each length.
     generator : numpy.random.Generator, optional
         Shuffles texts and batches anew for every pass; without one they keep their order.
+    weights : numpy.ndarray of float32, optional
+        How much each text counts; they are then the third part of every batch.
+    part : tuple of int
+        Place and number of the parts of a pass: of all its batches, in their order, those of this
+        part are given.
     """
 
     def __init__(
@@ -81,6 +87,8 @@ class Batches:
         step: int,
         size: int,
         generator: np.random.Generator | None = None,
+        weights: NDArray[np.float32] | None = None,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
         self._words = words
         self._labels = labels
@@ -89,12 +97,23 @@ class Batches:
         self._step = step
         self._size = size
         self._generator = generator
+        self._weights = weights
+        self._part = part
+
+    @property
+    def weighed(self) -> bool:
+        """Whether the batches have weights."""
+        return self._weights is not None
 
     def __len__(self) -> int:
         _, texts = np.unique(self._lengths[self._rows], return_counts=True)
-        return int((-(-texts // self._size)).sum())
+        return len(self._wanted(int((-(-texts // self._size)).sum())))
 
-    def __iter__(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
+    def _wanted(self, batches: int) -> range:
+        place, parts = self._part
+        return range(place * batches // parts, (place + 1) * batches // parts)
+
+    def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
         rows, generator = self._rows, self._generator
         if generator is not None:
             rows = generator.permutation(rows)
@@ -108,6 +127,7 @@ class Batches:
         order = np.arange(len(batches))
         if generator is not None:
             order = generator.permutation(order)
-        for place in order.tolist():
-            batch = batches[place]
-            yield padded(self._words, batch, self._step), self._labels[batch, np.newaxis]
+        for place in self._wanted(len(batches)):
+            batch = batches[order[place]]
+            known = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
+            yield known if self._weights is None else (*known, self._weights[batch])

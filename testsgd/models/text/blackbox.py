@@ -78,3 +78,13 @@ class CallableTextModel(CheckedFunction[list[str]]):
         if len(texts) == 0:
             return np.zeros(0, dtype=bool)
         return self._decide(list(texts), len(texts), takes="a list of strings")
+
+    def scores(self, texts: Sequence[str]) -> NDArray[np.float64] | None:
+        """Give each text a number that is larger the nearer it is to the favourable label.
+
+        The function's scores, or what an estimator computes before it says a label; None if only
+        labels are to be had. The model must have decided about texts before.
+        """
+        if len(texts) == 0:
+            return np.zeros(0)
+        return self._score(list(texts), len(texts), takes="a list of strings")

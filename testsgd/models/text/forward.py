@@ -8,7 +8,9 @@ first words stand, so that texts of all lengths go together, and none waits for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +78,27 @@ class TextWeights:
         )
         if not fits:
             raise ValueError("shapes")
+
+    def arrays(self) -> list[Floats]:
+        """Give the weights in the order in which Keras has them."""
+        return [getattr(self, name) for name in _IN_ORDER]
+
+    def with_arrays(self, arrays: Sequence[Floats]) -> TextWeights:
+        """Give other weights, in that order, with pools of the same size."""
+        changed: dict[str, Any] = dict(zip(_IN_ORDER, arrays, strict=True))
+        return replace(self, **changed)
+
+
+_IN_ORDER = (
+    "embedding",
+    "kernel",
+    "kernel_bias",
+    "input_weights",
+    "state_weights",
+    "bias",
+    "output",
+    "output_bias",
+)
 
 
 class ForwardPass:

@@ -15,8 +15,9 @@ from testsgd.data.text import SensitiveTerms, Texts, load_terms, texts_fingerpri
 from testsgd.models.cards import TrainingReport, write_card
 from testsgd.models.files import MODEL_FILE
 from testsgd.models.keras_training import bare_network, check_training, fit, seeded_keras
-from testsgd.models.labelled import Split, binary_labels, output_labels, split
+from testsgd.models.labelled import Split, binary_labels, output_labels, split_examples
 from testsgd.models.text.batches import Batches
+from testsgd.models.text.keras_network import keras_batches, keras_text_network
 from testsgd.models.text.storage import read_text_network, write_text_preprocessing
 from testsgd.models.text.vocabulary import Vocabulary, fit_vocabulary
 
@@ -32,8 +33,6 @@ _PLACES = 3
 _FILTERS = 32
 _POOL = 8
 _UNITS = 16
-_EMBEDDING_DROPOUT = 0.2
-_DROPOUT = 0.5
 _BATCH = 64
 _PATIENCE = 2
 
@@ -101,7 +100,7 @@ def train_text_network(
     label = texts.specification.label
     source = texts.source or "the data"
     labels = binary_labels(texts.labels, label, one="text", source=source)
-    parts = split(
+    parts = split_examples(
         labels,
         seed,
         one="text",
@@ -119,7 +118,15 @@ def train_text_network(
     )
 
     keras = seeded_keras(seed)
-    network = _network(keras, vocabulary)
+    network = keras_text_network(
+        keras,
+        numbers=vocabulary.size,
+        dimensions=_DIMENSIONS,
+        places=_PLACES,
+        filters=_FILTERS,
+        pool=_POOL,
+        units=_UNITS,
+    )
     data = _training_data(texts, labels, parts, vocabulary, seed)
     passes, seconds = fit(
         keras, network, data, epochs=epochs, patience=_PATIENCE, progress=progress
@@ -150,44 +157,19 @@ def train_text_network(
     return report
 
 
-def _network(keras: Any, vocabulary: Vocabulary) -> Any:
-    layers = keras.layers
-    return keras.Sequential(
-        [
-            layers.Input((None,), dtype="int32"),
-            layers.Embedding(vocabulary.size, _DIMENSIONS),
-            layers.SpatialDropout1D(_EMBEDDING_DROPOUT),
-            layers.Conv1D(_FILTERS, _PLACES, padding="same", activation="relu"),
-            layers.MaxPooling1D(_POOL),
-            layers.Dropout(_DROPOUT),
-            layers.LSTM(_UNITS),
-            layers.Dropout(_DROPOUT),
-            layers.Dense(1, "sigmoid"),
-        ]
-    )
-
-
 def _training_data(
     texts: Texts, labels: NDArray[np.float32], parts: Split, vocabulary: Vocabulary, seed: int
 ) -> dict[str, Any]:
-    import tensorflow as tf
-
     words = vocabulary.numbers(texts.texts)
-
-    def dataset(batches: Batches) -> Any:
-        # One signature for all lengths: else every length would be compiled by itself.
-        signature = (
-            tf.TensorSpec((None, None), tf.int32),
-            tf.TensorSpec((None, 1), tf.float32),
-        )
-        made = tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=signature)
-        return made.apply(tf.data.experimental.assert_cardinality(len(batches))).prefetch(2)
-
     generator = np.random.default_rng(seed)
     training = Batches(words, labels, parts.train, step=_POOL, size=_BATCH, generator=generator)
     checking = Batches(words, labels, parts.validation, step=_POOL, size=8 * _BATCH)
-    # The batches are shuffled already.
-    return {"x": dataset(training), "validation_data": dataset(checking), "shuffle": False}
+    return {
+        "x": keras_batches(lambda: training),
+        "validation_data": keras_batches(lambda: checking),
+        # The batches are shuffled already.
+        "shuffle": False,
+    }
 
 
 def _about(

@@ -43,6 +43,28 @@ class WordNumbers:
         """Number of words of each text."""
         return np.diff(self.offsets)
 
+    def keys(self) -> list[bytes]:
+        """Give each text a key that only texts of the same numbers have."""
+        return [
+            self.numbers[start:stop].tobytes()
+            for start, stop in zip(self.offsets, self.offsets[1:], strict=False)
+        ]
+
+    def join(self, other: WordNumbers) -> WordNumbers:
+        """Give these texts with another's after them.
+
+        Examples
+        --------
+        >>> one = WordNumbers(np.array([5, 6]), np.array([0, 2]))
+        >>> both = one.join(WordNumbers(np.array([7]), np.array([0, 0, 1])))
+        >>> both.numbers.tolist(), both.offsets.tolist()
+        ([5, 6, 7], [0, 2, 2, 3])
+        """
+        return WordNumbers(
+            np.concatenate([self.numbers, other.numbers]),
+            np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]]),
+        )
+
 
 @dataclass(frozen=True)
 class Vocabulary:

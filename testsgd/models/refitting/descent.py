@@ -1,0 +1,173 @@
+"""Training fully connected networks with numpy.
+
+The networks of tables are so small that a step of Keras spends most of its time on everything but
+the products. Here an epoch of 26,000 rows takes a twentieth of a second, and TensorFlow is not
+needed to train a network again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.models.blas import single_threaded_products
+from testsgd.models.network import Layer
+from testsgd.models.refitting.schedule import RowSchedule
+
+Floats = NDArray[np.float32]
+
+# Adam's constants, as Keras has them.
+_FIRST_DECAY = 0.9
+_SECOND_DECAY = 0.999
+_EPSILON = 1e-7
+
+
+class Adam:
+    """Kingma and Ba's method, with a step for each parameter by the sizes of its gradients so far.
+
+    Parameters
+    ----------
+    parameters : list of numpy.ndarray of float32
+        Changed in place by :meth:`step`.
+    learning_rate : float
+        Length of a step whose gradient is always the same.
+
+    References
+    ----------
+    Kingma and Ba, Adam: A Method for Stochastic Optimization, ICLR 2015, algorithm 1 in the form of
+    the remark at the end of section 2.
+    """
+
+    def __init__(self, parameters: list[Floats], learning_rate: float) -> None:
+        self._parameters = parameters
+        self._learning_rate = learning_rate
+        self._first = [np.zeros_like(parameter) for parameter in parameters]
+        self._second = [np.zeros_like(parameter) for parameter in parameters]
+        self._steps = 0
+
+    def step(self, gradients: list[Floats]) -> None:
+        """Go one step against the gradients."""
+        self._steps += 1
+        rate = np.float32(
+            self._learning_rate
+            * math.sqrt(1 - _SECOND_DECAY**self._steps)
+            / (1 - _FIRST_DECAY**self._steps)
+        )
+        for parameter, gradient, first, second in zip(
+            self._parameters, gradients, self._first, self._second, strict=True
+        ):
+            first += (gradient - first) * np.float32(1 - _FIRST_DECAY)
+            second += (gradient * gradient - second) * np.float32(1 - _SECOND_DECAY)
+            parameter -= rate * first / (np.sqrt(second) + np.float32(_EPSILON))
+
+
+def train(
+    layers: tuple[Layer, ...],
+    inputs: Floats,
+    targets: Floats,
+    weights: Floats,
+    *,
+    schedule: RowSchedule,
+    generator: np.random.Generator,
+) -> Iterator[tuple[Layer, ...]]:
+    """Train ReLU layers and one sigmoid output to the least cross-entropy and decay.
+
+    Parameters
+    ----------
+    layers : tuple of Layer
+        The network to begin with; never changed.
+    inputs : numpy.ndarray of float32, shape (n, width)
+        Encoded rows.
+    targets : numpy.ndarray of float32, shape (n,)
+        What the output should be, in [0, 1].
+    weights : numpy.ndarray of float32, shape (n,)
+        How much each row counts.
+    schedule : RowSchedule
+        How long and how fast.
+    generator : numpy.random.Generator
+        Shuffles the rows anew for every epoch.
+
+    Yields
+    ------
+    tuple of Layer
+        The network after each epoch, or the mean of those so far.
+    """
+    parameters = [layer.weights.copy() for layer in layers]
+    parameters += [layer.bias.copy() for layer in layers]
+    kernels, biases = parameters[: len(layers)], parameters[len(layers) :]
+    adam = Adam(parameters, schedule.learning_rate)
+    decay = np.float32(schedule.decay)
+    means = [parameter.copy() for parameter in parameters]
+    for epoch in range(1, schedule.epochs + 1):
+        order = generator.permutation(len(inputs))
+        with single_threaded_products():
+            for start in range(0, len(order), schedule.batch_size):
+                rows = order[start : start + schedule.batch_size]
+                slopes = gradients(kernels, biases, inputs[rows], targets[rows], weights[rows])
+                for slope, parameter in zip(slopes, parameters, strict=True):
+                    slope += decay * parameter
+                adam.step(slopes)
+        for mean, parameter in zip(means, parameters, strict=True):
+            mean += (parameter - mean) / np.float32(epoch)
+        yield _layers_of(means if schedule.averaged else parameters, layers)
+
+
+def _layers_of(parameters: list[Floats], layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    kernels, biases = parameters[: len(layers)], parameters[len(layers) :]
+    return tuple(
+        Layer(kernel.copy(), bias.copy(), layer.activation)
+        for kernel, bias, layer in zip(kernels, biases, layers, strict=True)
+    )
+
+
+def gradients(
+    kernels: list[Floats], biases: list[Floats], inputs: Floats, targets: Floats, weights: Floats
+) -> list[Floats]:
+    """Differentiate the batch's cross-entropy: the weighted sum over the number of rows.
+
+    Returns
+    -------
+    list of numpy.ndarray of float32
+        By the kernels, then by the biases.
+    """
+    activations = [inputs]
+    for kernel, bias in zip(kernels[:-1], biases[:-1], strict=True):
+        sums = activations[-1] @ kernel
+        sums += bias
+        activations.append(np.maximum(sums, 0, out=sums))
+    output = (activations[-1] @ kernels[-1] + biases[-1])[:, 0]
+    # Of a sigmoid's cross-entropy, the slope by its sum is the score less the target.
+    slopes = ((sigmoid(output) - targets) * (weights / np.float32(len(inputs))))[:, np.newaxis]
+    by_kernel, by_bias = [], []
+    for place in reversed(range(len(kernels))):
+        by_kernel.append(activations[place].T @ slopes)
+        by_bias.append(slopes.sum(axis=0))
+        if place:
+            slopes = (slopes @ kernels[place].T) * (activations[place] > 0)
+    return [*reversed(by_kernel), *reversed(by_bias)]
+
+
+def sigmoid(sums: Floats) -> Floats:
+    """Give ``1 / (1 + exp(-sums))``, without overflow."""
+    # Half of one plus the hyperbolic tangent of half: the same, and finite everywhere.
+    scores: Floats = np.float32(0.5) * (1 + np.tanh(np.float32(0.5) * sums))
+    return scores
+
+
+def fresh_layers(layers: tuple[Layer, ...], generator: np.random.Generator) -> tuple[Layer, ...]:
+    """Draw new weights for layers of the same shapes, as Keras does: uniform after Glorot.
+
+    References
+    ----------
+    Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks,
+    AISTATS 2010, equation 16.
+    """
+    drawn = []
+    for layer in layers:
+        limit = math.sqrt(6 / sum(layer.weights.shape))
+        kernel = generator.uniform(-limit, limit, layer.weights.shape).astype(np.float32)
+        drawn.append(Layer(kernel, np.zeros_like(layer.bias), layer.activation))
+    return tuple(drawn)

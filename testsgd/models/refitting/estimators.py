@@ -1,0 +1,241 @@
+"""Fitting scikit-learn's estimators, and what behaves like them, again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data import Label, category_text
+from testsgd.errors import ModelError
+from testsgd.models.answers import CheckedFunction
+from testsgd.models.blackbox import PROBE_ROWS, CallableModel
+from testsgd.models.cards import write_retrained_card
+from testsgd.models.files import CARD_FILE
+from testsgd.models.refitting.protocol import Examples, Stage
+from testsgd.models.skops_files import SKOPS_FILE, check_skops, write_skops
+from testsgd.models.text.blackbox import CallableTextModel
+
+# Random states of scikit-learn are below it.
+_MOST_STATE = 2**31 - 1
+
+
+class EstimatorRefitter:
+    """A scikit-learn estimator: clones of it are fitted, it is never changed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``fit``, ``predict`` and ``get_params``; fitted.
+    model : CallableModel or CallableTextModel
+        The estimator as it was audited: the clones' answers are read as its own.
+    label : Label
+        The labels and which of them is favourable.
+    card : mapping
+        Its model card, if it has one.
+    training : Examples
+        What it is trained on.
+
+    Raises
+    ------
+    ModelError
+        If the estimator's labels are not two, one of them the favourable one.
+    """
+
+    goes_on = False
+
+    def __init__(
+        self,
+        estimator: Any,
+        model: CallableModel | CallableTextModel,
+        label: Label,
+        card: Mapping[str, Any],
+        training: Examples,
+    ) -> None:
+        self._estimator = estimator
+        self._model = model
+        # Only when it has been asked it is known whether it answers with labels or with scores.
+        if isinstance(model, CallableTextModel):
+            model.decisions(training.texts[:PROBE_ROWS])
+        else:
+            model.decisions(training.frame[:PROBE_ROWS])
+        self._labels = fitted_labels(estimator, label, model)
+        self._card = dict(card)
+        self._training = training
+        self.kind = f"{type(estimator).__name__}, fitted anew"
+
+    def refit(
+        self,
+        extra: Examples | None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        labels: NDArray[np.bool_] | None = None,
+        seed: int,
+    ) -> Iterator[Stage[Any]]:
+        """Fit a clone to the training examples and some more; give it as the only stage."""
+        examples = self._training.instead(weights=weights, labels=labels)
+        if extra is not None and len(extra):
+            examples = examples.join(extra)
+        fitted = self._fitted(examples, seed)
+        yield Stage(self._model.reading(fitted.predict), "fitted")
+
+    def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
+        """Write a fitted estimator as ``model.skops``, and its card."""
+        folder = Path(folder)
+        write_retrained_card(folder, self._card, about)
+        write_skops(estimator_of(model.function), folder / SKOPS_FILE)
+        return [folder / SKOPS_FILE, folder / CARD_FILE]
+
+    def check_writable(self) -> None:
+        """Raise an error if skops is not installed."""
+        check_skops()
+
+    def _fitted(self, examples: Examples, seed: int) -> Any:
+        estimator = seeded_clone(self._estimator, seed)
+        inputs = examples.inputs
+        asked = inputs.copy() if isinstance(inputs, pd.DataFrame) else list(inputs)
+        favourable, other = self._labels
+        labels = np.array([other, favourable])[examples.favourable.astype(np.intp)]
+        options = {}
+        if examples.weights is not None and (examples.weights != 1).any():
+            options[self._weight_parameter()] = examples.weights
+        try:
+            estimator.fit(asked, labels, **options)
+        except (Exception, SystemExit) as error:
+            # SystemExit too: a model that leaves must not choose the exit code.
+            raise ModelError(
+                f"fitting it again raised {type(error).__name__}: {error}",
+                where=f"model {self._model.name!r}",
+                remedy="make it accept its training data, or export the samples with --export and "
+                "retrain it yourself",
+            ) from error
+        return estimator
+
+    def _weight_parameter(self) -> str:
+        name = weight_parameter(self._estimator)
+        if name is None:
+            raise ModelError(
+                f"the examples have weights, but {type(self._estimator).__name__}.fit takes none",
+                where=f"model {self._model.name!r}",
+                remedy="use an estimator whose fit takes sample_weight, or leave out the weights",
+            )
+        return name
+
+
+def estimator_of(origin: Any) -> Any:
+    """Give the object whose ``predict`` is asked: `origin` itself, or what it is a method of."""
+    owner = getattr(origin, "__self__", None)
+    if owner is not None and getattr(origin, "__name__", "") == "predict":
+        return owner
+    return origin
+
+
+def is_estimator(origin: Any) -> bool:
+    """Say whether an object can be fitted again as scikit-learn's estimators are."""
+    return not inspect.isclass(origin) and all(
+        callable(getattr(origin, name, None)) for name in ("fit", "predict", "get_params")
+    )
+
+
+def seeded_clone(estimator: Any, seed: int) -> Any:
+    """Give an unfitted estimator with the same parameters, but random states drawn by a seed.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> seeded_clone(DecisionTreeClassifier(max_depth=2), 1).get_params()["max_depth"]
+    2
+    """
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    generator = np.random.default_rng(seed)
+    states = {
+        name: int(generator.integers(_MOST_STATE))
+        for name in sorted(copy.get_params(deep=True))
+        if name == "random_state" or name.endswith("__random_state")
+    }
+    return copy.set_params(**states) if states else copy
+
+
+def weight_parameter(estimator: Any) -> str | None:
+    """Give the name under which ``fit`` takes the examples' weights; None if it takes none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> weight_parameter(make_pipeline(LogisticRegression()))
+    'logisticregression__sample_weight'
+    >>> weight_parameter(KNeighborsClassifier()) is None
+    True
+    """
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        name, last = steps[-1]
+        inner = weight_parameter(last)
+        return None if inner is None else f"{name}__{inner}"
+    try:
+        parameters = inspect.signature(estimator.fit).parameters
+    except (AttributeError, TypeError, ValueError):
+        return None
+    if "sample_weight" in parameters:
+        return "sample_weight"
+    if not any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values()):
+        return None
+    # What takes anything hands it on: a search to its estimator, a vote to all of its estimators.
+    inside = getattr(estimator, "estimator", None)
+    if inside is not None:
+        return weight_parameter(inside)
+    voters = [part for _, part in getattr(estimator, "estimators", None) or []]
+    names = {weight_parameter(part) for part in voters if part != "drop"}
+    return "sample_weight" if names == {"sample_weight"} else None
+
+
+def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> tuple[Any, Any]:
+    """Find what an estimator calls the favourable label and the other one.
+
+    Raises
+    ------
+    ModelError
+        If it knows more labels than two, or not the favourable one.
+    """
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        return _labels_without_classes(label, model)
+    known = list(np.asarray(classes).ravel())
+    texts = [category_text(value) for value in known]
+    if len(known) == 2 and label.favourable in texts:
+        place = texts.index(label.favourable)
+        return known[place], known[1 - place]
+    # Floats that are no labels are read as scores, see testsgd.models.answers.
+    if len(known) == 2 and model.output == "scores" and texts == ["0", "1"]:
+        return known[1], known[0]
+    raise ModelError(
+        f"it knows {len(known)} label(s) ({', '.join(texts[:6])}), and can be fitted again only "
+        f"with two, one of them {label.favourable!r}",
+        where=f"model {model.name!r}",
+        remedy="give an estimator of two labels, or export the samples with --export and retrain "
+        "it yourself",
+    )
+
+
+def _labels_without_classes(label: Label, model: CheckedFunction[Any]) -> tuple[Any, Any]:
+    """Say what a regressor, or an estimator that does not tell its labels, is fitted to."""
+    if model.output == "scores":
+        return 1.0, 0.0
+    others = [value for value in label.values or [] if value != label.favourable]
+    if len(others) != 1:
+        raise ModelError(
+            "it does not tell its labels (no classes_), and the data have not two",
+            where=f"model {model.name!r}",
+            remedy="give an estimator with classes_, or export the samples with --export and "
+            "retrain it yourself",
+        )
+    return label.favourable, others[0]

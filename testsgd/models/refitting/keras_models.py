@@ -1,0 +1,210 @@
+"""Training a user's own Keras models again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd._files import atomic_path
+from testsgd.errors import ModelError
+from testsgd.models.answers import CheckedFunction
+from testsgd.models.cards import write_retrained_card
+from testsgd.models.files import CARD_FILE, MODEL_FILE
+from testsgd.models.keras_objects import KerasFunction, float_inputs, keras_inputs
+from testsgd.models.keras_training import Passes, repeatable_keras
+from testsgd.models.refitting.protocol import Examples, Stage
+from testsgd.models.refitting.schedule import KERAS_ANEW, KERAS_ON, Schedule
+from testsgd.models.refitting.stopping import cross_entropy, until_no_better
+
+
+class KerasRefitter:
+    """A compiled Keras model with one output: copies of it are trained, it is never changed.
+
+    Parameters
+    ----------
+    network : keras.Model
+        Compiled. Its loss is kept, and so is its optimiser, beginning anew.
+    model : CallableModel or CallableTextModel
+        The network as it was audited: the copies' answers are read as its own.
+    card : mapping
+        Its model card, if it has one.
+    training, validation : Examples
+        Rows or texts that it is trained on, and those that end a training from scratch.
+    from_scratch : bool
+        True: what is trained begins with new weights; False: with the original ones.
+    schedule : Schedule, optional
+        How long; the learning rate is the optimiser's own.
+
+    Raises
+    ------
+    ModelError
+        If the network is not compiled, cannot be copied, or takes other inputs than numbers, or a
+        text each.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        model: CheckedFunction[Any],
+        card: Mapping[str, Any],
+        training: Examples,
+        validation: Examples,
+        *,
+        from_scratch: bool = False,
+        schedule: Schedule | None = None,
+    ) -> None:
+        self._keras = repeatable_keras()
+        self._network = network
+        self._model = model
+        self._card = dict(card)
+        self._training, self._validation = training, validation
+        self._rows = isinstance(training.inputs, pd.DataFrame)
+        self._schedule = schedule or (KERAS_ANEW if from_scratch else KERAS_ON)
+        self.goes_on = not from_scratch
+        start = "from the original weights" if self.goes_on else "from scratch"
+        self.kind = f"{model.kind}, {start}"
+        if not network.compiled:
+            raise self._error("it is not compiled", "call its compile with an optimiser and a loss")
+        self._inputs = self._given(training)
+        # All stages are asked through one copy, see _Snapshot.
+        self._asked = KerasFunction(self._copy())
+
+    def refit(
+        self,
+        extra: Examples | None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        labels: NDArray[np.bool_] | None = None,
+        seed: int,
+    ) -> Iterator[Stage[Any]]:
+        """Train a copy on the training examples and some more; give it after each epoch."""
+        training = self._training.instead(weights=weights, labels=labels)
+        stages = self._stages(training, extra, seed)
+        return until_no_better(stages, self._loss, self._schedule.patience)
+
+    def _stages(
+        self, training: Examples, extra: Examples | None, seed: int
+    ) -> Iterator[Stage[Any]]:
+        inputs, targets = self._inputs, training.full_targets()
+        weights = training.full_weights()
+        if extra is not None and len(extra):
+            inputs = np.concatenate([inputs, self._given(extra)])
+            targets = np.concatenate([targets, extra.full_targets()])
+            weights = np.concatenate([weights, extra.full_weights()])
+
+        def data(epoch: int) -> dict[str, Any]:
+            order = np.random.default_rng([seed, epoch]).permutation(len(inputs))
+            shuffled = inputs[order]
+            return {
+                "x": shuffled if self._rows else keras_inputs(self._network, shuffled.tolist()),
+                "y": targets[order].astype(np.float32),
+                "sample_weight": weights[order].astype(np.float32),
+                "batch_size": self._schedule.batch_size,
+                "shuffle": False,
+            }
+
+        passes = self._passes.train(
+            self._first_weights(seed), data, passes=self._schedule.epochs, seed=seed
+        )
+        for epoch, arrays in enumerate(passes, start=1):
+            yield Stage(self._model.reading(_Snapshot(self._asked, arrays)), f"epoch {epoch}")
+
+    def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
+        """Write a network as ``model.keras``, for Keras to load, and its card."""
+        folder = Path(folder)
+        packages = ("tensorflow", "keras")
+        write_retrained_card(folder, self._card, about, packages=packages)
+        network = self._compiled_copy()
+        network.set_weights(model.function.weights)
+        with atomic_path(folder / MODEL_FILE) as temporary:
+            network.save(temporary)
+        return [folder / MODEL_FILE, folder / CARD_FILE]
+
+    def check_writable(self) -> None:
+        """Do nothing: a network that could be copied can be written."""
+
+    @cached_property
+    def _passes(self) -> Passes:
+        return Passes(self._compiled_copy())
+
+    def _compiled_copy(self) -> Any:
+        network, optimizer = self._copy(), self._network.optimizer
+        network.compile(
+            optimizer=type(optimizer).from_config(optimizer.get_config()), loss=self._network.loss
+        )
+        # Built, as Keras warns when it reads a file with an optimiser that is not.
+        network.optimizer.build(network.trainable_variables)
+        return network
+
+    def _copy(self) -> Any:
+        # Saved and read, as a plain clone would lose what layers such as Discretization have
+        # learnt. What is read was made here, so that a lambda in it is the user's own.
+        network = self._network
+        own = {type(layer).__name__: type(layer) for layer in [network, *network.layers]}
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                place = Path(folder) / MODEL_FILE
+                network.save(place)
+                return self._keras.saving.load_model(
+                    place, custom_objects=own, compile=False, safe_mode=False
+                )
+        except Exception as error:
+            raise self._error(
+                f"it cannot be copied ({type(error).__name__}: {error})",
+                "give a model that Keras can save and load, or export the samples with --export "
+                "and retrain it yourself",
+            ) from error
+
+    def _first_weights(self, seed: int) -> list[NDArray[Any]]:
+        if self.goes_on:
+            kept: list[NDArray[Any]] = self._network.get_weights()
+            return kept
+        self._keras.utils.set_random_seed(seed)
+        network = self._copy()
+        fresh = self._keras.models.clone_model(network)
+        # What is not trained, such as the means of a Normalization, was learnt otherwise.
+        for variable, drawn in zip(network.trainable_weights, fresh.trainable_weights, strict=True):
+            variable.assign(drawn)
+        weights: list[NDArray[Any]] = network.get_weights()
+        return weights
+
+    def _given(self, examples: Examples) -> NDArray[Any]:
+        """Give the numbers of rows, or texts, as an array that can be shuffled."""
+        try:
+            if self._rows:
+                return float_inputs(examples.frame)
+            keras_inputs(self._network, examples.texts[:1])
+            return np.array(examples.texts, dtype=object)
+        except (TypeError, ValueError) as error:
+            raise self._error(
+                f"it is trained again on numbers only, or on texts ({error})",
+                "encode the categories as numbers in the data, or export the samples with --export "
+                "and retrain it yourself",
+            ) from error
+
+    def _loss(self, model: Any) -> float:
+        scores = np.asarray(model.function(self._validation.inputs), dtype=np.float64)
+        return cross_entropy(scores.ravel(), self._validation)
+
+    def _error(self, what: str, remedy: str) -> ModelError:
+        return ModelError(what, where=f"model {self._model.name!r}", remedy=remedy)
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """A copy's weights at one point. All are asked through one network: each new one costs time."""
+
+    asked: KerasFunction
+    weights: list[NDArray[Any]]
+
+    def __call__(self, asked: Any) -> Any:
+        self.asked.model.set_weights(self.weights)
+        return self.asked(asked)

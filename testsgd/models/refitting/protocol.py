@@ -1,0 +1,184 @@
+"""What a model that can be trained again is given, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.models.refitting.frames import joined_frames
+
+Inputs = pd.DataFrame | tuple[str, ...]
+
+M = TypeVar("M")
+M_co = TypeVar("M_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Rows or texts with their labels.
+
+    Attributes
+    ----------
+    inputs : pandas.DataFrame or tuple of str
+        Features as a :class:`~testsgd.data.Table` has them, or texts.
+    favourable : numpy.ndarray of bool, shape (n,)
+        Whether the label is the favourable one.
+    weights : numpy.ndarray of float64, shape (n,), or None
+        How much each counts; None: all 1.
+    targets : numpy.ndarray of float64, shape (n,), or None
+        Probabilities of the favourable label that are to be learnt, such as another model's scores;
+        None: 1 for the favourable label and 0 for any other. What can be fitted to labels only,
+        such as a classifier of scikit-learn, goes by the labels all the same.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> rows = Examples(pd.DataFrame({"age": [20, 30]}), np.array([True, False]))
+    >>> more = Examples(pd.DataFrame({"age": [40]}), np.array([True]), np.array([0.5]))
+    >>> both = rows.join(more)
+    >>> both.inputs["age"].tolist(), both.weights.tolist()
+    ([20, 30, 40], [1.0, 1.0, 0.5])
+    """
+
+    inputs: Inputs
+    favourable: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None = None
+    targets: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        columns = (self.inputs, self.favourable, self.weights, self.targets)
+        counts = [len(column) for column in columns if column is not None]
+        if len(set(counts)) > 1:
+            raise ValueError(f"lengths {counts}")
+
+    def __len__(self) -> int:
+        return len(self.favourable)
+
+    def join(self, other: Examples) -> Examples:
+        """Give these examples with another's after them."""
+        if isinstance(self.inputs, pd.DataFrame) and isinstance(other.inputs, pd.DataFrame):
+            inputs: Inputs = joined_frames(self.inputs, other.inputs)
+        elif isinstance(self.inputs, tuple) and isinstance(other.inputs, tuple):
+            inputs = (*self.inputs, *other.inputs)
+        else:
+            raise ValueError("rows and texts")
+        weighed = self.weights is not None or other.weights is not None
+        soft = self.targets is not None or other.targets is not None
+        return Examples(
+            inputs,
+            np.concatenate([self.favourable, other.favourable]),
+            np.concatenate([self.full_weights(), other.full_weights()]) if weighed else None,
+            np.concatenate([self.full_targets(), other.full_targets()]) if soft else None,
+        )
+
+    def instead(
+        self,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        labels: NDArray[np.bool_] | None = None,
+    ) -> Examples:
+        """Give the same rows or texts with other weights, other labels, or both.
+
+        Other labels are learnt themselves: there are no targets then.
+        """
+        return Examples(
+            self.inputs,
+            self.favourable if labels is None else labels,
+            self.weights if weights is None else weights,
+            self.targets if labels is None else None,
+        )
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The inputs, which are rows."""
+        assert isinstance(self.inputs, pd.DataFrame)
+        return self.inputs
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The inputs, which are texts."""
+        assert isinstance(self.inputs, tuple)
+        return self.inputs
+
+    def full_weights(self) -> NDArray[np.float64]:
+        """Give the weights, 1 where there are none."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    def full_targets(self) -> NDArray[np.float64]:
+        """Give the targets, 1 or 0 by the label where there are none."""
+        return self.favourable.astype(np.float64) if self.targets is None else self.targets
+
+
+@dataclass(frozen=True)
+class Stage(Generic[M]):
+    """A model at one point of its training.
+
+    Attributes
+    ----------
+    model : Model or TextModel
+        The black box, which further training does not change.
+    name : str
+        Which point that is, such as ``"epoch 3"``.
+    """
+
+    model: M
+    name: str
+
+
+class Refitter(Protocol[M]):
+    """A model that can be trained again, with the examples it is trained on.
+
+    Attributes
+    ----------
+    kind : str
+        What is trained and how, in words for a report.
+    goes_on : bool
+        True if training starts from the original weights.
+    """
+
+    kind: str
+    goes_on: bool
+
+    def refit(
+        self,
+        extra: Examples | None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        labels: NDArray[np.bool_] | None = None,
+        seed: int,
+    ) -> Iterator[Stage[M]]:
+        """Train on the training examples and some more; give the model as it gets on, lazily.
+
+        Parameters
+        ----------
+        extra : Examples or None
+            What is trained on besides.
+        weights : numpy.ndarray of float64, optional
+            How much each training example counts, instead of its own weight.
+        labels : numpy.ndarray of bool, optional
+            Whether each training example has the favourable label, instead of its own label.
+        seed : int
+            Same seed, same models.
+        """
+        ...
+
+    def write(self, model: M, folder: Path, about: Mapping[str, Any]) -> list[Path]:
+        """Write a model that :meth:`refit` gave, and its card with what `about` says.
+
+        The model's file is moved into its place last.
+        """
+        ...
+
+    def check_writable(self) -> None:
+        """Raise an error now if :meth:`write` could not do its work."""
+        ...
