@@ -1,0 +1,59 @@
+"""The journal: what is kept over an interruption, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from testsgd.errors import ConfigurationError
+from testsgd.mitigation import Journal
+
+WORK = {"data": "abc", "settings": {"seed": 0}}
+
+
+def test_what_is_kept_is_there_after_an_interruption(tmp_path: Path) -> None:
+    file = tmp_path / "made" / "journal.json"
+    journal = Journal(file, WORK)
+    journal.keep("run 1, step 1", [{"score": 0.1}])
+    journal.keep("run 1, step 2", [{"score": float("nan")}])
+    again = Journal(file, WORK, resume=True)
+    assert again.names == ("run 1, step 1", "run 1, step 2")
+    assert again.get("run 1, step 1") == [{"score": 0.1}]
+    assert again.get("run 9, step 9") is None
+
+
+def test_without_resume_it_begins_anew(tmp_path: Path) -> None:
+    file = tmp_path / "journal.json"
+    Journal(file, WORK).keep("step", 1)
+    assert Journal(file, WORK).names == ()
+
+
+def test_there_may_be_nothing_to_resume(tmp_path: Path) -> None:
+    assert Journal(tmp_path / "journal.json", WORK, resume=True).names == ()
+
+
+def test_closing_removes_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "journal.json"
+    journal = Journal(file, WORK)
+    journal.close()
+    journal.keep("step", 1)
+    assert file.is_file()
+    journal.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_work_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "journal.json"
+    Journal(file, WORK).keep("step", 1)
+    with pytest.raises(ConfigurationError, match="other data, another model or other settings"):
+        Journal(file, {**WORK, "data": "xyz"}, resume=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"format": "another/1"}', json.dumps({"format": "testsgd.journal/1"})]
+)
+def test_what_is_no_journal_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "journal.json"
+    file.write_text(text)
+    with pytest.raises(ConfigurationError, match="no journal"):
+        Journal(file, WORK, resume=True)

@@ -1,0 +1,56 @@
+"""Mitigation: counter-labelled samples, retraining, and what became of the groups."""
+
+from typing import TYPE_CHECKING, Any
+
+from testsgd.mitigation.alternatives import ALTERNATIVES, resolve_alternatives
+from testsgd.mitigation.export import samples_frame, write_samples
+from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.material import DataSplit, Material
+from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
+from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
+from testsgd.mitigation.reweighing import reweighing_weights
+from testsgd.mitigation.run import draw_pools, run_mitigation
+from testsgd.mitigation.samples import CounterSamples, SamplingReport
+from testsgd.mitigation.search import Candidate
+from testsgd.mitigation.table_material import TableMaterial
+from testsgd.mitigation.targets import Target, choose_targets
+from testsgd.mitigation.text.material import TextMaterial
+
+if TYPE_CHECKING:
+    from testsgd.mitigation.classifier import CounterSampleClassifier
+
+__all__ = [
+    "ALTERNATIVES",
+    "RISEN_BY",
+    "Alternative",
+    "Candidate",
+    "CounterSampleClassifier",
+    "CounterSamples",
+    "DataSplit",
+    "Journal",
+    "Material",
+    "MitigationOutcome",
+    "MitigationParameters",
+    "RunOutcome",
+    "SamplingReport",
+    "Standing",
+    "TableMaterial",
+    "Target",
+    "TextMaterial",
+    "choose_targets",
+    "draw_pools",
+    "resolve_alternatives",
+    "reweighing_weights",
+    "run_mitigation",
+    "samples_frame",
+    "write_samples",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Its base classes are scikit-learn's, which takes a second to import.
+    if name == "CounterSampleClassifier":
+        from testsgd.mitigation.classifier import CounterSampleClassifier
+
+        return CounterSampleClassifier
+    raise AttributeError(f"module 'testsgd.mitigation' has no attribute {name!r}")

@@ -1,0 +1,336 @@
+"""Mitigation as a step of training code: a classifier of scikit-learn around another one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import (
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+    get_tags,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from testsgd.auditing import AuditParameters
+from testsgd.data.frames import as_pandas
+from testsgd.errors import ParameterError
+from testsgd.mitigation.columns import Columns
+from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.mitigation.retrained_estimator import (
+    Attempt,
+    Settings,
+    attempt,
+    fit_clone,
+    told_scores,
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Rows to ask the estimator about in an audit, at most; more are drawn from.
+_MOST_QUERIES = 1_000_000
+
+
+def _estimator_has(name: str) -> Callable[[F], F]:
+    """Give a decorator of methods that are there only if the estimator inside has them."""
+
+    def check(self: CounterSampleClassifier) -> bool:
+        getattr(getattr(self, "estimator_", None) or self._inside(), name)
+        return True
+
+    decorator: Callable[[F], F] = available_if(check)
+    return decorator
+
+
+class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier fitted with samples that counter its discrimination of a group.
+
+    ``fit`` sets some rows apart for validation, fits the estimator to the others, audits it, and
+    takes the group with the highest score. From rows on the smaller side, in the group or outside,
+    it generates neighbours that the estimator itself labels so that the group's difference would be
+    less, and fits the estimator anew with more and more of them. It keeps the one of the lowest
+    score among those that lose no more accuracy on the validation rows than allowed. If there is
+    none, or nothing to counter, it warns, and the estimator is fitted to all rows as if it stood
+    alone.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any binary classifier, such as a pipeline that encodes categories and ends in a classifier;
+        its ``fit`` must take ``sample_weight`` if that of this one is given it. Never changed.
+        None: a logistic regression.
+    sensitive_features : list of str or int
+        Columns of X, by name or place. Groups are given by these, and samples keep them as they
+        are. Numbers are put in about ten bins, but two numbers only are categories.
+    group : int, optional
+        Rank of the group in the audit; None: the first.
+    theta : float
+        Smallest share of the rows that a group must have.
+    max_accuracy_drop : float
+        Most percentage points of accuracy that may be lost on the validation rows, by weight.
+    validation_share : float
+        Share of the rows that is set apart. With fewer than 30 validation rows nothing is tried.
+    steps : int
+        How many numbers of samples are tried, growing geometrically.
+    fewest_samples : int
+        Samples added in the first step.
+    largest_share : float
+        Samples added in the last step, as a share of the training rows.
+    random_state : int, RandomState instance or None
+        Of the split, the draws and the samples. The estimator's own is set there.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray of shape (2,)
+        The labels. The rate of the last is compared; for two labels the score is the same.
+    estimator_ : classifier
+        The estimator that was kept.
+    group_ : str or None
+        The group, None if nothing was tried.
+    samples_added_ : int
+        Samples in the training of the estimator that was kept.
+    accuracy_drop_ : float
+        Percentage points of accuracy that they cost on the validation rows.
+    scores_before_, scores_after_ : dict of str to float
+        For the group, and for the groups with the highest scores before or after, the score of the
+        estimator without samples and of the one that was kept, on all rows.
+    candidates_ : tuple of Candidate
+        What was tried.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : numpy.ndarray of str
+        Their names, if X is a data frame whose columns are all called by strings.
+
+    Notes
+    -----
+    The rates are those of the audit: a row counts as one, whatever its weight. A sample has the
+    weight of the row that it was made from.
+
+    References
+    ----------
+    Zhang et al., TestSGD, RQ3.
+
+    Examples
+    --------
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    >>> import testsgd
+    >>> people = testsgd.generate_demo(rows=3000, seed=0)
+    >>> encode = make_column_transformer(
+    ...     (OneHotEncoder(), ["gender", "race", "housing", "purpose"]),
+    ...     remainder=StandardScaler(),
+    ... )
+    >>> classifier = CounterSampleClassifier(
+    ...     make_pipeline(encode, LogisticRegression()),
+    ...     sensitive_features=["gender", "race", "age"],
+    ...     random_state=0,
+    ... )
+    >>> classifier = classifier.fit(people.drop(columns="granted"), people["granted"])
+    >>> group = classifier.group_
+    >>> classifier.scores_after_[group] < classifier.scores_before_[group]
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        sensitive_features: Any = None,
+        group: int | None = None,
+        theta: float = 0.05,
+        max_accuracy_drop: float = 0.5,
+        validation_share: float = 0.2,
+        steps: int = 6,
+        fewest_samples: int = 50,
+        largest_share: float = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.sensitive_features = sensitive_features
+        self.group = group
+        self.theta = theta
+        self.max_accuracy_drop = max_accuracy_drop
+        self.validation_share = validation_share
+        self.steps = steps
+        self.fewest_samples = fewest_samples
+        self.largest_share = largest_share
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the estimator, without and with samples, and keep the best.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, features)
+            Numbers or texts; missing values and texts if the estimator takes them.
+        y : array-like of shape (n,)
+            Labels, two different ones.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts: in the estimator's ``fit`` and in the validation.
+
+        Returns
+        -------
+        CounterSampleClassifier
+            This one.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is out of its range, X has no such sensitive feature, the audit no group
+            of that rank, or the estimator takes no weights.
+        ValueError
+            If X, y or the weights are of the wrong shape or contents, as any estimator raises it.
+        """
+        X = self._checked(X, reset=True)
+        y = _checked_labels(X, y)
+        weights = _checked_weights(X, sample_weight)
+        columns = Columns.of(X)
+        settings = self._settings(columns)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass."
+            )
+        inside = self._inside()
+        favourable = y == self.classes_[-1]
+        tried: Attempt | str = "there is one label only"
+        if len(self.classes_) == 2:
+            tried = attempt(inside, columns, X, favourable, self.classes_, weights, settings)
+        chosen = None if isinstance(tried, str) else tried.chosen
+        if isinstance(tried, str):
+            _warn(tried)
+        elif chosen is None:
+            _warn(
+                f"no number of samples lowered the score of {tried.target.rule_set.text} and kept "
+                f"the accuracy within {self.max_accuracy_drop:g} points"
+            )
+        self.samples_added_ = 0 if chosen is None else chosen.samples
+        self.accuracy_drop_ = 0.0 if chosen is None else chosen.accuracy_drop
+        if isinstance(tried, str) or chosen is None:
+            self.estimator_ = fit_clone(inside, X, y, weights)
+        else:
+            self.estimator_ = tried.estimator
+        self.group_: str | None = None
+        self.candidates_: tuple[Any, ...] = ()
+        self.scores_before_: dict[str, float] = {}
+        self.scores_after_: dict[str, float] = {}
+        if not isinstance(tried, str):
+            self.group_ = tried.target.rule_set.text
+            self.candidates_ = tried.candidates
+            self.scores_before_, self.scores_after_ = told_scores(
+                tried, self.estimator_, columns, self.classes_[-1], settings.audit
+            )
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the label of each row, shape (n,)."""
+        check_is_fitted(self)
+        labels: NDArray[Any] = self.estimator_.predict(self._checked(X, reset=False))
+        return labels
+
+    @_estimator_has("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the probability of each label, shape (n, 2), if the estimator does."""
+        check_is_fitted(self)
+        chances: NDArray[np.float64] = self.estimator_.predict_proba(self._checked(X, reset=False))
+        return chances
+
+    @_estimator_has("decision_function")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give how surely each row gets the last label, shape (n,), if the estimator does."""
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.estimator_.decision_function(
+            self._checked(X, reset=False)
+        )
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inside = get_tags(self._inside()).input_tags
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = False
+        tags.input_tags.allow_nan = inside.allow_nan
+        tags.input_tags.categorical = inside.categorical
+        tags.input_tags.string = inside.string
+        tags.input_tags.positive_only = inside.positive_only
+        return tags
+
+    def _inside(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """Check the form of X; what it holds is for the estimator to judge."""
+        frame = None if isinstance(X, np.ndarray | list | tuple) else as_pandas(X)
+        if frame is None:
+            return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        validate_data(self, frame, reset=reset, skip_check_array=True)
+        if len(frame) == 0 or len(frame.columns) == 0:
+            raise ValueError(f"X has {len(frame)} rows and {len(frame.columns)} columns")
+        return frame
+
+    def _settings(self, columns: Columns) -> Settings:
+        share = self.validation_share
+        if not isinstance(share, Real) or not 0 < share < 1:
+            raise ParameterError(
+                f"{share!r} is not between 0 and 1",
+                where="validation_share",
+                remedy="give a share such as 0.2",
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Settings(
+            sensitive=columns.chosen(self.sensitive_features),
+            validation_share=float(share),
+            audit=AuditParameters(theta=self.theta, seed=seed, max_queries=_MOST_QUERIES, jobs=1),
+            mitigation=MitigationParameters(
+                group=self.group,
+                max_accuracy_drop=self.max_accuracy_drop,
+                steps=self.steps,
+                fewest_samples=self.fewest_samples,
+                largest_share=self.largest_share,
+                seed=seed,
+            ),
+        )
+
+
+def _checked_labels(X: Any, y: Any) -> NDArray[Any]:
+    if y is None:
+        raise ValueError("This classifier requires y to be passed, but the target y is None")
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    elif pd.isna(labels).any():
+        raise ValueError("Input y contains NaN.")
+    check_consistent_length(X, labels)
+    check_classification_targets(labels)
+    return labels
+
+
+def _checked_weights(X: Any, given: Any) -> NDArray[np.float64] | None:
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (len(X),):
+        raise ValueError(f"sample_weight has the shape {weights.shape}, X has {len(X)} rows")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight holds weights that are negative or not finite")
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def _warn(reason: str) -> None:
+    warnings.warn(
+        f"the estimator was fitted without samples, for {reason}", UserWarning, stacklevel=3
+    )

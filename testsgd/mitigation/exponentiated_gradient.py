@@ -1,0 +1,204 @@
+"""Fairlearn's exponentiated gradient, with any model that can be refitted.
+
+The method seeks a mixture of models with the least error among those that give a group the
+favourable label as often as everybody else. It asks for one training after another, each with
+weights and labels of its own for the training examples. Here the trainings are few: a problem that
+is nearly one solved before gets the model found then, and once they are used up each further
+problem gets the best of the models that there are. Fairlearn, which only weighs the models, goes on
+until it converges.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.errors import DataError, MissingExtraError, ParameterError
+from testsgd.mitigation.mixture import ConstantModel, Mixture
+from testsgd.models.refitting import Examples, Refitter
+
+# Rates of the group and of all may differ by so much.
+DIFFERENCE_BOUND = 0.01
+
+# Fairlearn's own rounds cost next to nothing once the trainings are used up.
+_ITERATIONS = 50
+
+# Two problems are nearly the same if so small a share of all costs differs.
+_SAME = 0.02
+
+# Chances below it are the rounding errors of a linear program.
+_LEAST_WEIGHT = 1e-6
+
+
+def exponentiated_gradient(
+    refitter: Refitter[Any],
+    training: Examples,
+    members: NDArray[np.bool_],
+    *,
+    max_rounds: int = 10,
+    seed: int = 0,
+) -> Mixture:
+    """Find a mixture of models that gives a group the favourable label as often as the rest.
+
+    Parameters
+    ----------
+    refitter : Refitter
+        Trains the models. For a network each training is a short one: its last stage is taken.
+    training : Examples
+        The training examples that the refitter has. Weights of their own are not supported.
+    members : numpy.ndarray of bool, shape (n,)
+        Who of them is in the group.
+    max_rounds : int
+        Most trainings.
+    seed : int
+        Seed of every training, so that they differ by their weights and labels only.
+
+    Returns
+    -------
+    Mixture
+
+    Raises
+    ------
+    DataError
+        If one side of the group is empty.
+    MissingExtraError
+        If fairlearn is not installed.
+    ModelError
+        If a training takes no weights.
+    ParameterError
+        If there is not at least one training, or the examples have weights.
+
+    References
+    ----------
+    Agarwal et al., A reductions approach to fair classification, ICML 2018.
+    """
+    _check(training, members, max_rounds)
+    try:
+        from fairlearn.reductions import DemographicParity, ExponentiatedGradient
+    except ImportError as error:
+        raise MissingExtraError(
+            "fairlearn", extra="fairlearn", purpose="the exponentiated gradient"
+        ) from error
+    trainings = _Trainings(refitter, training, most=max_rounds, seed=seed)
+    method = ExponentiatedGradient(
+        _Learner(trainings),
+        DemographicParity(difference_bound=DIFFERENCE_BOUND),
+        max_iter=_ITERATIONS,
+    )
+    places = np.arange(len(training))[:, None]
+    sides = np.where(members, "group", "rest")
+    with warnings.catch_warnings():
+        # Fairlearn writes to its data frames in ways that pandas will treat otherwise one day.
+        warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="fairlearn")
+        method.fit(places, training.favourable.astype(np.int64), sensitive_features=sides)
+    return _mixture(method.predictors_, method.weights_, trainings)
+
+
+def _check(training: Examples, members: NDArray[np.bool_], max_rounds: int) -> None:
+    if max_rounds < 1:
+        raise ParameterError(
+            f"{max_rounds} is not at least 1", where="max_rounds", remedy="give a whole number"
+        )
+    if training.weights is not None:
+        raise ParameterError(
+            "the training examples have weights, which the exponentiated gradient does not know",
+            where="exponentiated gradient",
+            remedy="leave the weights out, or leave this comparison out",
+        )
+    if len(members) != len(training):
+        raise ValueError(f"{len(members)} members for {len(training)} training examples")
+    if not members.any() or members.all():
+        raise DataError(
+            f"{int(members.sum())} of the {len(members)} training examples are in the group, so "
+            "there is nobody to compare with",
+            where="exponentiated gradient",
+            remedy="give training examples inside and outside of the group",
+        )
+
+
+def _mixture(predictors: pd.Series[Any], weights: pd.Series[Any], trainings: _Trainings) -> Mixture:
+    """Put together what Fairlearn found: predictors, and the chance of each."""
+    chances: dict[int, float] = {}
+    models: dict[int, Any] = {}
+    for predictor, weight in zip(predictors, weights[predictors.index], strict=True):
+        chance = float(weight)
+        if chance < _LEAST_WEIGHT:
+            continue
+        if isinstance(predictor, _Learner):
+            key, model = predictor.place, trainings.models[predictor.place]
+        else:
+            # Where all costs speak for one label Fairlearn asks for no training.
+            favourable = bool(predictor.predict(np.zeros((1, 1)))[0])
+            key, model = -1 - favourable, ConstantModel(favourable)
+        chances[key] = chances.get(key, 0.0) + chance
+        models[key] = model
+    found = np.array(list(chances.values()))
+    return Mixture(tuple(models.values()), found / found.sum(), len(trainings.models))
+
+
+class _Trainings:
+    """Solves problems of cost-sensitive learning, with few trainings.
+
+    A problem is a signed cost for each training example: its sign says which label is wanted, its
+    size what the other one costs. Costs are scaled to a mean size of 1.
+    """
+
+    def __init__(
+        self, refitter: Refitter[Any], training: Examples, *, most: int, seed: int
+    ) -> None:
+        self._refitter = refitter
+        self._inputs = training.inputs
+        self._most = most
+        self._seed = seed
+        self._problems: list[NDArray[np.float64]] = []
+        self.models: list[Any] = []
+        self.decisions: list[NDArray[np.bool_]] = []
+
+    def solve(self, labels: NDArray[np.bool_], weights: NDArray[np.float64]) -> int:
+        """Give the place of a model for a problem among all models."""
+        problem = np.where(labels, weights, -weights) / np.mean(weights)
+        # Where not one label agrees, the costs differ by 2 on average.
+        known = any(np.mean(np.abs(problem - solved)) <= 2 * _SAME for solved in self._problems)
+        if not known and len(self.models) < self._most:
+            self._train(labels, weights)
+            self._problems.append(problem)
+        # A model that was trained for another problem may do better at this one.
+        costs = [np.mean(np.abs(problem) * (given != labels)) for given in self.decisions]
+        return int(np.argmin(costs))
+
+    def _train(self, labels: NDArray[np.bool_], weights: NDArray[np.float64]) -> None:
+        model = None
+        stages = self._refitter.refit(None, weights=weights, labels=labels, seed=self._seed)
+        for stage in stages:
+            model = stage.model
+        if model is None:
+            raise RuntimeError("a training ended without a model")
+        self.models.append(model)
+        self.decisions.append(model.decisions(self._inputs))
+
+
+class _Learner:
+    """What Fairlearn takes for an estimator: its rows are the places of the training examples."""
+
+    def __init__(self, trainings: _Trainings) -> None:
+        self._trainings = trainings
+        self.place = -1
+
+    def __sklearn_clone__(self) -> _Learner:
+        return _Learner(self._trainings)
+
+    def fit(self, places: Any, labels: Any, sample_weight: Any) -> _Learner:
+        """Find a model for labels and weights of the training examples."""
+        self.place = self._trainings.solve(
+            np.asarray(labels, dtype=bool), np.asarray(sample_weight, dtype=np.float64)
+        )
+        return self
+
+    def predict(self, places: Any) -> NDArray[np.int64]:
+        """Give the model's labels, which are known for each training example."""
+        rows = np.asarray(places, dtype=np.intp)[:, 0]
+        return self._trainings.decisions[self.place][rows].astype(np.int64)

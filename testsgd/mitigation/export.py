@@ -1,0 +1,193 @@
+"""Samples as one table, with the label they carry and where each is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from testsgd._files import atomic_path, import_pyarrow, write_stream
+from testsgd.data import Specification, TextSpecification, category_text
+from testsgd.errors import DataError, ParameterError
+from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.targets import Target
+from testsgd.models.refitting.frames import joined_frames
+
+# Where a sample is from and why it is there; if the data have such a column, "sample_" is put
+# before the name.
+PROVENANCE_COLUMNS = ("seed_row", "change", "why", "group", "side")
+
+_ENDINGS = (".parquet", ".csv")
+
+
+def samples_frame(
+    samples: Sequence[CounterSamples], specification: Specification, targets: Sequence[Target]
+) -> pd.DataFrame:
+    """List samples as a data frame.
+
+    Parameters
+    ----------
+    samples : sequence of CounterSamples
+        Of any targets and sides.
+    specification : DatasetSpecification or TextSpecification
+        What the data are.
+    targets : sequence of Target
+        The groups that the samples are for.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The features, or the text, under their own names; the label column with the label of each
+        sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
+        made from, counted from 0; what was changed; why it is there; the group it is for; and
+        whether it is in the group or of the rest.
+
+    Raises
+    ------
+    DataError
+        If samples are to have the unfavourable label, and there is not just one such label.
+    """
+    label = specification.label
+    other = _other_label(specification)
+    if other is None and not all(some.favourable for some in samples):
+        known = [value for value in label.values or [] if value != label.favourable]
+        raise DataError(
+            f"samples are to have another label than {label.favourable!r}, and there "
+            + (f"are {len(known)} ({', '.join(known[:6])})" if known else "is none declared"),
+            where=f"label column {label.column!r}",
+            remedy="list two labels under label.values, joined with label.map if there are more",
+        )
+    frame = _inputs_frame(samples, specification)
+    column = label.column or "label"
+    labels = [label.favourable if some.favourable else other for some in samples]
+    counts = [len(some) for some in samples]
+    provenance: dict[str, Any] = {
+        "seed_row": [row for some in samples for row in some.seeds.tolist()],
+        "change": [change for some in samples for change in some.changes],
+        "why": [why for some in samples for why in _reasons(some, label.favourable, other)],
+        "group": _repeated([targets[some.target].rule_set.text for some in samples], counts),
+        "side": _repeated([some.side for some in samples], counts),
+    }
+    taken = {*frame.columns, column}
+    added: dict[str, pd.Series[Any]] = {column: _texts(_repeated(labels, counts))}
+    for name in PROVENANCE_COLUMNS:
+        free = name
+        while free in taken:
+            free = f"sample_{free}"
+        values = provenance[name]
+        added[free] = pd.Series(values, dtype=np.int64) if name == "seed_row" else _texts(values)
+    return frame.assign(**added)
+
+
+def check_samples_file(target: Path) -> None:
+    """Raise an error now if :func:`write_samples` could not write such a file.
+
+    Raises
+    ------
+    ParameterError
+        If the ending is not one of those known.
+    MissingExtraError
+        If it is a Parquet file and pyarrow is not installed.
+    """
+    ending = Path(target).suffix.lower()
+    if ending not in _ENDINGS:
+        raise ParameterError(
+            f"the file {Path(target).name!r} ends in neither {' nor '.join(_ENDINGS)}",
+            where="export",
+            remedy="give a name such as samples.parquet",
+        )
+    if ending == ".parquet":
+        import_pyarrow()
+
+
+def write_samples(frame: pd.DataFrame, target: Path | str) -> None:
+    """Write a data frame of samples, whole or not at all.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        From :func:`samples_frame`.
+    target : path-like
+        A file that ends in ``.parquet``, which needs the extra ``parquet``, or in ``.csv``.
+
+    Raises
+    ------
+    ParameterError
+        If the ending is another.
+    MissingExtraError
+        If it is a Parquet file and pyarrow is not installed.
+    """
+    target = Path(target)
+    check_samples_file(target)
+    frame = frame.assign(**{name: _writable(frame[name]) for name in frame.columns})
+    if target.suffix.lower() == ".csv":
+        write_stream(target, lambda stream: frame.to_csv(stream, index=False))
+        return
+    pa, pq = import_pyarrow()
+    content = pa.Table.from_pandas(frame, preserve_index=False)
+    with atomic_path(target) as temporary:
+        pq.write_table(content, temporary)
+
+
+def _inputs_frame(samples: Sequence[CounterSamples], specification: Specification) -> pd.DataFrame:
+    if isinstance(specification, TextSpecification):
+        texts = [text for some in samples for text in some.inputs]
+        return pd.DataFrame({specification.text.column: _texts(texts)})
+    joined: pd.DataFrame | None = None
+    for some in samples:
+        assert isinstance(some.inputs, pd.DataFrame)
+        joined = some.inputs if joined is None else joined_frames(joined, some.inputs)
+    if joined is None:
+        return pd.DataFrame({name: [] for name in specification.features})
+    return joined.reset_index(drop=True)
+
+
+def _repeated(values: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    return [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
+
+
+def _texts(values: Sequence[Any]) -> pd.Series[Any]:
+    return pd.Series(values, dtype=object)
+
+
+def _other_label(specification: Specification) -> str | None:
+    """Give the label that is not favourable, None if it is not just one."""
+    label = specification.label
+    known = label.values or list(dict.fromkeys((label.map or {}).values()))
+    others = [value for value in known if value != label.favourable]
+    return others[0] if len(others) == 1 else None
+
+
+def _reasons(samples: CounterSamples, favourable: str, other: str | None) -> Iterator[str]:
+    names = {True: repr(favourable), False: repr(other) if other else f"not {favourable!r}"}
+    near = (
+        "nearest to the boundary"
+        if samples.report.nearness == "score"
+        else "in the order drawn, for the model gives no scores"
+    )
+    for relabelled in samples.relabelled.tolist():
+        if relabelled:
+            yield f"relabelled: the model gives it {names[not samples.favourable]}, {near}"
+        else:
+            yield f"kept: the model gives it {names[samples.favourable]}"
+
+
+def _writable(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Give a column in which a file can tell all values: texts, where there are several types."""
+    categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    values = column.cat.categories.to_series() if categorical else column
+    if values.dtype != object:
+        return column
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    if kind not in ("string", "mixed", "mixed-integer"):
+        return column
+    cells = column.astype(object)
+    return cells.map(lambda value: _plain(category_text(value)), na_action="ignore")
+
+
+def _plain(text: str) -> str:
+    """Replace what a Python string may hold and no file in UTF-8: lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,94 @@
+"""What a mitigation has done so far, so that an interrupted one can go on.
+
+Only figures are kept, no models: a retraining is repeated bit for bit from its seed, so the one
+model that is needed again is made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from testsgd._files import write_text
+from testsgd.errors import ConfigurationError
+
+_FORMAT = "testsgd.journal/1"
+
+
+class Journal:
+    """A file of figures by name, written whole after each addition.
+
+    Parameters
+    ----------
+    path : path-like or None
+        The file; None: nothing is kept.
+    about : mapping
+        What the work is, JSON-able. Work about something else does not go on from it.
+    resume : bool
+        Go on from the file, if there is one; else begin anew.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is about other work, or is no journal.
+
+    Examples
+    --------
+    >>> journal = Journal(None, {"data": "demo"})
+    >>> journal.keep("run 1, step 1", [0.5]); journal.get("run 1, step 1")
+    [0.5]
+    """
+
+    def __init__(
+        self, path: Path | str | None, about: Mapping[str, Any], *, resume: bool = False
+    ) -> None:
+        self._path = None if path is None else Path(path)
+        text = json.dumps(about, sort_keys=True)
+        self._about = hashlib.sha256(text.encode()).hexdigest()
+        self._entries: dict[str, Any] = {}
+        if resume and self._path is not None and self._path.is_file():
+            self._entries = self._read(self._path)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names under which something is kept."""
+        return tuple(self._entries)
+
+    def get(self, name: str) -> Any:
+        """Give what was kept under a name; None if nothing was."""
+        return self._entries.get(name)
+
+    def keep(self, name: str, figures: Any) -> None:
+        """Keep JSON-able figures under a name, and write the file."""
+        self._entries[name] = figures
+        if self._path is not None:
+            document = {"format": _FORMAT, "about": self._about, "entries": self._entries}
+            write_text(self._path, json.dumps(document) + "\n")
+
+    def close(self) -> None:
+        """Remove the file: the work is done."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def _read(self, path: Path) -> dict[str, Any]:
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if document["format"] != _FORMAT:
+                raise ValueError(document["format"])
+            about, entries = document["about"], dict(document["entries"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(
+                "this is no journal of a mitigation",
+                where=str(path),
+                remedy="remove it, or begin anew without --resume",
+            ) from error
+        if about != self._about:
+            raise ConfigurationError(
+                "the journal is of a mitigation with other data, another model or other settings",
+                where=str(path),
+                remedy="give the same settings as before, or begin anew without --resume",
+            )
+        return entries

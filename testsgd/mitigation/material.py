@@ -1,0 +1,153 @@
+"""What a mitigation works on: rows or texts, split in three, and what can be done with them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
+from testsgd.data import Specification
+from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.targets import Target
+from testsgd.models import Examples, LoadedModel, Split
+
+Side = Literal["group", "rest"]
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class DataSplit:
+    """Which rows or texts are for what, and how that is known.
+
+    Attributes
+    ----------
+    parts : Split
+        Places in the data.
+    source : str
+        How the split was found, in words.
+    warning : str
+        What is doubtful about it; empty if nothing is.
+    """
+
+    parts: Split
+    source: str
+    warning: str = ""
+
+
+class Material(ABC):
+    """Rows or texts with labels, split in three.
+
+    Parameters
+    ----------
+    specification : DatasetSpecification or TextSpecification
+        What they are.
+    favourable : numpy.ndarray of bool
+        Which have the favourable label.
+    split : DataSplit
+        Which are trained on, which choose among candidates, and which are held out.
+    targets : tuple of Target
+        The groups.
+    audit_parameters : AuditParameters
+        How audits are made.
+    """
+
+    def __init__(
+        self,
+        specification: Specification,
+        favourable: NDArray[np.bool_],
+        split: DataSplit,
+        targets: tuple[Target, ...],
+        audit_parameters: AuditParameters,
+    ) -> None:
+        self.specification = specification
+        self.favourable = favourable
+        self.split = split
+        self.targets = targets
+        self.audit_parameters = audit_parameters
+
+    @property
+    @abstractmethod
+    def audited(self) -> Places:
+        """The places that audits look at: all but those that are for training only."""
+
+    @property
+    def seen(self) -> Places:
+        """The audited places that are not held out: what candidates' scores are measured on."""
+        return np.setdiff1d(self.audited, self.split.parts.test)
+
+    @abstractmethod
+    def examples(self, places: Places) -> Examples:
+        """Give some rows or texts with their labels."""
+
+    @abstractmethod
+    def decisions(self, model: Any, places: Places) -> NDArray[np.bool_]:
+        """Say for some rows or texts whether a model gives them the favourable label."""
+
+    @abstractmethod
+    def members(self, target: Target) -> NDArray[np.bool_]:
+        """Say for each row or text whether it is in a group."""
+
+    @abstractmethod
+    def seeds(self, target: Target, side: Side) -> Places:
+        """Give the training rows or texts from which samples of one side are made."""
+
+    @abstractmethod
+    def sample(
+        self,
+        model: Any,
+        place: int,
+        side: Side,
+        *,
+        wanted: int,
+        parameters: MitigationParameters,
+        generator: np.random.Generator,
+    ) -> CounterSamples:
+        """Generate counter-labelled samples of one side of a target, given by its place."""
+
+    @abstractmethod
+    def measure(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
+        """Get ready to measure the targets' rates on some rows or texts, for any model."""
+
+    @abstractmethod
+    def audit(
+        self, model: LoadedModel[Any], places: Places, *, progress: Progress | None = None
+    ) -> Findings:
+        """Audit a model on some rows or texts."""
+
+    def accuracy(self, model: Any, places: Places) -> float:
+        """Give the share of some rows or texts that a model labels as the data do."""
+        return float((self.decisions(model, places) == self.favourable[places]).mean())
+
+    def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
+        """Give the sides of a target that get samples."""
+        match choice:
+            case "group":
+                return ("group",)
+            case "rest":
+                return ("rest",)
+            case "both":
+                return ("group", "rest")
+        # On the smaller side the fewest decisions must change, which costs the least accuracy.
+        inside, outside = (len(self.seeds(target, side)) for side in ("group", "rest"))
+        if inside == 0 or outside == 0:
+            return ("group",) if outside == 0 else ("rest",)
+        return ("group",) if inside <= outside else ("rest",)
+
+
+def counter_label(target: Target, side: Side) -> bool:
+    """Say whether samples of a side that counter a target's discrimination are favourable.
+
+    Examples
+    --------
+    >>> from testsgd.rules import RuleSet
+    >>> disfavoured = Target(rank=1, group=0, rule_set=RuleSet(()), direction="less", score=0.2)
+    >>> counter_label(disfavoured, "group"), counter_label(disfavoured, "rest")
+    (True, False)
+    """
+    return (target.direction == "less") == (side == "group")

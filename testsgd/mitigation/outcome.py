@@ -1,0 +1,202 @@
+"""What a mitigation did and found, before anything is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from testsgd.auditing import AuditComparison, Estimates, Findings
+from testsgd.mitigation.export import samples_frame
+from testsgd.mitigation.material import Material
+from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.search import Candidate
+from testsgd.mitigation.targets import Target
+from testsgd.models import LoadedModel, Refitter
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a model does, as far as a mitigation looks.
+
+    Attributes
+    ----------
+    accuracy : float
+        On the held-out rows or texts.
+    everywhere, held_out : Estimates
+        The targets' rates on all audited rows or texts, and on those held out.
+    """
+
+    accuracy: float
+    everywhere: Estimates
+    held_out: Estimates
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """One run.
+
+    Attributes
+    ----------
+    run : int
+        From 1.
+    seed : int
+        Of its retrainings.
+    pools : tuple of CounterSamples
+        The samples that it could take from.
+    candidates : tuple of Candidate
+        What it tried.
+    chosen : Candidate or None
+        The best; None if no candidate was allowed and better than the original, which then stands
+        in for it.
+    model : LoadedModel
+        The chosen candidate's model, or the original.
+    standing : Standing
+        How that model does.
+    audit : AuditComparison
+        Its audit of all rows or texts beside the original's.
+    seconds : float
+        Wall-clock time.
+    """
+
+    run: int
+    seed: int
+    pools: tuple[CounterSamples, ...]
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate | None
+    model: LoadedModel[Any]
+    standing: Standing
+    audit: AuditComparison
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What else one might do, on the same splits.
+
+    Attributes
+    ----------
+    name, about : str
+        The method, and what it does in a sentence.
+    status : {"done", "not_installed", "not_possible", "failed"}
+        Whether there are figures.
+    reason : str
+        Why there are none.
+    accuracies : tuple of float
+        On the held-out rows or texts, one a run.
+    scores, held_out_scores : tuple of numpy.ndarray
+        The targets' scores on all rows and on those held out, one array a run.
+    seconds : float or None
+        Wall-clock time of a run, on average.
+    """
+
+    name: str
+    about: str
+    status: Literal["done", "not_installed", "not_possible", "failed"] = "done"
+    reason: str = ""
+    accuracies: tuple[float, ...] = ()
+    scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
+    held_out_scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MitigationOutcome:
+    """What a mitigation did and found.
+
+    Attributes
+    ----------
+    parameters : MitigationParameters
+        What the user asked for.
+    material : Material
+        The rows or texts, with the targets.
+    original : LoadedModel
+        The model that was audited.
+    before : Findings
+        Its audit of all rows or texts.
+    standing : Standing
+        How it does.
+    before_choice : tuple of float
+        Its score for each target on the rows that candidates were chosen by.
+    refitter : Refitter
+        How it was retrained.
+    runs : tuple of RunOutcome
+        One after another.
+    kept : RunOutcome or None
+        The run whose model is kept; None if that is the original.
+    everywhere, held_out : AuditComparison
+        The audits of the kept model beside those of the original, on all rows and on the held-out.
+    alternatives : tuple of Alternative
+        What else one might do.
+    seconds : dict of str to float
+        Wall-clock time of each phase.
+    """
+
+    parameters: MitigationParameters
+    material: Material
+    original: LoadedModel[Any]
+    before: Findings
+    standing: Standing
+    before_choice: tuple[float, ...]
+    refitter: Refitter[Any]
+    runs: tuple[RunOutcome, ...]
+    kept: RunOutcome | None
+    everywhere: AuditComparison
+    held_out: AuditComparison
+    alternatives: tuple[Alternative, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The groups whose discrimination was to be countered."""
+        return self.material.targets
+
+    @property
+    def model(self) -> LoadedModel[Any]:
+        """The model that is kept."""
+        return self.original if self.kept is None else self.kept.model
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The samples in the kept model's training, each with where it is from and why.
+
+        If the original is kept, those of the first run that it could have taken.
+        """
+        if self.kept is not None and self.kept.chosen is not None:
+            pools = [
+                pool.take(count)
+                for pool, count in zip(self.kept.pools, self.kept.chosen.taken, strict=True)
+            ]
+        else:
+            pools = list(self.runs[0].pools)
+        return samples_frame(pools, self.material.specification, self.targets)
+
+    def write_model(self, folder: Path | str) -> list[Path]:
+        """Write the kept model with its card; nothing if that is the original.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files written.
+        """
+        if self.kept is None or self.kept.chosen is None:
+            return []
+        about = self._about(self.kept, self.kept.chosen)
+        return self.refitter.write(self.kept.model.model, Path(folder), about)
+
+    def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
+        """Say for the model card where the model is from."""
+        return {
+            "mitigated": ", ".join(target.rule_set.text for target in self.targets),
+            "mitigated by": f"retraining with {chosen.samples} counter-labelled samples, "
+            f"{self.refitter.kind}, {chosen.name}, seed {kept.seed}",
+            "original model": self.before.model.model.name,
+            "original file sha256": self.original.file_sha256 or "",
+            "held-out accuracy before": self.standing.accuracy,
+            "held-out accuracy": kept.standing.accuracy,
+        }

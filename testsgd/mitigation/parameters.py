@@ -1,0 +1,150 @@
+"""What the user of a mitigation can choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from testsgd.errors import ParameterError
+
+SideChoice = Literal["auto", "group", "rest", "both"]
+Fallback = Literal["nearest", "none"]
+
+# From so large a rise of a group's score on, a report lists it.
+RISEN_BY = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class MitigationParameters:
+    """The parameters of a mitigation.
+
+    Attributes
+    ----------
+    group : int or None
+        Rank of the group in the audit; the first if neither this nor `all_above` is given.
+    all_above : float or None
+        In place of one group: every distinct group with a larger score, until all are below.
+    max_accuracy_drop : float
+        Most percentage points of accuracy that a candidate may lose on the validation rows.
+    runs : int
+        How often everything is done, each time with a seed of its own.
+    steps : int
+        How many numbers of samples are tried in each run, growing geometrically.
+    fewest_samples : int
+        Samples added in the first step.
+    largest_share : float
+        Samples added in the last step, as a share of the training rows.
+    side : {"auto", "group", "rest", "both"}
+        Whose samples are added: the group's, everybody else's, those of the side with fewer
+        training rows, or of both.
+    fallback : {"nearest", "none"}
+        Where too few counter-labelled samples exist: relabel those nearest to the decision
+        boundary, or go on with fewer.
+    max_draws : int
+        Most samples to draw for a side of a target in a run.
+    from_scratch : bool
+        Retrain from new weights, not from the original ones.
+    seed : int
+        Same seed, same result.
+
+    Raises
+    ------
+    ParameterError
+        If a value is out of its range.
+
+    References
+    ----------
+    Zhang et al., TestSGD, RQ3: from 50 samples up to a tenth of the data, 3 runs.
+
+    Examples
+    --------
+    >>> MitigationParameters().sizes(20_000)
+    (50, 105, 219, 458, 957, 2000)
+    """
+
+    group: int | None = None
+    all_above: float | None = None
+    max_accuracy_drop: float = 0.5
+    runs: int = 3
+    steps: int = 6
+    fewest_samples: int = 50
+    largest_share: float = 0.1
+    side: SideChoice = "auto"
+    fallback: Fallback = "nearest"
+    max_draws: int = 1_000_000
+    from_scratch: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("all_above", "max_accuracy_drop", "largest_share"):
+            _check_kind(name, getattr(self, name), Real, "a number")
+        for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):
+            _check_kind(name, getattr(self, name), Integral, "a whole number")
+        if self.group is not None and self.all_above is not None:
+            raise ParameterError(
+                f"group {self.group} and all groups above {self.all_above} are both asked for",
+                where="group",
+                remedy="give one of the two",
+            )
+        for name, least in (
+            ("group", 1),
+            ("runs", 1),
+            ("steps", 1),
+            ("fewest_samples", 1),
+            ("max_draws", 1),
+            ("seed", 0),
+        ):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise _out_of_range(name, value, f"at least {least}", "give a whole number")
+        if self.all_above is not None and not 0 < self.all_above < 1:
+            raise _out_of_range(
+                "all_above", self.all_above, "between 0 and 1", "give a score such as 0.1"
+            )
+        if not 0 <= self.max_accuracy_drop <= 100:
+            raise _out_of_range(
+                "max_accuracy_drop",
+                self.max_accuracy_drop,
+                "between 0 and 100",
+                "give percentage points such as 0.5",
+            )
+        if not 0 < self.largest_share <= 1:
+            raise _out_of_range(
+                "largest_share", self.largest_share, "in (0, 1]", "give a share such as 0.1"
+            )
+        for name, choices in (("side", get_args(SideChoice)), ("fallback", get_args(Fallback))):
+            if getattr(self, name) not in choices:
+                raise _out_of_range(
+                    name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"
+                )
+
+    @property
+    def rank(self) -> int | None:
+        """The rank asked for; None if it is all groups above a score."""
+        if self.all_above is not None:
+            return None
+        return 1 if self.group is None else self.group
+
+    def sizes(self, training: int) -> tuple[int, ...]:
+        """Give the numbers of samples to try, ascending, for so many training rows or texts."""
+        most = max(1, round(self.largest_share * training))
+        fewest = min(self.fewest_samples, most)
+        return tuple(
+            sorted({round(size) for size in np.geomspace(fewest, most, self.steps).tolist()})
+        )
+
+
+def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
+    if value is None and name in ("group", "all_above"):
+        return
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise ParameterError(
+            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
+        )
+
+
+def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
+    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)

@@ -1,0 +1,326 @@
+"""The search: how many samples, and which stage of the retraining.
+
+A candidate is a retrained model. It may lose a little accuracy on the validation rows, and of those
+that lose no more than that, the one with the smallest score is chosen. Held-out rows play no part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.samples import CounterSamples
+from testsgd.models import Examples, Refitter
+
+M = TypeVar("M")
+
+# So many steps in a row without a better candidate end a search for all groups above a score.
+_PATIENCE = 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A retrained model, as the search sees it.
+
+    Attributes
+    ----------
+    step : int
+        Which number of samples, from 1; 0 without any.
+    stage : int
+        Which stage of the retraining, from 0.
+    name : str
+        The stage in words.
+    taken : tuple of int
+        Samples taken of each pool.
+    accuracy_drop : float
+        Percentage points of accuracy lost on the validation rows.
+    scores : tuple of float
+        Each target's score on the rows that are not held out; NaN if one side has no rows.
+    allowed : bool
+        Whether the accuracy lost is within the budget.
+    """
+
+    step: int
+    stage: int
+    name: str
+    taken: tuple[int, ...]
+    accuracy_drop: float
+    scores: tuple[float, ...]
+    allowed: bool
+
+    @property
+    def samples(self) -> int:
+        """How many samples were added."""
+        return sum(self.taken)
+
+    @property
+    def badness(self) -> tuple[float, float]:
+        """The largest of the targets' scores, and their sum; the smaller, the better."""
+        return badness(self.scores)
+
+
+@dataclass(frozen=True)
+class SearchResult(Generic[M]):
+    """What a search tried, and what it chose.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        All of them, in order.
+    chosen : Candidate or None
+        The best of those allowed; None if none of them has a smaller score than the original.
+    model : object or None
+        The chosen candidate's model.
+    """
+
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate | None
+    model: M | None
+
+
+class Search(Generic[M]):
+    """Retrain with more and more samples, and keep the best.
+
+    Parameters
+    ----------
+    refitter : Refitter
+        Retrains the original model.
+    judge : callable
+        Gives for a model the points of accuracy lost and each target's score.
+    max_accuracy_drop : float
+        The budget, in percentage points.
+    journal : Journal
+        Keeps the candidates' figures; steps that it knows are not done again.
+    name : str
+        Under which the journal keeps them.
+    advance : callable, optional
+        Called after each step.
+    """
+
+    def __init__(
+        self,
+        refitter: Refitter[M],
+        judge: Callable[[M], tuple[float, Sequence[float]]],
+        *,
+        max_accuracy_drop: float,
+        journal: Journal,
+        name: str,
+        advance: Callable[[], None] | None = None,
+    ) -> None:
+        self._refitter = refitter
+        self._judge = judge
+        self._budget = max_accuracy_drop
+        self._journal = journal
+        self._name = name
+        self._advance = advance
+        self._best: tuple[Candidate, M] | None = None
+
+    def run(
+        self,
+        pools: Sequence[CounterSamples],
+        sizes: Sequence[int],
+        *,
+        before: Sequence[float],
+        threshold: float | None,
+        seed: int,
+    ) -> SearchResult[M]:
+        """Search.
+
+        Parameters
+        ----------
+        pools : sequence of CounterSamples
+            The samples that there are of each side of each target.
+        sizes : sequence of int
+            Numbers of samples to try, ascending.
+        before : sequence of float
+            The original model's score for each target.
+        threshold : float, optional
+            A target whose score is no larger needs no more samples, and when all are there the
+            search ends. None: all sizes are tried.
+        seed : int
+            Of the retrainings.
+
+        Returns
+        -------
+        SearchResult
+        """
+        self._best = None
+        candidates: list[Candidate] = []
+        best: Candidate | None = None
+        taken = tuple(0 for _ in pools)
+        scores: Sequence[float] = before
+        fruitless = 0
+        for step, size in enumerate(sizes, start=1):
+            wanting = [
+                place
+                for place, pool in enumerate(pools)
+                if threshold is None or not scores[pool.target] <= threshold
+            ]
+            more = share_out(size - sum(taken), wanting, taken, [len(pool) for pool in pools])
+            if more == taken:
+                continue
+            taken = more
+            found = self._step(pools, taken, step=step, seed=seed)
+            candidates += found
+            latest = best_of(found, ())
+            scores = scores if latest is None else latest.scores
+            better = best_of([*found, best] if best else found, before)
+            fruitless = fruitless + 1 if better is best else 0
+            best = better
+            if self._advance is not None:
+                self._advance()
+            if threshold is not None and best is not None:
+                done = worst_of(best.scores) <= threshold
+                if done or fruitless >= _PATIENCE:
+                    break
+        model = None if best is None else self._model(best, pools, seed)
+        return SearchResult(tuple(candidates), best, model)
+
+    def only(self, *, weights: Any = None, seed: int) -> SearchResult[M]:
+        """Retrain without samples, perhaps with weights of the training rows, and choose."""
+        self._best = None
+        found = self._judged(self._refitter.refit(None, weights=weights, seed=seed), 0, ())
+        best = best_of(found, ())
+        model = self._best[1] if best is not None and self._best is not None else None
+        return SearchResult(tuple(found), best, model)
+
+    def _step(
+        self, pools: Sequence[CounterSamples], taken: tuple[int, ...], *, step: int, seed: int
+    ) -> list[Candidate]:
+        name = f"{self._name}, step {step}"
+        known = self._journal.get(name)
+        if known is not None and tuple(known[0]["taken"] if known else ()) == taken:
+            return [_candidate(figures) for figures in known]
+        stages = self._refitter.refit(added(pools, taken), seed=step_seed(seed, step))
+        found = self._judged(stages, step, taken)
+        self._journal.keep(name, [asdict(candidate) for candidate in found])
+        return found
+
+    def _judged(self, stages: Any, step: int, taken: tuple[int, ...]) -> list[Candidate]:
+        found = []
+        for place, stage in enumerate(stages):
+            drop, scores = self._judge(stage.model)
+            candidate = Candidate(
+                step,
+                place,
+                stage.name,
+                taken,
+                drop,
+                tuple(float(score) for score in scores),
+                # Half a row more than the budget is a matter of rounding.
+                drop <= self._budget + 1e-9,
+            )
+            found.append(candidate)
+            if candidate.allowed and (
+                self._best is None or _order(candidate) < _order(self._best[0])
+            ):
+                self._best = candidate, stage.model
+        return found
+
+    def _model(self, chosen: Candidate, pools: Sequence[CounterSamples], seed: int) -> M:
+        """Give the chosen candidate's model; retrain if it is known from the journal only."""
+        if self._best is not None and self._best[0] == chosen:
+            return self._best[1]
+        extra = added(pools, chosen.taken)
+        for place, stage in enumerate(
+            self._refitter.refit(extra, seed=step_seed(seed, chosen.step))
+        ):
+            if place == chosen.stage:
+                return stage.model
+        raise RuntimeError("a retraining gave fewer stages than before")
+
+
+def best_of(candidates: Sequence[Candidate], before: Sequence[float]) -> Candidate | None:
+    """Give the allowed candidate with the smallest scores, if they are below those before.
+
+    Candidates are compared by their worst score, then by the sum. Of equal ones the first is given:
+    with fewer samples, or retrained for a shorter time.
+    """
+    limit = badness(before) if before else (math.inf, math.inf)
+    better = [one for one in candidates if one.allowed and one.badness < limit]
+    return min(better, key=_order, default=None)
+
+
+def badness(scores: Sequence[float]) -> tuple[float, float]:
+    """Give the largest score that is known and the sum of all; infinite if none is known.
+
+    Examples
+    --------
+    >>> badness([0.1, float("nan"), 0.3])
+    (0.3, 0.4)
+    """
+    known = [score for score in scores if not math.isnan(score)]
+    return (max(known), math.fsum(known)) if known else (math.inf, math.inf)
+
+
+def worst_of(scores: Sequence[float]) -> float:
+    """Give the largest score that is known; infinite if none is."""
+    return badness(scores)[0]
+
+
+def share_out(
+    more: int, wanting: Sequence[int], taken: Sequence[int], there: Sequence[int]
+) -> tuple[int, ...]:
+    """Share a number of further samples among the pools that want some, one at a time in turn.
+
+    Parameters
+    ----------
+    more : int
+        How many.
+    wanting : sequence of int
+        Places of the pools that want some.
+    taken, there : sequence of int
+        For each pool how many are taken already, and how many there are.
+
+    Returns
+    -------
+    tuple of int
+        For each pool how many are taken then.
+
+    Examples
+    --------
+    >>> share_out(5, [0, 2], taken=[1, 1, 0], there=[9, 9, 2])
+    (4, 1, 2)
+    """
+    now = list(taken)
+    open_ = [place for place in wanting if now[place] < there[place]]
+    while more > 0 and open_:
+        # Whole rounds at once: every open pool can give at least this much.
+        round_ = max(1, min(more // len(open_), *(there[place] - now[place] for place in open_)))
+        for place in open_[: more if round_ == 1 else None]:
+            now[place] += round_
+            more -= round_
+        open_ = [place for place in open_ if now[place] < there[place]]
+    return tuple(now)
+
+
+def step_seed(seed: int, step: int) -> int:
+    """Give the seed of one retraining."""
+    return int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
+
+
+def added(pools: Sequence[CounterSamples], taken: Sequence[int]) -> Examples | None:
+    """Join the first samples of each pool; None if there are none."""
+    joined: Examples | None = None
+    for pool, count in zip(pools, taken, strict=True):
+        if count == 0:
+            continue
+        some = pool.take(count)
+        examples = Examples(some.inputs, np.full(len(some), some.favourable))
+        joined = examples if joined is None else joined.join(examples)
+    return joined
+
+
+def _candidate(figures: dict[str, Any]) -> Candidate:
+    return Candidate(
+        **{**figures, "taken": tuple(figures["taken"]), "scores": tuple(figures["scores"])}
+    )
+
+
+def _order(candidate: Candidate) -> tuple[tuple[float, float], int, int]:
+    return candidate.badness, candidate.step, candidate.stage

@@ -1,0 +1,104 @@
+"""The groups whose discrimination is to be countered, chosen from an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from testsgd.auditing import Findings
+from testsgd.errors import ParameterError
+from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.rules import RuleSet
+
+
+@dataclass(frozen=True)
+class Target:
+    """A group of an audit whose discrimination is to be countered.
+
+    Attributes
+    ----------
+    rank : int
+        Its place in the audit's ranking, from 1.
+    group : int
+        Its place among the audit's groups.
+    rule_set : RuleSet
+        Who is in it.
+    direction : {"less", "more"}
+        Whether the model gives it less of the favourable label than everybody else, or more.
+    score : float
+        Its score in the audit.
+    """
+
+    rank: int
+    group: int
+    rule_set: RuleSet
+    direction: Literal["less", "more"]
+    score: float
+
+
+def choose_targets(findings: Findings, parameters: MitigationParameters) -> tuple[Target, ...]:
+    """Choose the groups that the user asked for.
+
+    Parameters
+    ----------
+    findings : Findings
+        The audit.
+    parameters : MitigationParameters
+        One rank, or a score above which every distinct group is meant.
+
+    Returns
+    -------
+    tuple of Target
+        By rank.
+
+    Raises
+    ------
+    ParameterError
+        If the audit has no such group, or there is nothing to counter.
+    """
+    if parameters.rank is not None:
+        ranked = len(findings.ranking)
+        if parameters.rank > ranked:
+            raise ParameterError(
+                f"there is no group of rank {parameters.rank}; the audit ranked {ranked:,}",
+                where="group",
+                remedy="choose a rank of the audit's report"
+                if ranked
+                else "audit more rows, or lower theta",
+                rank=parameters.rank,
+                ranked=ranked,
+            )
+        chosen = [(parameters.rank, int(findings.ranking[parameters.rank - 1]))]
+    else:
+        place = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
+        scores = findings.estimates.score
+        chosen = [
+            (place[group], group)
+            for group in findings.distinct
+            if scores[group] > (parameters.all_above or 0.0)
+        ]
+        if not chosen:
+            raise ParameterError(
+                f"no group's score is above {parameters.all_above}",
+                where="all_above",
+                remedy="there is nothing to do, or give a smaller score",
+            )
+    targets = tuple(_target(findings, rank, group) for rank, group in chosen)
+    for target in targets:
+        if target.score == 0:
+            raise ParameterError(
+                f"the score of group {target.rank} ({target.rule_set.text}) is 0",
+                where="group",
+                remedy="there is nothing to counter; choose another group",
+            )
+    return targets
+
+
+def _target(findings: Findings, rank: int, group: int) -> Target:
+    return Target(
+        rank=rank,
+        group=group,
+        rule_set=findings.rule_set(group),
+        direction="less" if findings.estimates.difference[group] < 0 else "more",
+        score=float(findings.estimates.score[group]),
+    )

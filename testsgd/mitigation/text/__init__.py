@@ -1,0 +1,1 @@
+"""Mitigation for texts: what only texts need."""
