@@ -9,13 +9,26 @@ from testsgd.reporting.document import (
 )
 from testsgd.reporting.html import render_html
 from testsgd.reporting.markdown import render_markdown
+from testsgd.reporting.mitigation import (
+    MITIGATION_SCHEMA_FILE,
+    MITIGATION_SCHEMA_NAME,
+    MitigationSummary,
+    MitigationVerdict,
+    generate_mitigation_schema,
+    mitigation_schema,
+    mitigation_verdict,
+    read_mitigation_summary,
+    render_mitigation_html,
+    render_mitigation_json,
+    render_mitigation_markdown,
+)
+from testsgd.reporting.mitigation.summarise import summarise_mitigation
 from testsgd.reporting.summarise import summarise
 from testsgd.reporting.summary import SCHEMA_NAME, AuditSummary, GroupSummary, Verdict
 from testsgd.reporting.tables import (
     COUNTERFACTUAL_COLUMNS,
     GROUP_COLUMNS,
     groups_frame,
-    import_pyarrow,
     summary_frame,
     write_csv,
     write_parquet,
@@ -24,19 +37,30 @@ from testsgd.reporting.tables import (
 __all__ = [
     "COUNTERFACTUAL_COLUMNS",
     "GROUP_COLUMNS",
+    "MITIGATION_SCHEMA_FILE",
+    "MITIGATION_SCHEMA_NAME",
     "SCHEMA_FILE",
     "SCHEMA_NAME",
     "AuditSummary",
     "GroupSummary",
+    "MitigationSummary",
+    "MitigationVerdict",
     "Verdict",
+    "generate_mitigation_schema",
     "generate_schema",
     "groups_frame",
-    "import_pyarrow",
+    "mitigation_schema",
+    "mitigation_verdict",
+    "read_mitigation_summary",
     "read_summary",
     "render_html",
     "render_json",
     "render_markdown",
+    "render_mitigation_html",
+    "render_mitigation_json",
+    "render_mitigation_markdown",
     "summarise",
+    "summarise_mitigation",
     "summary_frame",
     "summary_schema",
     "write_csv",

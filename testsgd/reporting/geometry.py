@@ -100,6 +100,16 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Label:
+    """The label of a mark, moved by `dx`, `dy` pixels from it; empty if there is no room."""
+
+    text: str
+    dx: int
+    dy: int
+    anchor: Anchor
+
+
+@dataclass(frozen=True)
 class ScatterPlot:
     """Support against score of all frequent groups, as points or, if too many, as tiles."""
 
@@ -300,37 +310,59 @@ def scatter_plot(summary: AuditSummary, marked: Sequence[GroupSummary]) -> Scatt
 def _marks(
     marked: Sequence[GroupSummary], x_scale: Scale, y_scale: Scale, many: str
 ) -> tuple[Mark, ...]:
-    """Place marks, and each label where it covers no mark and no other label, if there is room.
-
-    Room is judged at the width of a phone, where it is scarcest.
-    """
-    width, height = 280.0, 320.0
     places = [
         (x_scale.place(group.support), _position(100 - y_scale.place(group.score)))
         for group in marked
     ]
-    centres = [(x * width / 100, y * height / 100) for x, y in places]
-    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in centres]
+    labels = place_labels(places, [str(group.rank) for group in marked])
     marks = []
-    for group, (x, y), (centre_x, centre_y) in zip(marked, places, centres, strict=True):
-        label, dx, dy = "", 0, 0
-        anchor: Anchor = "middle"
-        length = 8 * len(str(group.rank))
-        for try_dx, try_dy, try_anchor, left in _LABEL_PLACES:
-            box_left = centre_x + try_dx - left * length
-            box = (box_left, centre_y + try_dy - 10, box_left + length, centre_y + try_dy + 1)
-            # Left of the plane stand the numbers of the axis.
-            if box_left >= 0 and not any(_overlap(box, other) for other in taken):
-                label, dx, dy, anchor = str(group.rank), try_dx, try_dy, try_anchor
-                taken.append(box)
-                break
+    for group, (x, y), label in zip(marked, places, labels, strict=True):
         title = f"{group.rank}. {group.text}: {points(group.difference)}, {percent(group.support)}"
         side: Side = "less" if group.difference < 0 else "more"
-        marks.append(Mark(x, y, label, dx, dy, anchor, side, f"{title} of the {many}"))
+        marks.append(
+            Mark(x, y, label.text, label.dx, label.dy, label.anchor, side, f"{title} of the {many}")
+        )
     return tuple(marks)
 
 
+def place_labels(places: Sequence[tuple[float, float]], texts: Sequence[str]) -> tuple[Label, ...]:
+    """Place the label of each mark where it covers no mark and no other label, if there is room.
+
+    Parameters
+    ----------
+    places : sequence of tuple of float
+        Where the marks are, in per cent from the left and from the top.
+    texts : sequence of str
+        Their labels.
+
+    Returns
+    -------
+    tuple of Label
+        Room is judged at the width of a phone, where it is scarcest. A label without room is empty.
+    """
+    width, height = 280.0, 320.0
+    centres = [(x * width / 100, y * height / 100) for x, y in places]
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in centres]
+    labels = []
+    for text, (centre_x, centre_y) in zip(texts, centres, strict=True):
+        placed = Label("", 0, 0, "middle")
+        length = 8 * len(text)
+        for dx, dy, anchor, left in _LABEL_PLACES:
+            box_left = centre_x + dx - left * length
+            box = (box_left, centre_y + dy - 10, box_left + length, centre_y + dy + 1)
+            # Left of the plane stand the numbers of the axis; what is right of it may be cut off.
+            inside = box_left >= 0 and box[2] <= width + _LABEL_BEYOND
+            if inside and not any(_overlap(box, other) for other in taken):
+                placed = Label(text, dx, dy, anchor)
+                taken.append(box)
+                break
+        labels.append(placed)
+    return tuple(labels)
+
+
 _Box = tuple[float, float, float, float]
+# Room right of the plane, in pixels.
+_LABEL_BEYOND = 20
 # Offset of the label, its anchor, and the share of its length that lies left of the offset.
 _LABEL_PLACES: tuple[tuple[int, int, Anchor, float], ...] = (
     (9, 4, "start", 0.0),

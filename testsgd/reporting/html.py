@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from testsgd.reporting import explanations, geometry, heat, particulars, wording
+from testsgd.reporting.pages import page_environment
 from testsgd.reporting.summary import AuditSummary, GroupSummary, RuleAlone
 from testsgd.reporting.vocabulary import vocabulary
 from testsgd.reporting.words import Words
@@ -17,8 +14,6 @@ from testsgd.reporting.words import Words
 UNDECIDED_SHOWN = 200
 OPEN_HEAT_MAPS = 3
 OPEN_ROWS = 20
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ def render_html(summary: AuditSummary) -> str:
     cells = geometry.feature_rates(summary.charts.features)
     heat_maps = _heat_maps(summary, words)
     return (
-        _environment()
+        page_environment()
         .get_template("report.html.j2")
         .render(
             summary=summary,
@@ -90,6 +85,8 @@ def render_html(summary: AuditSummary) -> str:
             open_rows=OPEN_ROWS,
             particulars=particulars.particulars(summary),
             notes=explanations.meaning_notes(summary),
+            STATUS_NAMES=wording.STATUS_NAMES,
+            FEW_ROWS=heat.FEW_ROWS,
         )
     )
 
@@ -133,38 +130,3 @@ def _remarks(summary: AuditSummary) -> dict[tuple[str, str], str]:
         for category in categories
         for term in category.terms
     }
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    for write in (
-        wording.apart,
-        wording.compared,
-        wording.count,
-        wording.doubts,
-        wording.interval,
-        wording.mode_name,
-        wording.moment,
-        wording.number,
-        wording.percent,
-        wording.plural,
-        wording.points,
-        wording.ranked_by,
-        wording.remark,
-        wording.sampling_margin,
-        wording.share,
-        wording.shorten,
-        wording.signed,
-        wording.size_points,
-    ):
-        environment.filters[write.__name__] = write
-    environment.globals["STATUS_NAMES"] = wording.STATUS_NAMES
-    environment.globals["FEW_ROWS"] = heat.FEW_ROWS
-    return environment

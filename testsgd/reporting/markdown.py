@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from testsgd.reporting import explanations, particulars, wording
+from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.summary import AuditSummary, GroupSummary, Snippet, TermsSummary
 from testsgd.reporting.vocabulary import vocabulary
 from testsgd.reporting.wording import count, interval, number, percent, plural, points, size_points
@@ -15,50 +15,6 @@ RANKING_SHOWN = 20
 UNDECIDED_SHOWN = 20
 SNIPPETS_SHOWN = 1
 TEXT_LIMIT = 160
-
-_SPECIALS = str.maketrans(
-    {
-        "&": "&amp;",
-        "<": "&lt;",
-        ">": "&gt;",
-        # A $ starts a formula on the platforms that know formulas.
-        **{character: f"\\{character}" for character in "\\`*_[]|~$"},
-    }
-)
-
-
-def escape(text: str, limit: int | None = None) -> str:
-    r"""Write any text so that Markdown shows it as it is, in a paragraph or in a table's cell.
-
-    Parameters
-    ----------
-    text : str
-        Whatever the data, the model or the user named something.
-    limit : int, optional
-        Cut longer texts, and say so.
-
-    Returns
-    -------
-    str
-        One line.
-
-    Examples
-    --------
-    >>> escape("a|b <i>")
-    'a\\|b &lt;i&gt;'
-    """
-    line = " ".join(text.split())
-    if limit is not None:
-        line = wording.shorten(line, limit)
-    line = line.translate(_SPECIALS)
-    # People and issues of the same name are not called upon, which a backslash does not prevent.
-    line = re.sub(r"(@|#)(?=\w)", r"\1<!-- -->", line)
-    # At the start of a line these would make a list, a heading or a rule.
-    line = re.sub(r"^(?=[-+=#](?:[-=#\s]|$))", r"\\", line)
-    line = re.sub(r"^(\d+)(?=[.)](?:\s|$))", r"\1\\", line)
-    # Addresses are shown, not linked.
-    line = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp):", r"\1&#58;", line)
-    return re.sub(r"(?i)\bwww\.", "www&#46;", line)
 
 
 def render_markdown(summary: AuditSummary) -> str:
@@ -79,12 +35,12 @@ def render_markdown(summary: AuditSummary) -> str:
         *_verdict(summary, top, words),
         *_findings(summary, top, words),
         *_unknown(summary, words),
-        *_folded(f"What each {words.rule} gives on its own", _parts(top, words)),
-        *_folded(f"Rates by {words.feature}", _rates(summary, words)),
-        *_folded("Sensitive terms in the texts", _terms(summary.terms)),
-        *_folded("Ranking", _ranking(summary, words)),
-        *_folded("Data, model and settings", _particulars(summary, words)),
-        *_folded("What these numbers mean, and what they do not", _meaning(summary)),
+        *folded(f"What each {words.rule} gives on its own", _parts(top, words)),
+        *folded(f"Rates by {words.feature}", _rates(summary, words)),
+        *folded("Sensitive terms in the texts", _terms(summary.terms)),
+        *folded("Ranking", _ranking(summary, words)),
+        *folded("Data, model and settings", _particulars(summary, words)),
+        *folded("What these numbers mean, and what they do not", _meaning(summary)),
         f"*testsgd {escape(summary.versions.get('testsgd', ''))}, "
         f"{escape(wording.moment(summary.created))}. Charts, heat maps and all groups are in the "
         "HTML report.*",
@@ -119,7 +75,7 @@ def _verdict(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
         f"**{escape(summary.verdict.headline)}**",
         *(escape(sentence) for sentence in summary.verdict.sentences),
         note,
-        _table(figures, [_cells(figures.values())], right=range(len(figures))),
+        table(figures, [cells(figures.values())], right=range(len(figures))),
     ]
 
 
@@ -166,7 +122,7 @@ def _groups_table(
         if remarks:
             row.append(wording.remark(group))
         rows.append(row)
-    return _table(headings, rows, right=right)
+    return table(headings, rows, right=right)
 
 
 def _unknown(summary: AuditSummary, words: Words) -> list[str]:
@@ -187,7 +143,7 @@ def _unknown(summary: AuditSummary, words: Words) -> list[str]:
             for group in small[:UNDECIDED_SHOWN]
         ]
         blocks.append(
-            _table(["Group", words.many.capitalize(), "Why it is not judged"], rows, right=[1])
+            table(["Group", words.many.capitalize(), "Why it is not judged"], rows, right=[1])
         )
     if undecided or counts.undecided_frequent:
         blocks.append(
@@ -207,7 +163,7 @@ def _unknown(summary: AuditSummary, words: Words) -> list[str]:
             for group in undecided[:UNDECIDED_SHOWN]
         ]
         headings = ["Group", words.many.capitalize(), "Difference so far", "Sampling margin"]
-        blocks.append(_table(headings, rows, right=[1, 2]))
+        blocks.append(table(headings, rows, right=[1, 2]))
     return blocks
 
 
@@ -232,7 +188,7 @@ def _parts(top: Sequence[GroupSummary], words: Words) -> list[str]:
     many = words.many.capitalize()
     headings = ["Rank", f"{words.rule.capitalize()} alone", many, "Rate"]
     headings += ["Rate outside", "Difference"]
-    return [_table(headings, rows, right=[0, 2, 3, 4, 5])]
+    return [table(headings, rows, right=[0, 2, 3, 4, 5])]
 
 
 def _rates(summary: AuditSummary, words: Words) -> list[str]:
@@ -247,7 +203,7 @@ def _rates(summary: AuditSummary, words: Words) -> list[str]:
     headings = (
         ["Category", "Term", "Texts"] if words.kind == "texts" else ["Feature", "Value", "Rows"]
     )
-    return [overall, _table([*headings, "Rate"], rows, right=[2, 3])]
+    return [overall, table([*headings, "Rate"], rows, right=[2, 3])]
 
 
 def _terms(terms: TermsSummary | None) -> list[str]:
@@ -265,7 +221,7 @@ def _terms(terms: TermsSummary | None) -> list[str]:
             rows.append([*names, *numbers, escape(wording.doubts(term), TEXT_LIMIT)])
             places += [f"- {_place(place)}" for place in term.snippets[:SNIPPETS_SHOWN]]
     headings = ["Category", "Term", "Texts", "Mentions", "Share of the category", "Remark"]
-    blocks = [intro, _table(headings, rows, right=[2, 3, 4])]
+    blocks = [intro, table(headings, rows, right=[2, 3, 4])]
     if not terms.snippets_shown:
         return [*blocks, "Places in the texts are left out, because the texts are not to be shown."]
     return [*blocks, "\n".join(places)] if places else blocks
@@ -292,7 +248,7 @@ def _ranking(summary: AuditSummary, words: Words) -> list[str]:
 
 def _particulars(summary: AuditSummary, words: Words) -> list[str]:
     blocks = [
-        _table([section.title, ""], [_cells(fact) for fact in section.facts])
+        table([section.title, ""], [cells(fact) for fact in section.facts])
         for section in particulars.particulars(summary)
     ]
     notes = [escape(note) for note in summary.data.notes]
@@ -309,27 +265,8 @@ def _particulars(summary: AuditSummary, words: Words) -> list[str]:
         for feature in summary.data.features
     ]
     headings = ["Feature", "Type", "Sensitive", "Declared range or values", "Missing"]
-    return [blocks[0], *notes, _table(headings, rows, right=[4]), *blocks[1:]]
+    return [blocks[0], *notes, table(headings, rows, right=[4]), *blocks[1:]]
 
 
 def _meaning(summary: AuditSummary) -> list[str]:
     return [f"**{note.term}.** {escape(note.text)}" for note in explanations.meaning_notes(summary)]
-
-
-def _folded(title: str, blocks: Sequence[str]) -> list[str]:
-    if not blocks:
-        return []
-    return [f"<details>\n<summary>{title}</summary>", *blocks, "</details>"]
-
-
-def _table(
-    headings: Iterable[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()
-) -> str:
-    names = list(headings)
-    aligned = set(right)
-    rule = ["---:" if index in aligned else "---" for index in range(len(names))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (names, rule, *rows))
-
-
-def _cells(texts: Iterable[str]) -> list[str]:
-    return [escape(text) for text in texts]

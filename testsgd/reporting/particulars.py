@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.reporting.summary import AuditSummary, TermsSummary
+from testsgd.reporting.summary import AuditSummary, DataSummary, ModelSummary, TermsSummary
 from testsgd.reporting.vocabulary import vocabulary
 from testsgd.reporting.wording import (
     count,
@@ -16,6 +16,7 @@ from testsgd.reporting.wording import (
     share,
     size_points,
 )
+from testsgd.reporting.words import Words
 
 
 @dataclass(frozen=True)
@@ -39,39 +40,13 @@ def particulars(summary: AuditSummary) -> tuple[Section, ...]:
     tuple of Section
         Facts that are not known are left out, but for licence and citation: their absence matters.
     """
-    data, model, words = summary.data, summary.model, vocabulary(summary)
+    words = vocabulary(summary)
     return (
-        _section(
-            "Data",
-            ("Name", data.name),
-            ("Title", data.title),
-            ("Description", data.description),
-            (words.many.capitalize(), count(data.rows)),
-            ("Source", data.source),
-            ("Licence", data.licence or "not stated"),
-            ("Citation", data.citation or "not stated"),
-            ("Fingerprint (sha256)", data.fingerprint),
-            *_list_of_terms(summary.terms),
-        ),
-        _section(
-            "Model",
-            ("Name", model.name),
-            ("Kind", model.kind),
-            ("Output", model.output),
-            ("Threshold", "" if model.threshold is None else number(model.threshold)),
-            (
-                "Agrees with the labels in the file",
-                ""
-                if model.accuracy is None
-                else f"for {percent(model.accuracy)} of the {words.many}",
-            ),
-            *model.card.items(),
-            ("Fingerprint of its decisions (sha256)", model.fingerprint),
-            ("File (sha256)", model.file_sha256 or ""),
-        ),
+        data_section(summary.data, words, *_list_of_terms(summary.terms)),
+        model_section("Model", summary.model, words),
         _steps(summary),
         _settings(summary),
-        _section(
+        section(
             "Run",
             ("Written", moment(summary.created)),
             (words.generated, count(summary.neighbourhood)),
@@ -79,6 +54,41 @@ def particulars(summary: AuditSummary) -> tuple[Section, ...]:
             *((f"Time: {phase}", seconds(time)) for phase, time in summary.seconds.items()),
             *((f"Version: {name}", version) for name, version in summary.versions.items()),
         ),
+    )
+
+
+def data_section(data: DataSummary, words: Words, *more: tuple[str, str]) -> Section:
+    """List what is known of the rows or texts, and more facts about them."""
+    return section(
+        "Data",
+        ("Name", data.name),
+        ("Title", data.title),
+        ("Description", data.description),
+        (words.many.capitalize(), count(data.rows)),
+        ("Source", data.source),
+        ("Licence", data.licence or "not stated"),
+        ("Citation", data.citation or "not stated"),
+        ("Fingerprint (sha256)", data.fingerprint),
+        *more,
+    )
+
+
+def model_section(title: str, model: ModelSummary, words: Words) -> Section:
+    """List what is known of a model."""
+    return section(
+        title,
+        ("Name", model.name),
+        ("Kind", model.kind),
+        ("Output", model.output),
+        ("Threshold", "" if model.threshold is None else number(model.threshold)),
+        (
+            "Agrees with the labels in the file",
+            "" if model.accuracy is None else f"for {percent(model.accuracy)} of the {words.many}",
+        ),
+        # Cards of made-up data have keys without a value.
+        *((name, "" if text == "None" else text) for name, text in model.card.items()),
+        ("Fingerprint of its decisions (sha256)", model.fingerprint),
+        ("File (sha256)", model.file_sha256 or ""),
     )
 
 
@@ -95,7 +105,7 @@ def _list_of_terms(terms: TermsSummary | None) -> tuple[tuple[str, str], ...]:
 def _steps(summary: AuditSummary) -> Section:
     counts, words = summary.counts, vocabulary(summary)
     folded = "Groups, after folding rule sets that select the same rows"
-    return _section(
+    return section(
         "From rule sets to groups",
         (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
         (words.frequent.format(share(summary.parameters.theta)), count(counts.frequent)),
@@ -111,7 +121,7 @@ def _settings(summary: AuditSummary) -> Section:
     chosen = summary.parameters
     gate, words = chosen.fail_above, vocabulary(summary)
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
-    return _section(
+    return section(
         "Settings",
         ("Smallest support (theta)", share(chosen.theta)),
         ("Error margin", size_points(chosen.error_margin)),
@@ -131,5 +141,6 @@ def _settings(summary: AuditSummary) -> Section:
     )
 
 
-def _section(title: str, *facts: tuple[str, str]) -> Section:
+def section(title: str, *facts: tuple[str, str]) -> Section:
+    """Make a section of those facts whose text is not empty."""
     return Section(title, tuple((name, text) for name, text in facts if text))

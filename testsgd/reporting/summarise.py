@@ -30,7 +30,7 @@ from testsgd.reporting.verdict import verdict
 from testsgd.reporting.wording import share
 from testsgd.rules import Rule
 
-_PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
+PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
 
 # For how many of the first groups, ranked and distinct, each rule is looked at alone.
 _EXPLAINED = 10
@@ -53,7 +53,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     """
     parameters = findings.parameters
     estimates = findings.estimates
-    subject = _subject(findings, snippets)
+    subject = subject_of(findings, snippets)
     data, terms = subject.data(), subject.terms()
     groups = _groups(findings, subject)
     unsampled = np.flatnonzero(~estimates.sampled)
@@ -72,9 +72,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         mode=findings.mode,
         sampling=None if findings.mode == "exact" else parameters.sampling,
         parameters=_parameters(parameters),
-        versions=_versions(_PACKAGES + subject.packages),
+        versions=package_versions(PACKAGES + subject.packages),
         data=data,
-        model=_model(findings),
+        model=model_summary(findings),
         overall_rate=None if np.isnan(overall) else overall,
         counts=counts,
         neighbourhood=findings.neighbourhood,
@@ -98,7 +98,8 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     )
 
 
-def _subject(findings: Findings, snippets: int) -> Subject:
+def subject_of(findings: Findings, snippets: int) -> Subject:
+    """Find out how to speak of what was audited."""
     match findings:
         case TableFindings():
             return TableSubject(findings)
@@ -150,7 +151,7 @@ def _group(
     return GroupSummary.model_validate(
         {
             "rank": rank,
-            "rules": [_rule(rule) for rule in rule_set.rules],
+            "rules": [rule_summary(rule) for rule in rule_set.rules],
             "text": rule_set.text,
             "support": rows_in / findings.rows,
             "n_in": rows_in,
@@ -173,7 +174,8 @@ def _group(
     )
 
 
-def _rule(rule: Rule) -> RuleSummary:
+def rule_summary(rule: Rule) -> RuleSummary:
+    """Write a rule as a part of the document."""
     return RuleSummary.model_validate(rule.to_json())
 
 
@@ -194,7 +196,7 @@ def _undecided(
     return [
         UndecidedGroup(
             text=rule_set.text,
-            rules=[_rule(rule) for rule in rule_set.rules],
+            rules=[rule_summary(rule) for rule in rule_set.rules],
             n_in=count,
             support=count / findings.rows,
             reason=reason,
@@ -214,7 +216,8 @@ def _parameters(parameters: AuditParameters) -> Parameters:
     )
 
 
-def _model(findings: Findings) -> ModelSummary:
+def model_summary(findings: Findings) -> ModelSummary:
+    """Describe the model that was audited."""
     model = findings.model.model
     return ModelSummary(
         name=model.name,
@@ -232,7 +235,8 @@ def _card_text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _versions(packages: tuple[str, ...]) -> dict[str, str]:
+def package_versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """Give the versions of testsgd, of Python and of those packages that are installed."""
     versions = {"testsgd": __version__, "python": platform.python_version()}
     for package in packages:
         try:

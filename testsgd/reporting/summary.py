@@ -13,14 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field
 SCHEMA_NAME = "testsgd.audit/1"
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A part of a summary: frozen, and with no keys but its own."""
+
     # A key may be called model_queries; older versions of pydantic keep such names for themselves.
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=()
     )
 
 
-class RuleSummary(_Part):
+class RuleSummary(Part):
     """One rule: values of a categorical feature, an interval of a continuous one, or a term."""
 
     feature: str = Field(description="the sensitive feature, or the category of the term")
@@ -36,7 +38,7 @@ class RuleSummary(_Part):
     text: str = Field(description="the rule as people write it")
 
 
-class RuleAlone(_Part):
+class RuleAlone(Part):
     """What one rule of a group gives on its own."""
 
     text: str = Field(description="the rule as people write it")
@@ -48,7 +50,7 @@ class RuleAlone(_Part):
     )
 
 
-class CounterfactualSummary(_Part):
+class CounterfactualSummary(Part):
     """What the terms of a group change by themselves: the same texts, with other terms instead."""
 
     seeds: int = Field(ge=1, description="texts that were compared in both forms")
@@ -62,7 +64,7 @@ class CounterfactualSummary(_Part):
     )
 
 
-class GroupSummary(_Part):
+class GroupSummary(Part):
     """One group: who is in it and how the model treats it, compared with everybody else."""
 
     rank: int = Field(ge=1, description="place in the ranking by score")
@@ -105,7 +107,7 @@ class GroupSummary(_Part):
     )
 
 
-class UndecidedGroup(_Part):
+class UndecidedGroup(Part):
     """A group too small to be judged; it is neither fair nor unfair, only unknown."""
 
     text: str = Field(description="the rules as people write them")
@@ -115,7 +117,7 @@ class UndecidedGroup(_Part):
     reason: str = Field(description="why it is not judged")
 
 
-class FeatureSummary(_Part):
+class FeatureSummary(Part):
     """One feature, as declared and as found; for texts a category of sensitive terms."""
 
     name: str = Field(description="the feature")
@@ -125,7 +127,7 @@ class FeatureSummary(_Part):
     missing: int = Field(ge=0, description="rows in which it is missing; texts without a term")
 
 
-class CellRate(_Part):
+class CellRate(Part):
     """Rate in one cell of one sensitive feature."""
 
     label: str = Field(description="the value or bin")
@@ -133,14 +135,14 @@ class CellRate(_Part):
     rate: float | None = Field(description="null if the cell has no rows, or none was sampled")
 
 
-class FeatureRates(_Part):
+class FeatureRates(Part):
     """Rates over the cells of one sensitive feature."""
 
     feature: str = Field(description="the sensitive feature")
     cells: list[CellRate] = Field(description="its values, its bins or its terms")
 
 
-class HeatMap(_Part):
+class HeatMap(Part):
     """Rates over the cells of two sensitive features; rates[i][j] is row i, column j."""
 
     row_feature: str = Field(description="the feature of the rows")
@@ -151,7 +153,7 @@ class HeatMap(_Part):
     counts: list[list[int]] = Field(description="numbers of rows of the file, row by row")
 
 
-class ScatterCell(_Part):
+class ScatterCell(Part):
     """Groups that fall in one small cell of the support-against-score plane."""
 
     support: float = Field(description="share of the rows")
@@ -159,7 +161,7 @@ class ScatterCell(_Part):
     n: int = Field(description="groups at this place")
 
 
-class Charts(_Part):
+class Charts(Part):
     """Numbers behind the charts, so that a report can be drawn again without the data."""
 
     scatter: list[ScatterCell] = Field(description="all frequent groups, support against score")
@@ -172,7 +174,7 @@ class Charts(_Part):
     )
 
 
-class LabelSummary(_Part):
+class LabelSummary(Part):
     """The label whose rate is compared."""
 
     column: str = Field(description="the label column; may be empty for texts")
@@ -180,7 +182,7 @@ class LabelSummary(_Part):
     meaning: str = Field(description="what the favourable label says, in words; may be empty")
 
 
-class DataSummary(_Part):
+class DataSummary(Part):
     """The table, or the texts, that were audited."""
 
     kind: Literal["rows", "texts"] = Field("rows", description="what was audited")
@@ -199,7 +201,7 @@ class DataSummary(_Part):
     )
 
 
-class Snippet(_Part):
+class Snippet(Part):
     """A place of a text at which a sensitive term stands."""
 
     before: str = Field(description="what stands before the term, cut at a blank")
@@ -207,7 +209,7 @@ class Snippet(_Part):
     after: str = Field(description="what stands after it, cut at a blank")
 
 
-class TermSummary(_Part):
+class TermSummary(Part):
     """One sensitive term, and how the texts use it."""
 
     term: str = Field(description="the term")
@@ -225,7 +227,7 @@ class TermSummary(_Part):
     snippets: list[Snippet] = Field(default_factory=list, description="some of its places")
 
 
-class TermCategorySummary(_Part):
+class TermCategorySummary(Part):
     """One category of sensitive terms."""
 
     name: str = Field(description="the category")
@@ -235,7 +237,7 @@ class TermCategorySummary(_Part):
     terms: list[TermSummary] = Field(description="its terms, as listed")
 
 
-class TermsSummary(_Part):
+class TermsSummary(Part):
     """The sensitive terms, and where the texts mention them."""
 
     name: str = Field(description="name of the list")
@@ -246,7 +248,7 @@ class TermsSummary(_Part):
     categories: list[TermCategorySummary] = Field(description="in the order of the list")
 
 
-class ModelSummary(_Part):
+class ModelSummary(Part):
     """The model that was audited, a black box to the audit."""
 
     name: str = Field(description="what the model is called")
@@ -263,7 +265,7 @@ class ModelSummary(_Part):
     )
 
 
-class Parameters(_Part):
+class Parameters(Part):
     """What the user asked for."""
 
     theta: float = Field(description="smallest support")
@@ -284,7 +286,7 @@ class Parameters(_Part):
     fail_above: float | None = Field(None, description="the gate; null if there is none")
 
 
-class Counts(_Part):
+class Counts(Part):
     """How many rule sets there were at each step."""
 
     candidates: int = Field(description="rule sets the sensitive features allow")
@@ -297,7 +299,7 @@ class Counts(_Part):
     )
 
 
-class Verdict(_Part):
+class Verdict(Part):
     """The outcome, the same in every view."""
 
     status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"] = Field(
@@ -308,7 +310,7 @@ class Verdict(_Part):
     sentences: list[str] = Field(description="what to know beside it")
 
 
-class AuditSummary(_Part):
+class AuditSummary(Part):
     """Everything an audit found, as one document."""
 
     model_config = ConfigDict(populate_by_name=True)

@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path, write_stream
+from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.auditing import Findings
 from testsgd.auditing.text import TextFindings
-from testsgd.errors import MissingExtraError
 from testsgd.reporting.summary import AuditSummary
 
 GROUP_COLUMNS = (
@@ -116,16 +115,6 @@ def write_parquet(findings: Findings, target: Path) -> None:
         finally:
             if writer is not None:
                 writer.close()
-
-
-def import_pyarrow() -> tuple[Any, Any]:
-    """Import what writes Parquet, or say which extra brings it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", extra="parquet", purpose="writing Parquet") from error
-    return pyarrow, pyarrow.parquet
 
 
 def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
 from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
+
+
+class Described(Protocol):
+    """A group that says who is in it, whatever else is known of it."""
+
+    @property
+    def text(self) -> str:
+        """Give the rules as people write them."""
 
 
 class Words(ABC):
@@ -66,7 +74,7 @@ class Words(ABC):
     near_copy: ClassVar[str]
 
     @abstractmethod
-    def target(self, group: GroupSummary) -> str:
+    def target(self, group: Described) -> str:
         """Say who is in a group, to stand behind "for"."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from testsgd.reporting.summary import GroupSummary, RuleSummary
 from testsgd.reporting.wording import count, either, number, percent, plural, share
-from testsgd.reporting.words import Words
+from testsgd.reporting.words import Described, Words
 
 
 class RowWords(Words):
@@ -33,7 +33,7 @@ class RowWords(Words):
     generated = "Perturbed rows that the data set allows"
     near_copy = "A near copy selects almost the same rows as a distinct group above it."
 
-    def target(self, group: GroupSummary) -> str:
+    def target(self, group: Described) -> str:
         """Say who is in a group: its rules say it."""
         return group.text
 

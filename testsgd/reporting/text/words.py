@@ -12,7 +12,7 @@ from testsgd.reporting.text.sentences import (
     unknown_words,
 )
 from testsgd.reporting.wording import count, percent, plural, series, share
-from testsgd.reporting.words import Words
+from testsgd.reporting.words import Described, Words
 
 
 class TextWords(Words):
@@ -40,7 +40,7 @@ class TextWords(Words):
         "and is generated from almost the same texts."
     )
 
-    def target(self, group: GroupSummary) -> str:
+    def target(self, group: Described) -> str:
         """Say which texts are in a group."""
         return f"texts with {group.text}"
 

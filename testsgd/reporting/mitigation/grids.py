@@ -1,0 +1,323 @@
+"""The tables of a mitigation's report: the same cells in every view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from testsgd.reporting.mitigation.phrases import (
+    accuracy,
+    accuracy_change,
+    candidate_score,
+    largest,
+    largest_mean,
+    method,
+    score,
+    sentence,
+    spread_changes,
+    spread_scores,
+)
+from testsgd.reporting.mitigation.summary import (
+    AuditChange,
+    ComparisonSummary,
+    GroupChange,
+    MitigationSummary,
+    RatesSummary,
+    SamplesSummary,
+    Spread,
+    TargetSummary,
+)
+from testsgd.reporting.vocabulary import words_for
+from testsgd.reporting.wording import NOTHING, count, interval, percent, points, seconds, signed
+from testsgd.reporting.words import Words
+
+Kind = Literal["text", "name", "number", "strong"]
+
+_STATUS_TEXTS = {
+    "not_installed": "not installed",
+    "not_possible": "not possible",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, and what stands in it; `name` heads its row."""
+
+    heading: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells of a table; `emphasis` marks the row that the eye should find.
+
+    `note` is a word beside the row's name, `about` a sentence below it. If the name is that of a
+    group, `group` has its rules.
+    """
+
+    cells: tuple[str, ...]
+    emphasis: bool = False
+    note: str = ""
+    about: str = ""
+    group: GroupChange | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as plain texts, not escaped for any view."""
+
+    label: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = field(default=())
+
+
+def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
+    """List how the original model and the one that was kept treat a target."""
+    words = words_for(summary.data.kind)
+    many = words.many
+    pairs = (
+        (f"All {many}", "before", target.before),
+        (f"All {many}", "after", target.after),
+        (f"Held-out {many}", "before", target.held_out_before),
+        (f"Held-out {many}", "after", target.held_out_after),
+    )
+    columns = (
+        Column("", "name"),
+        Column("Difference", "strong"),
+        Column("Population interval, points", "number"),
+        Column("Rate in group", "number"),
+        Column("Rate outside", "number"),
+        Column(f"{many.capitalize()} in group", "number"),
+        Column(f"{many.capitalize()} outside", "number"),
+    )
+    kept = summary.kept_run is not None
+    rows = tuple(
+        Row(
+            (f"{which}, {when}" if kept else which, *_rates(rates)),
+            emphasis=when == "after",
+        )
+        for which, when, rates in pairs
+        if kept or when == "before"
+    )
+    return Grid(f"Before and after, {target.text}", columns, rows)
+
+
+def _rates(rates: RatesSummary) -> tuple[str, ...]:
+    return (
+        points(rates.difference),
+        NOTHING if rates.interval is None else interval(rates.interval),
+        percent(rates.rate_in),
+        percent(rates.rate_out),
+        count(rates.n_in),
+        count(rates.n_out),
+    )
+
+
+def runs_grid(summary: MitigationSummary) -> Grid:
+    """List the runs, one a row, and their means."""
+    words = words_for(summary.data.kind)
+    what = "Difference" if len(summary.targets) == 1 else "Worst target"
+    columns = (
+        Column("Run", "name"),
+        Column(f"{what}, all {words.many}", "strong"),
+        Column(f"{what}, held-out", "number"),
+        Column("Accuracy change, held-out", "number"),
+        Column("Accuracy change, validation", "number"),
+        Column("Samples added", "number"),
+        Column("Largest of any group", "number"),
+        Column("Differences that grew", "number"),
+        Column("Time", "number"),
+    )
+    rows = [
+        Row(
+            (
+                str(run.run),
+                score(largest(run.scores)),
+                score(largest(run.held_out_scores)),
+                accuracy_change(run.accuracy_drop),
+                accuracy_change(run.validation_drop),
+                "none" if run.samples is None else count(run.samples),
+                score(run.worst),
+                count(run.risen),
+                seconds(run.seconds),
+            ),
+            emphasis=run.run == summary.kept_run,
+            note="kept" if run.run == summary.kept_run else "",
+        )
+        for run in summary.runs
+    ]
+    if len(rows) > 1:
+        # Of several targets, another one may be the worst in each run: then the mean of these
+        # figures is none of the means that count.
+        only = summary.spreads[0] if len(summary.spreads) == 1 else None
+        means = (
+            _mean(only.score if only else None),
+            _mean(only.held_out_score if only else None),
+            accuracy_change(summary.accuracy_drop.mean),
+        )
+        rows.append(Row(("Mean", *means, *[""] * (len(columns) - 4))))
+    return Grid("Run by run", columns, tuple(rows))
+
+
+def _mean(spread: Spread | None) -> str:
+    return "" if spread is None else score(spread.mean)
+
+
+def groups_grid(change: AuditChange, label: str, *, risen: bool) -> Grid:
+    """List groups with their differences before and after."""
+    groups = change.risen if risen else change.worst
+    columns = (
+        Column("Group", "name"),
+        Column("Difference before", "number"),
+        Column("Difference after", "strong"),
+        Column("Population interval, points", "number"),
+        Column("Rate in group", "number"),
+        Column("Rate outside", "number"),
+        Column("Rank before", "number"),
+        Column("Rank after", "number"),
+    )
+    rows = tuple(
+        Row(
+            (
+                group.text,
+                signed(group.before.difference),
+                signed(group.after.difference),
+                NOTHING if group.after.interval is None else interval(group.after.interval),
+                percent(group.after.rate_in),
+                percent(group.after.rate_out),
+                NOTHING if group.rank_before is None else count(group.rank_before),
+                count(group.rank_after),
+            ),
+            note="target" if group.target else "",
+            group=group,
+        )
+        for group in groups
+    )
+    return Grid(label, columns, rows)
+
+
+def comparisons_grid(summary: MitigationSummary) -> Grid:
+    """List what else one might do, between the original model and this mitigation."""
+    words = words_for(summary.data.kind)
+    what = "Difference" if len(summary.targets) == 1 else "Worst target"
+    columns = (
+        Column("Method", "name"),
+        Column(f"{what}, all {words.many}", "strong"),
+        Column(f"{what}, held-out", "number"),
+        Column("Accuracy change, held-out", "number"),
+        Column("Time of a run", "number"),
+    )
+    before = largest(target.before.score for target in summary.targets)
+    held_out = largest(target.held_out_before.score for target in summary.targets)
+    own_time = sum(run.seconds for run in summary.runs) / max(len(summary.runs), 1)
+    rows = [
+        Row(
+            (
+                "Original model",
+                score(before),
+                score(held_out),
+                accuracy_change(0.0),
+                NOTHING,
+            ),
+            about=f"As it was, with an accuracy of {accuracy(summary.accuracy_before)}.",
+        ),
+        Row(
+            (
+                "Counter-labelled samples",
+                spread_scores(largest_mean(one.score for one in summary.spreads)),
+                spread_scores(largest_mean(one.held_out_score for one in summary.spreads)),
+                spread_changes(summary.accuracy_drop),
+                seconds(own_time),
+            ),
+            emphasis=True,
+            about="This mitigation.",
+        ),
+        *(_comparison(one) for one in summary.comparisons),
+    ]
+    return Grid("Methods compared", columns, tuple(rows))
+
+
+def _comparison(one: ComparisonSummary) -> Row:
+    if one.status != "done":
+        why = _STATUS_TEXTS[one.status]
+        about = " ".join(sentence(part) for part in (one.about, one.reason) if part)
+        return Row((method(one.name, first=True), why, NOTHING, NOTHING, NOTHING), about=about)
+    return Row(
+        (
+            method(one.name, first=True),
+            spread_scores(largest_mean(one.scores)),
+            spread_scores(largest_mean(one.held_out_scores)),
+            spread_changes(one.accuracy_drop),
+            NOTHING if one.seconds is None else seconds(one.seconds),
+        ),
+        about=sentence(one.about),
+    )
+
+
+def samples_grid(summary: MitigationSummary) -> Grid:
+    """List the samples that were generated, by target, run and side."""
+    words = words_for(summary.data.kind)
+    columns = (
+        Column("Samples of", "name"),
+        Column("Run", "number"),
+        Column("Label"),
+        Column(f"Training {words.many}", "number"),
+        Column("Drawn", "number"),
+        Column("Different", "number"),
+        Column("With that label", "number"),
+        Column("Relabelled", "number"),
+        Column("Added", "strong"),
+    )
+    rows = tuple(
+        Row(
+            (
+                _whose(target, one, words, only=len(summary.targets) == 1),
+                str(one.run),
+                one.label,
+                count(one.seeds),
+                count(one.drawn),
+                count(one.distinct),
+                count(one.counter_labelled),
+                count(one.relabelled),
+                count(one.added),
+            )
+        )
+        for target in summary.targets
+        for one in target.samples
+    )
+    return Grid("Samples", columns, rows)
+
+
+def _whose(target: TargetSummary, one: SamplesSummary, words: Words, *, only: bool) -> str:
+    if only:
+        return "the group" if one.side == "group" else words.others
+    return target.text if one.side == "group" else f"outside {target.text}"
+
+
+def candidates_grid(summary: MitigationSummary) -> Grid:
+    """List all candidates, as they were judged."""
+    what = "Difference" if len(summary.targets) == 1 else "Worst target"
+    columns = (
+        Column("Run", "number"),
+        Column("Samples", "number"),
+        Column("Stage", "name"),
+        Column("Accuracy change, validation", "number"),
+        Column(what, "strong"),
+        Column("Judged"),
+    )
+    rows = tuple(
+        Row(
+            (
+                str(one.run),
+                count(one.samples),
+                one.stage,
+                accuracy_change(one.accuracy_drop),
+                score(candidate_score(one)),
+                "chosen" if one.chosen else "" if one.allowed else "loses too much",
+            ),
+            emphasis=one.chosen,
+        )
+        for one in summary.candidates
+    )
+    return Grid("Candidates", columns, rows)

@@ -1,0 +1,83 @@
+"""Particulars of a mitigation: data, split, models, settings and run, as facts with names."""
+
+from __future__ import annotations
+
+from testsgd.reporting.mitigation.phrases import budget
+from testsgd.reporting.mitigation.summary import MitigationSummary
+from testsgd.reporting.particulars import Section, data_section, model_section, section
+from testsgd.reporting.vocabulary import words_for
+from testsgd.reporting.wording import count, moment, seconds, share, size_points
+
+SIDES = {
+    "auto": "the side with fewer members",
+    "group": "the group",
+    "rest": "everybody else",
+    "both": "the group and everybody else",
+}
+FALLBACKS = {
+    "nearest": "relabel those nearest to the decision boundary",
+    "none": "go on with fewer",
+}
+
+
+def mitigation_particulars(summary: MitigationSummary) -> tuple[Section, ...]:
+    """List the particulars of the data, the split, the models, the settings and the run.
+
+    Parameters
+    ----------
+    summary : MitigationSummary
+        The mitigation.
+
+    Returns
+    -------
+    tuple of Section
+    """
+    words = words_for(summary.data.kind)
+    split, many = summary.split, words.many
+    retrained = (
+        ()
+        if summary.retrained is None
+        else (model_section("Retrained model", summary.retrained, words),)
+    )
+    return (
+        data_section(summary.data, words),
+        section(
+            "Split",
+            (f"Training {many}", count(split.training)),
+            (f"Validation {many}", count(split.validation)),
+            (f"Held-out {many}", count(split.held_out)),
+            ("Where the split is from", split.source),
+            ("What is doubtful about it", split.warning),
+        ),
+        _settings(summary),
+        model_section("Original model", summary.original, words),
+        *retrained,
+        section(
+            "Run",
+            ("Written", moment(summary.created)),
+            *((f"Time: {phase}", seconds(time)) for phase, time in summary.seconds.items()),
+            *((f"Version: {name}", version) for name, version in summary.versions.items()),
+        ),
+    )
+
+
+def _settings(summary: MitigationSummary) -> Section:
+    chosen, words = summary.settings, words_for(summary.data.kind)
+    return section(
+        "Settings",
+        ("Group", "" if chosen.group is None else f"rank {chosen.group} of the audit"),
+        (
+            "All groups above",
+            "" if chosen.all_above is None else size_points(chosen.all_above),
+        ),
+        ("Accuracy that may be lost", budget(chosen.max_accuracy_drop)),
+        ("Runs", count(chosen.runs)),
+        ("Numbers of samples tried in a run", count(chosen.steps)),
+        ("Samples in the first step", count(chosen.fewest_samples)),
+        (f"In the last step, of the training {words.many}", share(chosen.largest_share)),
+        ("Samples are of", SIDES[chosen.side].replace("everybody else", words.others)),
+        ("If there are too few", FALLBACKS[chosen.fallback]),
+        ("Samples drawn for a target, at most", count(chosen.max_draws)),
+        ("Retrained", summary.refitted_as),
+        ("Seed", str(chosen.seed)),
+    )

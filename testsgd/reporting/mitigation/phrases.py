@@ -1,0 +1,248 @@
+"""How figures of a mitigation are worded: points of accuracy, and figures over several runs.
+
+Scores are shares, as in an audit. What is lost of accuracy is a number of points already, and is
+written with two decimals, because budgets of half a point are usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from testsgd.reporting.mitigation.summary import (
+    CandidateSummary,
+    RatesSummary,
+    Spread,
+    TargetSpread,
+    TargetSummary,
+)
+from testsgd.reporting.wording import MINUS, NOTHING, plural, size_points
+
+STATUS_NAMES = {
+    "mitigated": "Mitigated",
+    "above_threshold": "Still above the threshold",
+    "accuracy_lost": "Too much accuracy lost",
+    "not_better": "No better than before",
+    "no_candidate": "Original model kept",
+}
+
+# In figures with a bracket, lines may break before it but not inside.
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+# With fewer on one side, held-out rows cannot tell.
+FEW_HELD_OUT = 30
+
+
+def accuracy(share: float | None) -> str:
+    """Write an accuracy in per cent.
+
+    Examples
+    --------
+    >>> accuracy(0.85143)
+    '85.14%'
+    """
+    return NOTHING if share is None else f"{100 * share:.2f}%"
+
+
+def accuracy_change(drop: float | None) -> str:
+    """Write what became of the accuracy as signed points; what was lost has a minus.
+
+    Examples
+    --------
+    >>> accuracy_change(-0.3), accuracy_change(0.0), accuracy_change(0.24) == MINUS + "0.24"
+    ('+0.30', '0.00', True)
+    """
+    if drop is None:
+        return NOTHING
+    digits = f"{abs(drop):.2f}"
+    if float(digits) == 0:
+        return digits
+    return f"{MINUS if drop > 0 else '+'}{digits}"
+
+
+def budget(drop: float) -> str:
+    """Write the accuracy that may be lost, as it was set.
+
+    Examples
+    --------
+    >>> budget(0.5), budget(1)
+    ('0.5 points', '1 point')
+    """
+    return f"{drop:.10g} {'point' if drop == 1 else 'points'}"
+
+
+def cost(drop: float) -> str:
+    """Say what a change cost, to stand at the end of a sentence.
+
+    Examples
+    --------
+    >>> cost(0.24), cost(-0.3)
+    ('at 0.24 points of accuracy', 'with 0.30 points of accuracy gained')
+    """
+    digits = f"{abs(drop):.2f}"
+    if float(digits) == 0:
+        return "without losing accuracy"
+    if drop < 0:
+        return f"with {digits} points of accuracy gained"
+    return f"at {digits} points of accuracy"
+
+
+def score(size: float | None) -> str:
+    """Write a score as a number of points, without unit.
+
+    Examples
+    --------
+    >>> score(0.294), score(None) == NOTHING
+    ('29.4', True)
+    """
+    return NOTHING if size is None else f"{100 * size:.1f}"
+
+
+def method(name: str, *, first: bool = False) -> str:
+    """Write the name of a method as words, to stand in a sentence or first in a cell.
+
+    Examples
+    --------
+    >>> method("exponentiated-gradient"), method("reweighing", first=True)
+    ('exponentiated gradient', 'Reweighing')
+    """
+    words = name.replace("-", " ")
+    return words[:1].upper() + words[1:] if first else words
+
+
+def sentence(text: str) -> str:
+    """Write a phrase as a sentence; a sentence stays as it is.
+
+    Examples
+    --------
+    >>> sentence("weights of the training rows")
+    'Weights of the training rows.'
+    """
+    end = "" if text.endswith((".", "!", "?")) or not text else "."
+    return f"{text[:1].upper()}{text[1:]}{end}"
+
+
+def times(factor: float | None) -> str:
+    """Write by which factor a score shrank; empty where that says nothing.
+
+    Examples
+    --------
+    >>> times(3.62), times(1.04), times(None)
+    ('3.6 times smaller', '', '')
+    """
+    if factor is None or factor < 1.1 or factor >= 1000:
+        return ""
+    return f"{factor:.1f} times smaller" if factor < 10 else f"{factor:.0f} times smaller"
+
+
+def spread_scores(spread: Spread | None) -> str:
+    """Write a score over the runs: the mean, and from where to where the runs reach.
+
+    Examples
+    --------
+    >>> spread_scores(Spread(mean=0.08, lowest=0.07, highest=0.09)).replace(NO_BREAK, " ")
+    '8.0 (7.0 to 9.0)'
+    """
+    if spread is None:
+        return NOTHING
+    if score(spread.lowest) == score(spread.highest):
+        return score(spread.mean)
+    ends = f"{score(spread.lowest)} to {score(spread.highest)}"
+    return f"{score(spread.mean)} ({ends.replace(' ', NO_BREAK)})"
+
+
+def spread_changes(spread: Spread | None) -> str:
+    """Write a change of accuracy over the runs, with the worst run first.
+
+    Examples
+    --------
+    >>> spread_changes(Spread(mean=-0.2, lowest=-0.3, highest=-0.1)).replace(NO_BREAK, " ")
+    '+0.20 (+0.10 to +0.30)'
+    """
+    if spread is None:
+        return NOTHING
+    worst, best = accuracy_change(spread.highest), accuracy_change(spread.lowest)
+    mean = accuracy_change(spread.mean)
+    if worst == best:
+        return mean
+    return f"{mean} ({worst}{NO_BREAK}to{NO_BREAK}{best})"
+
+
+def changes_over_runs(spread: Spread) -> str:
+    """Write from where to where the change of accuracy reaches, without unit.
+
+    Examples
+    --------
+    >>> changes_over_runs(Spread(mean=-0.2, lowest=-0.3, highest=-0.1))
+    '+0.10 to +0.30'
+    """
+    worst, best = accuracy_change(spread.highest), accuracy_change(spread.lowest)
+    return worst if worst == best else f"{worst} to {best}"
+
+
+def lost_points(drop: float) -> str:
+    """Write points of accuracy lost; a gain has a minus.
+
+    Examples
+    --------
+    >>> lost_points(0.834)
+    '0.83 points'
+    """
+    return f"{drop:.2f} points".replace("-", MINUS)
+
+
+def over_runs(runs: int) -> str:
+    """Say over how many runs a figure is a mean; empty for one run.
+
+    Examples
+    --------
+    >>> over_runs(3), over_runs(1)
+    ('mean of 3 runs', '')
+    """
+    return "" if runs == 1 else f"mean of {plural(runs, 'run')}"
+
+
+def largest(scores: Iterable[float | None]) -> float | None:
+    """Find the largest score that is known; None if none is."""
+    return max((value for value in scores if value is not None), default=None)
+
+
+def largest_mean(spreads: Iterable[Spread | None]) -> Spread | None:
+    """Find the spread with the largest mean; None if there is none."""
+    known = [spread for spread in spreads if spread is not None]
+    return max(known, key=lambda spread: spread.mean, default=None)
+
+
+def worst_target(targets: Sequence[TargetSummary], spreads: Sequence[TargetSpread]) -> int:
+    """Find the place of the target whose mean score after is the largest.
+
+    Those without a score come last.
+    """
+
+    def after(place: int) -> float:
+        spread = spreads[place].score
+        return -1.0 if spread is None else spread.mean
+
+    return max(range(len(targets)), key=after)
+
+
+def candidate_score(candidate: CandidateSummary) -> float | None:
+    """Give what a candidate is judged by: the largest score of the targets."""
+    return largest(candidate.scores)
+
+
+def enough(rates: RatesSummary) -> bool:
+    """Say whether there are enough held-out rows on both sides to tell anything."""
+    return min(rates.n_in, rates.n_out) >= FEW_HELD_OUT
+
+
+def from_to(before: float, after: float) -> str:
+    """Say from where to where a score went, in points.
+
+    Examples
+    --------
+    >>> from_to(0.294, 0.081), from_to(0.1, 0.12), from_to(0.1, 0.1)
+    ('fell from 29.4 to 8.1 points', 'rose from 10.0 to 12.0 points', 'stayed at 10.0 points')
+    """
+    if score(before) == score(after):
+        return f"stayed at {size_points(before)}"
+    return f"{'fell' if after < before else 'rose'} from {score(before)} to {size_points(after)}"

@@ -1,0 +1,314 @@
+"""From the outcome of a mitigation to the summary document that every view is rendered from."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import AuditComparison, Estimates, Findings
+from testsgd.mitigation import RISEN_BY, Alternative, Candidate, MitigationOutcome, RunOutcome
+from testsgd.reporting.mitigation.summary import (
+    AuditChange,
+    CandidateSummary,
+    ComparisonSummary,
+    GroupChange,
+    MitigationSettings,
+    MitigationSummary,
+    RatesSummary,
+    RunSummary,
+    SamplesSummary,
+    SplitSummary,
+    Spread,
+    TargetSpread,
+    TargetSummary,
+)
+from testsgd.reporting.mitigation.verdict import mitigation_verdict
+from testsgd.reporting.summarise import (
+    PACKAGES,
+    model_summary,
+    package_versions,
+    rule_summary,
+    subject_of,
+)
+
+# Packages that a retraining may compute with, besides those of an audit.
+_RETRAINING = ("tensorflow", "keras", "fairlearn")
+
+
+def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
+    """Write what a mitigation did and found as one document.
+
+    Parameters
+    ----------
+    outcome : MitigationOutcome
+        What it found, of rows or of texts.
+
+    Returns
+    -------
+    MitigationSummary
+        It shows no text of the data.
+    """
+    subject = subject_of(outcome.before, snippets=0)
+    settings, data, split = _settings(outcome), subject.data(), _split(outcome)
+    targets = [_target(outcome, place) for place in range(len(outcome.targets))]
+    spreads = [_spread(outcome, place) for place in range(len(outcome.targets))]
+    runs = [_run(outcome, run) for run in outcome.runs]
+    drop = _over([run.accuracy_drop for run in runs])
+    accuracy = _over([run.accuracy for run in runs])
+    candidates = [
+        _candidate(run, candidate) for run in outcome.runs for candidate in run.candidates
+    ]
+    everywhere = _change(outcome, outcome.everywhere)
+    comparisons = [_comparison(outcome, alternative) for alternative in outcome.alternatives]
+    kept_run = None if outcome.kept is None else outcome.kept.run
+    return MitigationSummary(
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        settings=settings,
+        versions=package_versions(PACKAGES + subject.packages + _RETRAINING),
+        data=data,
+        split=split,
+        original=model_summary(outcome.before),
+        retrained=None if outcome.kept is None else model_summary(outcome.everywhere.after),
+        refitted_as=outcome.refitter.kind,
+        kept_run=kept_run,
+        accuracy_before=outcome.standing.accuracy,
+        accuracy_after=accuracy,
+        accuracy_drop=drop,
+        targets=targets,
+        spreads=spreads,
+        runs=runs,
+        candidates=candidates,
+        all_rows=everywhere,
+        held_out=_change(outcome, outcome.held_out),
+        risen_by=RISEN_BY,
+        comparisons=comparisons,
+        verdict=mitigation_verdict(
+            settings=settings,
+            data=data,
+            split=split,
+            targets=targets,
+            spreads=spreads,
+            accuracy_drop=drop,
+            kept_run=kept_run,
+            runs=runs,
+            candidates=candidates,
+            all_rows=everywhere,
+            risen_by=RISEN_BY,
+            comparisons=comparisons,
+        ),
+        seconds=outcome.seconds,
+    )
+
+
+def _settings(outcome: MitigationOutcome) -> MitigationSettings:
+    parameters = outcome.parameters
+    return MitigationSettings(
+        group=parameters.rank,
+        all_above=parameters.all_above,
+        max_accuracy_drop=parameters.max_accuracy_drop,
+        runs=parameters.runs,
+        steps=parameters.steps,
+        fewest_samples=parameters.fewest_samples,
+        largest_share=parameters.largest_share,
+        side=parameters.side,
+        fallback=parameters.fallback,
+        max_draws=parameters.max_draws,
+        from_scratch=parameters.from_scratch,
+        seed=parameters.seed,
+    )
+
+
+def _split(outcome: MitigationOutcome) -> SplitSummary:
+    split = outcome.material.split
+    return SplitSummary(
+        training=len(split.parts.train),
+        validation=len(split.parts.validation),
+        held_out=len(split.parts.test),
+        source=split.source,
+        warning=split.warning,
+    )
+
+
+def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
+    target = outcome.targets[place]
+    after = outcome.standing if outcome.kept is None else outcome.kept.standing
+    confidence = outcome.before.parameters.confidence
+    return TargetSummary(
+        rank=target.rank,
+        rules=[rule_summary(rule) for rule in target.rule_set.rules],
+        text=target.rule_set.text,
+        direction=target.direction,
+        before=_rates(outcome.standing.everywhere, place, confidence),
+        after=_rates(after.everywhere, place, confidence),
+        held_out_before=_rates(outcome.standing.held_out, place, confidence),
+        held_out_after=_rates(after.held_out, place, confidence),
+        choice_before=_known([outcome.before_choice[place]])[0],
+        samples=[
+            _samples(outcome, run, pool)
+            for run in outcome.runs
+            for pool, sampled in enumerate(run.pools)
+            if sampled.target == place
+        ],
+    )
+
+
+def _samples(outcome: MitigationOutcome, run: RunOutcome, place: int) -> SamplesSummary:
+    pool = run.pools[place]
+    report = pool.report
+    label = outcome.material.specification.label
+    others = [value for value in label.values or [] if value != label.favourable]
+    unfavourable = others[0] if len(others) == 1 else f"not {label.favourable}"
+    return SamplesSummary(
+        run=run.run,
+        side=pool.side,
+        label=label.favourable if pool.favourable else unfavourable,
+        seeds=report.seeds,
+        drawn=report.drawn,
+        distinct=report.distinct,
+        counter_labelled=report.counter_labelled,
+        relabelled=report.relabelled,
+        added=0 if run.chosen is None else run.chosen.taken[place],
+    )
+
+
+def _spread(outcome: MitigationOutcome, place: int) -> TargetSpread:
+    scores = [float(run.standing.everywhere.score[place]) for run in outcome.runs]
+    held_out = [float(run.standing.held_out.score[place]) for run in outcome.runs]
+    before = float(outcome.standing.everywhere.score[place])
+    mean = float(np.mean(scores))
+    return TargetSpread(
+        score=_known_spread(scores),
+        held_out_score=_known_spread(held_out),
+        factor=before / mean if mean > 0 and not math.isnan(before) else None,
+    )
+
+
+def _run(outcome: MitigationOutcome, run: RunOutcome) -> RunSummary:
+    before = outcome.standing.accuracy
+    return RunSummary(
+        run=run.run,
+        seed=run.seed,
+        samples=None if run.chosen is None else run.chosen.samples,
+        validation_drop=0.0 if run.chosen is None else run.chosen.accuracy_drop,
+        accuracy=run.standing.accuracy,
+        accuracy_drop=100 * (before - run.standing.accuracy),
+        scores=_known(run.standing.everywhere.score.tolist()),
+        held_out_scores=_known(run.standing.held_out.score.tolist()),
+        worst=_largest_score(run.audit.after),
+        risen=run.audit.risen_count,
+        seconds=run.seconds,
+    )
+
+
+def _candidate(run: RunOutcome, candidate: Candidate) -> CandidateSummary:
+    return CandidateSummary(
+        run=run.run,
+        step=candidate.step,
+        stage=candidate.name,
+        samples=candidate.samples,
+        accuracy_drop=candidate.accuracy_drop,
+        scores=_known(candidate.scores),
+        allowed=candidate.allowed,
+        chosen=candidate == run.chosen,
+    )
+
+
+def _change(outcome: MitigationOutcome, audit: AuditComparison) -> AuditChange:
+    rank_before = _ranks(audit.before)
+    rank_after = _ranks(audit.after)
+    # Groups are known by their rules: those of the held-out rows have other places.
+    targets = {target.rule_set for target in outcome.targets}
+
+    def change(group: int) -> GroupChange:
+        rule_set = audit.after.rule_set(group)
+        confidence = audit.after.parameters.confidence
+        return GroupChange(
+            rank_before=int(rank_before[group]) or None,
+            rank_after=int(rank_after[group]),
+            rules=[rule_summary(rule) for rule in rule_set.rules],
+            text=rule_set.text,
+            before=_rates(audit.before.estimates, group, confidence),
+            after=_rates(audit.after.estimates, group, confidence),
+            target=rule_set in targets,
+        )
+
+    return AuditChange(
+        rows=audit.after.rows,
+        groups=len(audit.after.rule_sets),
+        worst_before=_largest_score(audit.before),
+        worst_after=_largest_score(audit.after),
+        worst=[change(group) for group in audit.worst],
+        risen=[change(group) for group in audit.risen],
+        risen_count=audit.risen_count,
+    )
+
+
+def _comparison(outcome: MitigationOutcome, alternative: Alternative) -> ComparisonSummary:
+    before = outcome.standing.accuracy
+    drops = [100 * (before - accuracy) for accuracy in alternative.accuracies]
+    places = range(len(outcome.targets)) if alternative.status == "done" else ()
+    return ComparisonSummary(
+        name=alternative.name,
+        about=alternative.about,
+        status=alternative.status,
+        reason=alternative.reason,
+        accuracy_drop=_known_spread(drops),
+        scores=[
+            _known_spread([float(one[place]) for one in alternative.scores]) for place in places
+        ],
+        held_out_scores=[
+            _known_spread([float(one[place]) for one in alternative.held_out_scores])
+            for place in places
+        ],
+        seconds=alternative.seconds,
+    )
+
+
+def _rates(estimates: Estimates, group: int, confidence: float) -> RatesSummary:
+    one = estimates.take(np.array([group]))
+    n_in, n_out = int(one.rows_in[0]), int(one.rows_out[0])
+    difference = float(one.difference[0])
+    known = not math.isnan(difference)
+    ends = [float(end[0]) for end in one.population_interval(confidence)] if known else []
+    rate_in, rate_out = _known([float(one.rate_in[0]), float(one.rate_out[0])])
+    return RatesSummary(
+        n_in=n_in,
+        n_out=n_out,
+        rate_in=rate_in,
+        rate_out=rate_out,
+        difference=difference if known else None,
+        score=abs(difference) if known else None,
+        interval=(ends[0], ends[1]) if known else None,
+    )
+
+
+def _ranks(findings: Findings) -> NDArray[np.int64]:
+    """Give each group's rank, 0 where it has none."""
+    ranks = np.zeros(len(findings.rule_sets), dtype=np.int64)
+    ranks[findings.ranking] = np.arange(1, len(findings.ranking) + 1)
+    return ranks
+
+
+def _largest_score(findings: Findings) -> float | None:
+    """Give the largest score of a decided group, whatever groups are ranked by."""
+    known = findings.estimates.decided & findings.estimates.sampled
+    return float(findings.estimates.score[known].max()) if known.any() else None
+
+
+def _known(figures: Sequence[float]) -> list[float | None]:
+    return [None if math.isnan(figure) else float(figure) for figure in figures]
+
+
+def _known_spread(figures: Sequence[float]) -> Spread | None:
+    known = [figure for figure in figures if not math.isnan(figure)]
+    return _over(known) if known and len(known) == len(figures) else None
+
+
+def _over(figures: Sequence[float]) -> Spread:
+    return Spread(
+        mean=float(np.mean(figures)), lowest=float(min(figures)), highest=float(max(figures))
+    )

@@ -1,0 +1,258 @@
+"""The summary of a mitigation: one JSON-able document from which every view is rendered.
+
+The document is versioned (``testsgd.mitigation/1``) and described by the JSON Schema that ships
+beside the audit's (``schemas/mitigation-1.json``), which is generated from the classes below.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.reporting.summary import DataSummary, ModelSummary, Part, RuleSummary
+
+SCHEMA_NAME = "testsgd.mitigation/1"
+
+
+class MitigationSettings(Part):
+    """What the user asked for."""
+
+    group: int | None = Field(description="rank of the group in the audit; null with `all_above`")
+    all_above: float | None = Field(
+        description="every distinct group with a larger score is a target; null for one group"
+    )
+    max_accuracy_drop: float = Field(
+        description="most points of accuracy that a candidate may lose on the validation rows"
+    )
+    runs: int = Field(description="how often everything was done, with seeds of their own")
+    steps: int = Field(description="how many numbers of samples were tried in each run")
+    fewest_samples: int = Field(description="samples added in the first step")
+    largest_share: float = Field(
+        description="samples added in the last step, as a share of the training rows"
+    )
+    side: Literal["auto", "group", "rest", "both"] = Field(
+        description="whose samples are added: the group's, everybody else's, or the smaller side's"
+    )
+    fallback: Literal["nearest", "none"] = Field(
+        description="what to do where too few counter-labelled samples exist: relabel those "
+        "nearest to the decision boundary, or go on with fewer"
+    )
+    max_draws: int = Field(description="most samples drawn for a target in a run")
+    from_scratch: bool = Field(description="false: retraining starts from the original weights")
+    seed: int = Field(description="seed of every random choice")
+
+
+class SplitSummary(Part):
+    """Which rows are for what."""
+
+    training: int = Field(description="rows that are trained on, and are the samples' seeds")
+    validation: int = Field(description="rows on which candidates' accuracy is compared")
+    held_out: int = Field(description="rows that are touched once, at the end")
+    source: str = Field(description="how the split was found, in words")
+    warning: str = Field("", description="what is doubtful about it; empty if nothing is")
+
+
+class RatesSummary(Part):
+    """How a model treats a group and everybody else, on one set of rows."""
+
+    n_in: int = Field(description="rows in the group; for texts, those its terms are put into")
+    n_out: int = Field(description="rows outside")
+    rate_in: float | None = Field(description="rate of the favourable label in the group")
+    rate_out: float | None = Field(description="rate outside")
+    difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
+    score: float | None = Field(description="its size")
+    interval: tuple[float, float] | None = Field(
+        description="interval for the difference in the population the rows are a sample of"
+    )
+
+
+class SamplesSummary(Part):
+    """The samples that were generated for one target, in one run."""
+
+    run: int = Field(ge=1, description="which run")
+    side: Literal["group", "rest"] = Field(description="whose members the samples are")
+    label: str = Field(description="the label they carry")
+    seeds: int = Field(description="training rows of that side, which the samples are drawn from")
+    drawn: int = Field(description="samples drawn; repetitions count")
+    distinct: int = Field(description="different ones among them")
+    counter_labelled: int = Field(
+        description="different ones that the original model gives the counter label"
+    )
+    relabelled: int = Field(
+        description="those added besides, nearest to the boundary, which the original model labels "
+        "otherwise"
+    )
+    added: int = Field(description="samples in the training of the model that was kept")
+
+
+class TargetSummary(Part):
+    """A group whose discrimination is to be countered."""
+
+    rank: int = Field(ge=1, description="its place in the audit")
+    rules: list[RuleSummary] = Field(description="its rules")
+    text: str = Field(description="the rules as people write them")
+    direction: Literal["less", "more"] = Field(
+        description="does the group get the favourable label less often than the rest, or more?"
+    )
+    before: RatesSummary = Field(description="the original model, on all rows of the audit")
+    after: RatesSummary = Field(description="the model that was kept, on the same rows")
+    held_out_before: RatesSummary = Field(description="the original model, on the held-out rows")
+    held_out_after: RatesSummary = Field(
+        description="the model that was kept, on the held-out rows"
+    )
+    samples: list[SamplesSummary] = Field(description="what was generated, side by side and run")
+    choice_before: float | None = Field(
+        None,
+        description="score of the original model on the rows that are not held out, on which "
+        "candidates are compared; null if it is not known",
+    )
+
+
+class CandidateSummary(Part):
+    """A retrained model, as it was judged for the choice: never on the held-out rows."""
+
+    run: int = Field(ge=1, description="which run")
+    step: int = Field(ge=0, description="which number of samples; 0: retrained without any")
+    stage: str = Field(description="when in the retraining, in words")
+    samples: int = Field(ge=0, description="samples added to the training rows")
+    accuracy_drop: float = Field(description="points of accuracy lost on the validation rows")
+    scores: list[float | None] = Field(
+        description="each target's score on the rows that are not held out"
+    )
+    allowed: bool = Field(description="true: the accuracy lost is within the budget")
+    chosen: bool = Field(description="true: the best of its run")
+
+
+class RunSummary(Part):
+    """One run, from sampling to the audit of the model it chose."""
+
+    run: int = Field(ge=1, description="which run")
+    seed: int = Field(description="its seed")
+    samples: int | None = Field(
+        description="samples added for the candidate chosen; null if none met the budget, and the "
+        "original model stands in for it"
+    )
+    validation_drop: float = Field(description="points of accuracy lost on the validation rows")
+    accuracy: float = Field(description="accuracy on the held-out rows")
+    accuracy_drop: float = Field(description="points of accuracy lost on the held-out rows")
+    scores: list[float | None] = Field(description="each target's score on all rows")
+    held_out_scores: list[float | None] = Field(
+        description="each target's score on the held-out rows"
+    )
+    worst: float | None = Field(description="largest score of any group, on all rows")
+    risen: int = Field(description="groups whose score rose by more than `risen_by`, on all rows")
+    seconds: float = Field(description="wall-clock time")
+
+
+class Spread(Part):
+    """A figure over the runs."""
+
+    mean: float = Field(description="mean")
+    lowest: float = Field(description="smallest")
+    highest: float = Field(description="largest")
+
+
+class TargetSpread(Part):
+    """A target's scores over the runs."""
+
+    score: Spread | None = Field(description="on all rows; null if one side has no rows")
+    held_out_score: Spread | None = Field(description="on the held-out rows")
+    factor: float | None = Field(
+        description="score before, divided by the mean score after, on all rows"
+    )
+
+
+class GroupChange(Part):
+    """A group in the audit before and in the audit after."""
+
+    rank_before: int | None = Field(description="its rank before; null if it had none")
+    rank_after: int = Field(ge=1, description="its rank after")
+    rules: list[RuleSummary] = Field(description="its rules")
+    text: str = Field(description="the rules as people write them")
+    before: RatesSummary = Field(description="the original model")
+    after: RatesSummary = Field(description="the model that was kept")
+    target: bool = Field(description="true: it is one of the targets")
+
+
+class AuditChange(Part):
+    """Two full audits of the same rows: of the original model, and of the one that was kept."""
+
+    rows: int = Field(description="rows audited")
+    groups: int = Field(description="groups compared")
+    worst_before: float | None = Field(description="largest score of any group before")
+    worst_after: float | None = Field(description="largest score of any group after")
+    worst: list[GroupChange] = Field(
+        description="the five largest scores after, near copies folded"
+    )
+    risen: list[GroupChange] = Field(
+        description="the groups whose score rose most, near copies folded, if by more than "
+        "`risen_by`"
+    )
+    risen_count: int = Field(description="how many groups' score rose by more than `risen_by`")
+
+
+class ComparisonSummary(Part):
+    """What else one might do, on the same splits and with the same budget; means over the runs."""
+
+    name: str = Field(description="the method")
+    about: str = Field(description="what it does, in a sentence")
+    status: Literal["done", "not_installed", "not_possible", "failed"] = Field(
+        description="whether there are figures"
+    )
+    reason: str = Field("", description="why there are none")
+    accuracy_drop: Spread | None = Field(None, description="points lost on the held-out rows")
+    scores: list[Spread | None] = Field(
+        default_factory=list, description="each target's score on all rows"
+    )
+    held_out_scores: list[Spread | None] = Field(
+        default_factory=list, description="each target's score on the held-out rows"
+    )
+    seconds: float | None = Field(None, description="wall-clock time of a run, on average")
+
+
+class MitigationVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Literal[
+        "mitigated", "above_threshold", "accuracy_lost", "not_better", "no_candidate"
+    ] = Field(description="the outcome in one word")
+    exit_code: Literal[0, 1] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what to know beside it")
+
+
+class MitigationSummary(Part):
+    """Everything a mitigation did and found, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.mitigation/1"] = Field(
+        "testsgd.mitigation/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    settings: MitigationSettings = Field(description="what was asked for")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    data: DataSummary = Field(description="the rows or texts")
+    split: SplitSummary = Field(description="which rows are for what")
+    original: ModelSummary = Field(description="the model that was audited")
+    retrained: ModelSummary | None = Field(
+        description="the model that was kept; null if that is the original"
+    )
+    refitted_as: str = Field(description="how the model was retrained, in words")
+    kept_run: int | None = Field(
+        description="the run that the kept model is from; null if it is the original"
+    )
+    accuracy_before: float = Field(description="of the original model on the held-out rows")
+    accuracy_after: Spread = Field(description="on the held-out rows, over the runs")
+    accuracy_drop: Spread = Field(description="points lost on the held-out rows, over the runs")
+    targets: list[TargetSummary] = Field(description="the groups that were to be helped")
+    spreads: list[TargetSpread] = Field(description="each target's scores over the runs")
+    runs: list[RunSummary] = Field(description="one after another")
+    candidates: list[CandidateSummary] = Field(description="all that was tried, run by run")
+    all_rows: AuditChange = Field(description="the audits of all rows, before and after")
+    held_out: AuditChange = Field(description="the audits of the held-out rows")
+    risen_by: float = Field(description="from which rise on a group is listed as risen")
+    comparisons: list[ComparisonSummary] = Field(description="what else one might do")
+    verdict: MitigationVerdict = Field(description="the outcome in words, with the exit code")
+    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")

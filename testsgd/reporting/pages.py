@@ -1,0 +1,58 @@
+"""Where the templates of pages are, and what all of them can use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from testsgd.reporting import wording
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@lru_cache(maxsize=4)
+def page_environment(*folders: Path) -> Environment:
+    """Give the environment that templates are rendered in: what they print is escaped.
+
+    Parameters
+    ----------
+    *folders : path-like
+        Folders of templates besides the shared ones, looked into first.
+
+    Returns
+    -------
+    jinja2.Environment
+        With the wording of numbers as filters, one for all callers with the same folders.
+    """
+    environment = Environment(
+        loader=FileSystemLoader([*folders, _TEMPLATES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for write in (
+        wording.apart,
+        wording.compared,
+        wording.count,
+        wording.doubts,
+        wording.interval,
+        wording.mode_name,
+        wording.moment,
+        wording.number,
+        wording.percent,
+        wording.plural,
+        wording.points,
+        wording.ranked_by,
+        wording.remark,
+        wording.sampling_margin,
+        wording.seconds,
+        wording.share,
+        wording.shorten,
+        wording.signed,
+        wording.size_points,
+    ):
+        environment.filters[write.__name__] = write
+    return environment
