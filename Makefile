@@ -5,9 +5,10 @@ BIN    := $(VENV)/bin
 OUT    ?= reports
 MODELS ?= models
 
-REAL  := census bank credit compas crime law
-TEXTS := wiki imdb tweets
-TRAIN := $(addprefix train-,demo $(REAL) $(TEXTS))
+REAL    := census bank credit compas crime law
+TEXTS   := wiki imdb tweets
+TRAIN   := $(addprefix train-,demo $(REAL) $(TEXTS))
+RETRAIN := $(addprefix retrain-,demo $(REAL) $(TEXTS))
 
 # make imdb LIMIT=2000 trains on and audits a random sample; SNIPPETS=0 leaves the texts out of the
 # report, as in the published reports of this repository.
@@ -15,14 +16,19 @@ LIMIT    ?=
 SNIPPETS ?= 3
 SAMPLE   := $(if $(LIMIT),--limit $(LIMIT))
 
+# make retrain-census OPTIONS="--group 2 --runs 1" says which group to help, and how.
+OPTIONS  ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help audit test lint docs bench schemas reports clean $(REAL) $(TEXTS) $(TRAIN)
+.PHONY: help audit test lint docs bench schemas reports clean retrain \
+	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@for name in $(REAL); do printf "  make %-14s Audit the committed network on %s\n" $$name $$name; done
 	@for name in $(TEXTS); do printf "  make %-14s Train a network on the texts of %s and audit it\n" $$name $$name; done
 	@for name in demo $(REAL) $(TEXTS); do printf "  make %-14s Train the network on %s anew\n" train-$$name $$name; done
+	@for name in demo $(REAL) $(TEXTS); do printf "  make %-14s Retrain the network of %s against its worst group\n" retrain-$$name $$name; done
 
 # One environment for everything; it is made again when the requirements change.
 $(VENV)/installed: pyproject.toml
@@ -70,8 +76,18 @@ $(TEXTS): $(VENV)/installed
 $(TRAIN): $(VENV)/installed
 	@$(BIN)/testsgd train $(@:train-%=%) --out $(MODELS)/$(@:train-%=%)
 
+retrain: $(VENV)/installed ## Retrain the networks of all data sets, each against its worst group
+	@$(MAKE) --no-print-directory --keep-going $(RETRAIN)
+
+# An audit and a network of `make NAME` are taken from where it put them; a sample is audited anew.
+$(RETRAIN): $(VENV)/installed
+	@$(BIN)/testsgd mitigate $(@:retrain-%=%) $(SAMPLE) $(OPTIONS) \
+		$(if $(LIMIT),,$(addprefix --audit ,$(wildcard $(OUT)/$(@:retrain-%=%)/result.json))) \
+		$(addprefix --model ,$(wildcard $(MODELS)/$(@:retrain-%=%)/model.keras)) \
+		--out $(OUT)/$(@:retrain-%=%)-mitigated --model-out $(MODELS)/$(@:retrain-%=%)-mitigated
+
 schemas: $(VENV)/installed ## Write the JSON Schema of results after a change of the summary
-	$(BIN)/python -c 'from testsgd.reporting import SCHEMA_FILE, generate_schema; SCHEMA_FILE.write_text(generate_schema())'
+	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema())'
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) site build dist

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from testsgd._version import __version__
 
 if TYPE_CHECKING:
-    from testsgd.api import audit
+    from testsgd.api import audit, counter_samples, mitigate
     from testsgd.data import (
         DatasetSpecification,
         SensitiveTerms,
@@ -24,12 +24,16 @@ if TYPE_CHECKING:
         load_texts,
     )
     from testsgd.errors import TestSGDError
+    from testsgd.mitigation import CounterSampleClassifier
     from testsgd.models import load_model, load_text_model, train_network, train_text_network
-    from testsgd.results import AuditResult
+    from testsgd.results import AuditResult, MitigationResult
 
 _HOMES = {
     "AuditResult": "testsgd.results",
+    "MitigationResult": "testsgd.results",
     "audit": "testsgd.api",
+    "counter_samples": "testsgd.api",
+    "mitigate": "testsgd.api",
     "DatasetSpecification": "testsgd.data",
     "SensitiveTerms": "testsgd.data",
     "TextSpecification": "testsgd.data",
@@ -40,6 +44,7 @@ _HOMES = {
     "load_terms": "testsgd.data",
     "load_texts": "testsgd.data",
     "TestSGDError": "testsgd.errors",
+    "CounterSampleClassifier": "testsgd.mitigation",
     "load_model": "testsgd.models",
     "load_text_model": "testsgd.models",
     "train_network": "testsgd.models",
@@ -48,13 +53,16 @@ _HOMES = {
 
 __all__ = [
     "AuditResult",
+    "CounterSampleClassifier",
     "DatasetSpecification",
+    "MitigationResult",
     "SensitiveTerms",
     "TestSGDError",
     "TextSpecification",
     "__version__",
     "audit",
     "catalogue",
+    "counter_samples",
     "generate_demo",
     "load_model",
     "load_specification",
@@ -62,6 +70,7 @@ __all__ = [
     "load_terms",
     "load_text_model",
     "load_texts",
+    "mitigate",
     "train_network",
     "train_text_network",
 ]

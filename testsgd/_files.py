@@ -8,9 +8,9 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from testsgd.errors import ConfigurationError
+from testsgd.errors import ConfigurationError, MissingExtraError
 
 
 @contextlib.contextmanager
@@ -59,6 +59,16 @@ def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
         temporary.open("w", encoding="utf-8", newline="\n") as stream,
     ):
         write(stream)
+
+
+def import_pyarrow() -> tuple[Any, Any]:
+    """Import what writes Parquet, or say which extra brings it."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", extra="parquet", purpose="writing Parquet") from error
+    return pyarrow, pyarrow.parquet
 
 
 def sha256_of_file(path: Path) -> str:

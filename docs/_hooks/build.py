@@ -19,7 +19,13 @@ from mkdocs.structure.files import File, Files
 
 from testsgd.data import specification_schema
 from testsgd.data.text.terms_schema import TermsDocument
-from testsgd.reporting import AuditSummary, generate_schema, render_html
+from testsgd.reporting import (
+    AuditSummary,
+    MitigationSummary,
+    generate_mitigation_schema,
+    generate_schema,
+    render_html,
+)
 
 _MARKER = re.compile(r"^<!-- generated: (?P<name>[a-z-]+) -->$", re.MULTILINE)
 
@@ -42,6 +48,9 @@ _PARTS = {
     "result-keys": lambda: schema_tables.reference(
         AuditSummary.model_json_schema(by_alias=True), schema_tables.RESULT
     ),
+    "mitigation-keys": lambda: schema_tables.reference(
+        MitigationSummary.model_json_schema(by_alias=True), schema_tables.MITIGATION
+    ),
 }
 
 
@@ -50,6 +59,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     generated = {
         "schema/dataset.schema.json": json.dumps(specification_schema(), indent=1) + "\n",
         "schema/audit-1.json": generate_schema(),
+        "schema/mitigation-1.json": generate_mitigation_schema(),
     }
     for name, summary in data_tables.results().items():
         generated[f"gallery/{name}.html"] = render_html(summary)

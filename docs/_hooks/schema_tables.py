@@ -60,6 +60,28 @@ RESULT = {
     "Snippet": "`terms.categories[].terms[].snippets[]`",
 }
 
+MITIGATION = {
+    "": "The document",
+    "MitigationVerdict": "`verdict`",
+    "TargetSummary": "`targets[]`",
+    "RatesSummary": "`before`, `after` and the like",
+    "SamplesSummary": "`targets[].samples[]`",
+    "TargetSpread": "`spreads[]`",
+    "Spread": "A figure over the runs",
+    "RunSummary": "`runs[]`",
+    "CandidateSummary": "`candidates[]`",
+    "AuditChange": "`all_rows` and `held_out`",
+    "GroupChange": "`worst[]` and `risen[]` of an audit's change",
+    "RuleSummary": "`rules[]` of a group",
+    "ComparisonSummary": "`comparisons[]`",
+    "MitigationSettings": "`settings`",
+    "SplitSummary": "`split`",
+    "DataSummary": "`data`",
+    "LabelSummary": "`data.label`",
+    "FeatureSummary": "`data.features[]`",
+    "ModelSummary": "`original` and `retrained`",
+}
+
 
 def reference(schema: Schema, headings: dict[str, str], level: int = 3) -> str:
     """Write a heading of a level and a table of keys for each part of a document."""

@@ -101,6 +101,15 @@ def test_texts_give_the_same_on_the_command_line_and_as_shown(tmp_path: Path) ->
     assert all(found["difference"] == 0 for found in of_origin)
 
 
+def test_a_classifier_in_a_pipeline_counters_the_planted_group(tmp_path: Path) -> None:
+    shown = run_example("07_mitigate_in_a_pipeline.py", folder=tmp_path).stdout
+    assert shown.startswith(f"Group: {PLANTED_GROUP}\n")
+    before, after = (float(score) for score in re.findall(r"score (0\.\d+)", shown))
+    assert after < before
+    first, second = (float(share) for share in re.findall(r"accuracy ([\d.]+)%", shown))
+    assert second > first - 1.5
+
+
 @pytest.mark.parametrize(("limit", "code", "status"), [(0.2, 1, "failed"), (0.5, 0, "passed")])
 def test_gate_leaves_with_its_code(limit: float, code: int, status: str, tmp_path: Path) -> None:
     finished = run_example("03_gate.py", str(limit), folder=tmp_path, expected_code=code)

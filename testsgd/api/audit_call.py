@@ -1,33 +1,27 @@
-"""The Python interface: one call for an audit, of rows or of texts."""
+"""One call for an audit, of rows or of texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
-from testsgd.auditing.text import run_text_audit
-from testsgd.data import (
-    DatasetSpecification,
-    SensitiveTerms,
-    TextSpecification,
-    category_text,
-    check_table,
-    check_texts,
-    load_specification,
-    load_table,
-    load_terms,
-    load_texts,
-    specification_from_mapping,
+from testsgd.api.given import (
+    Specification,
+    audit_parameters,
+    check_count,
+    check_no_terms,
+    find_table,
+    find_texts,
+    resolve_specification,
+    resolve_terms,
 )
-from testsgd.errors import ParameterError
+from testsgd.auditing import Findings, Progress, run_audit
+from testsgd.auditing.text import run_text_audit
+from testsgd.data import SensitiveTerms, TextSpecification
 from testsgd.models import load_model, load_text_model
 from testsgd.reporting import summarise
 from testsgd.results import AuditResult
-
-Specification = DatasetSpecification | TextSpecification
 
 # Examples of each sensitive term that a report of texts shows.
 SNIPPETS = 3
@@ -116,41 +110,24 @@ def audit(
     '“old”'
     """
     specification = resolve_specification(spec, favourable=favourable)
-    settings = _parameters(parameters, specification)
-    _check_count("limit", limit, 1)
-    _check_count("snippets", snippets, 0)
+    settings = audit_parameters(parameters, specification)
+    check_count("limit", limit, 1)
+    check_count("snippets", snippets, 0)
     findings: Findings
     if isinstance(specification, TextSpecification):
-        texts = (
-            load_texts(specification, file=data)
-            if data is None or isinstance(data, (str, Path))
-            else check_texts(data, specification)
-        )
-        if limit is not None:
-            texts = texts.sample(limit, seed=settings.seed)
+        texts = find_texts(data, specification, limit=limit, seed=settings.seed)
         findings = run_text_audit(
             load_text_model(
                 model, specification, favourable_given=favourable is not None, threshold=threshold
             ),
             texts,
-            _resolve_terms(terms, specification),
+            resolve_terms(terms, specification),
             settings,
             progress=progress,
         )
     else:
-        if terms is not None:
-            raise ParameterError(
-                f"{specification.name!r} is a table; sensitive terms are for texts",
-                where="terms",
-                remedy="leave it out, or name a data set of texts",
-            )
-        table = (
-            load_table(specification, file=data, seed=settings.seed)
-            if data is None or isinstance(data, (str, Path))
-            else check_table(data, specification)
-        )
-        if limit is not None:
-            table = table.sample(limit, seed=settings.seed)
+        check_no_terms(terms, specification)
+        table = find_table(data, specification, limit=limit, seed=settings.seed)
         findings = run_audit(
             load_model(
                 model, specification, favourable_given=favourable is not None, threshold=threshold
@@ -160,74 +137,3 @@ def audit(
             progress=progress,
         )
     return AuditResult(summarise(findings, snippets=snippets), findings)
-
-
-def resolve_specification(
-    spec: Specification | Mapping[str, Any] | str | Path, *, favourable: Any = None
-) -> Specification:
-    """Find a data set's description, with another favourable label if one is given.
-
-    Parameters
-    ----------
-    spec : DatasetSpecification, TextSpecification, mapping, str or path-like
-        As for :func:`audit`.
-    favourable : str, optional
-        The label whose rate is compared.
-
-    Returns
-    -------
-    DatasetSpecification or TextSpecification
-    """
-    specification: Specification
-    if isinstance(spec, (DatasetSpecification, TextSpecification)):
-        specification = spec
-    elif isinstance(spec, Mapping):
-        specification = specification_from_mapping(spec)
-    else:
-        specification = load_specification(spec)
-    if favourable is None:
-        return specification
-    label = specification.label.model_copy(
-        update={"favourable": category_text(favourable), "meaning": ""}
-    )
-    if label.values is not None and label.favourable not in label.values:
-        # A model may know more labels than the file; the table's check speaks of the file's.
-        label = label.model_copy(update={"values": None})
-    return specification.model_copy(update={"label": label})
-
-
-def _resolve_terms(
-    terms: SensitiveTerms | str | Path | None, specification: TextSpecification
-) -> SensitiveTerms:
-    if isinstance(terms, SensitiveTerms):
-        return terms
-    return load_terms(specification.terms if terms is None else terms)
-
-
-def _parameters(parameters: Mapping[str, Any], specification: Specification) -> AuditParameters:
-    known = set(AuditParameters.__dataclass_fields__)
-    for name in parameters:
-        if name not in known:
-            raise ParameterError(
-                f"there is no parameter {name!r}",
-                where="audit",
-                remedy=f"the parameters are {', '.join(sorted(known))}",
-            )
-    chosen = dict(parameters)
-    if chosen.get("theta") is None and specification.audit is not None:
-        chosen["theta"] = specification.audit.theta
-    if chosen.get("theta", 0) is None:
-        del chosen["theta"]
-    return AuditParameters(**chosen)
-
-
-def _check_count(name: str, value: int | None, least: int) -> None:
-    if value is None and least > 0:
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(
-            f"{value!r} is not a whole number of at least {least}",
-            where=name,
-            remedy="give a whole number",
-            name=name,
-        )

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testsgd.cli.console import Column, print_line, print_table, progress_bar
+from testsgd.cli.console import Column, points, print_line, print_table, progress_bar
+from testsgd.cli.options import (
+    DataOption,
+    DatasetArgument,
+    FavourableOption,
+    JobsOption,
+    LimitOption,
+    ModelOption,
+    QuietOption,
+    SeedOption,
+    TermsOption,
+    ThresholdOption,
+    VerboseTimingsOption,
+    listed,
+)
 
 if TYPE_CHECKING:
     from testsgd.reporting import GroupSummary
@@ -17,25 +31,9 @@ _SHOWN = 10
 
 
 def audit(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME_OR_SPEC",
-            help="A data set of the catalogue, or the TOML file that describes yours.",
-        ),
-    ],
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Rows or texts to audit, in place of the own ones."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="A catalogue name, a .keras file, or package.module:callable; "
-            "by default the network trained for the data set.",
-        ),
-    ] = None,
+    dataset: DatasetArgument,
+    data: DataOption = None,
+    model: ModelOption = None,
     theta: Annotated[
         float | None,
         typer.Option(
@@ -71,16 +69,11 @@ def audit(
         int | None,
         typer.Option(help="Equal intervals of each continuous sensitive feature."),
     ] = None,
-    terms: Annotated[
-        Path | None,
-        typer.Option(help="For texts: a TOML file of sensitive terms, in place of the paper's."),
-    ] = None,
+    terms: TermsOption = None,
     snippets: Annotated[
         int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
     ] = 3,
-    limit: Annotated[
-        int | None, typer.Option(help="Audit a random sample of so many rows or texts.")
-    ] = None,
+    limit: LimitOption = None,
     rank_by: Annotated[
         str,
         typer.Option(
@@ -88,17 +81,10 @@ def audit(
         ),
     ] = "score",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
-    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
-    jobs: Annotated[
-        int | None, typer.Option(help="Threads; changes no result. (default: what is there)")
-    ] = None,
-    favorable: Annotated[
-        str | None,
-        typer.Option("--favorable", "--favourable", help="The label whose rate is compared."),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option(help="A score above it counts as the favourable label.")
-    ] = 0.5,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    favorable: FavourableOption = None,
+    threshold: ThresholdOption = 0.5,
     fail_above: Annotated[
         float | None,
         typer.Option(help="Exit with 1 if a group's score, or what it is ranked by, is larger."),
@@ -109,10 +95,8 @@ def audit(
     formats: Annotated[
         str, typer.Option("--format", help="Which reports: html,md,json,csv,parquet.")
     ] = "html,md,json",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print timings too; show internal errors whole.")
-    ] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseTimingsOption = False,
 ) -> int:
     """Find the groups that a model treats differently from everybody else, and write a report.
 
@@ -120,7 +104,7 @@ def audit(
     """
     from testsgd import api, results
 
-    wanted = [item.strip() for item in formats.split(",") if item.strip()]
+    wanted = listed(formats)
     results.check_formats(wanted)
     with progress_bar(quiet) as progress:
         result = api.audit(
@@ -195,16 +179,16 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         low, high = group.interval
         row = [
             str(group.rank),
-            _points(group.difference),
+            points(group.difference),
             f"{group.rate_in:.1%}",
             f"{group.rate_out:.1%}",
             f"{group.n_in:,}",
             group.text,
-            f"{_points(low)} to {_points(high)}",
+            f"{points(low)} to {points(high)}",
         ]
         if by_terms:
             own = group.counterfactual
-            row.insert(2, _points(own.difference) if own else "")
+            row.insert(2, points(own.difference) if own else "")
         if summary.mode == "sampled":
             row.insert(2, f"{group.margin * 100:.1f}")
         rows.append(row)
@@ -214,8 +198,3 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         columns,
         rows,
     )
-
-
-def _points(difference: float) -> str:
-    """Write a difference in points; what rounds to nothing has no minus."""
-    return f"{round(100 * difference, 1) + 0.0:+.1f}"

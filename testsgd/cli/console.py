@@ -14,6 +14,10 @@ INTERNAL_ERROR = 70
 INTERRUPTED = 130
 
 
+class Interruption(Exception):  # noqa: N818 - it is no mistake of anybody's
+    """The user stopped a command that can go on later; its message says how."""
+
+
 def print_error(message: str) -> None:
     """Print one line about a mistake to the standard error."""
     print(f"testsgd: {' '.join(message.split())}", file=sys.stderr)
@@ -22,6 +26,11 @@ def print_error(message: str) -> None:
 def print_line(message: str) -> None:
     """Print one line to the standard output."""
     print(message)
+
+
+def points(difference: float) -> str:
+    """Write a difference in points; what rounds to nothing has no minus."""
+    return f"{round(100 * difference, 1) + 0.0:+.1f}"
 
 
 @contextmanager
@@ -93,7 +102,9 @@ def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> Non
         for place, column in enumerate(columns)
         if console.width >= _WIDE or not column.only_if_wide
     ]
-    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, title_style="bold")
+    # As a title of the table it would be no wider than that.
+    console.print(escape(title), style="bold", highlight=False)
+    table = Table(box=SIMPLE_HEAD)
     for place in kept:
         numeric = columns[place].numeric
         table.add_column(

@@ -9,8 +9,14 @@ from typing import Annotated, NoReturn
 import typer
 
 from testsgd._version import __version__
-from testsgd.cli import audit, data, report, train
-from testsgd.cli.console import INTERNAL_ERROR, INTERRUPTED, USAGE_ERROR, print_error
+from testsgd.cli import audit, data, mitigate, report, train
+from testsgd.cli.console import (
+    INTERNAL_ERROR,
+    INTERRUPTED,
+    USAGE_ERROR,
+    Interruption,
+    print_error,
+)
 from testsgd.errors import TestSGDError
 
 app = typer.Typer(
@@ -21,6 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(name="audit")(audit.audit)
+app.command(name="mitigate")(mitigate.mitigate)
 app.command(name="train")(train.train)
 app.command(name="report")(report.report)
 app.add_typer(data.app, name="data")
@@ -43,7 +50,8 @@ def main(
 ) -> None:
     """Find, measure and prove group discrimination in machine-learning models.
 
-    Exit codes: 0 done, 1 a gate failed, 2 bad input or usage, 3 not enough evidence to judge.
+    Exit codes: 0 done, 1 a gate failed or a mitigation did not help, 2 bad input or usage, 3 not
+    enough evidence to judge.
     """
 
 
@@ -68,6 +76,9 @@ def _run(arguments: list[str] | None) -> int:
     except TestSGDError as error:
         print_error(str(error))
         return USAGE_ERROR
+    except Interruption as interruption:
+        print_error(str(interruption))
+        return INTERRUPTED
     except (KeyboardInterrupt, typer.Abort):
         print_error("interrupted")
         return INTERRUPTED

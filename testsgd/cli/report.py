@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from testsgd.cli.console import print_line
+from testsgd.cli.options import QuietOption, VerboseOption, listed
 
 
 def report(
     result: Annotated[
-        Path, typer.Argument(metavar="RESULT.json", help="The JSON result of an audit.")
+        Path,
+        typer.Argument(metavar="RESULT.json", help="The JSON result of an audit or a mitigation."),
     ],
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: the result's own)")
@@ -20,19 +22,17 @@ def report(
     formats: Annotated[
         str, typer.Option("--format", help="Which reports: html,md,json.")
     ] = "html,md",
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show internal errors whole.")] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> int:
     """Render the reports of a saved result, without computing anything again.
 
     The exit code is that of the result's verdict.
     """
-    from testsgd.results import AuditResult, check_formats
+    from testsgd.results import read_result
 
-    wanted = [item.strip() for item in formats.split(",") if item.strip()]
-    check_formats(wanted)
-    loaded = AuditResult.from_json(result)
-    written = loaded.write(out or result.parent, wanted)
+    loaded = read_result(result)
+    written = loaded.write(out or result.parent, listed(formats))
     if not quiet:
         print_line(loaded.verdict.headline)
         for path in written:

@@ -8,20 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from testsgd.cli.console import DONE, print_line, progress_bar
+from testsgd.cli.options import DataOption, DatasetArgument, QuietOption, VerboseOption
 
 
 def train(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME_OR_SPEC",
-            help="A data set of the catalogue, or the TOML file that describes yours.",
-        ),
-    ],
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Rows or texts to train on, in place of the own ones."),
-    ] = None,
+    dataset: DatasetArgument,
+    data: DataOption = None,
     seed: Annotated[int, typer.Option(help="Fixes the split and the training.")] = 0,
     epochs: Annotated[
         int | None,
@@ -35,8 +27,8 @@ def train(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the network. (default: models/NAME)")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print errors only.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show internal errors whole.")] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
 ) -> int:
     """Train the TestSGD paper's network for rows or for texts and write it with a model card."""
     from testsgd.data import TextSpecification, load_specification, load_table, load_texts

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from testsgd._files import write_text
+from testsgd._files import import_pyarrow
 from testsgd.auditing import Findings
-from testsgd.errors import ParameterError, ResultError
+from testsgd.errors import ParameterError
 from testsgd.reporting import (
     AuditSummary,
     Verdict,
     groups_frame,
-    import_pyarrow,
     read_summary,
     render_html,
     render_json,
@@ -23,16 +23,9 @@ from testsgd.reporting import (
     write_csv,
     write_parquet,
 )
+from testsgd.results.files import check_known, read_source, write_views
 
 FORMATS = ("html", "md", "json", "csv", "parquet")
-
-FILE_NAMES = {
-    "html": "report.html",
-    "md": "report.md",
-    "json": "result.json",
-    "csv": "groups.csv",
-    "parquet": "groups.parquet",
-}
 
 # These views hold all groups, so they are written from the findings.
 _ALL_GROUPS = {"csv": write_csv, "parquet": write_parquet}
@@ -108,19 +101,8 @@ class AuditResult:
         ResultError
             If it is no result of an audit.
         """
-        text = str(source)
-        if isinstance(source, str) and text.lstrip().startswith("{"):
-            return cls(read_summary(text))
-        try:
-            return cls(read_summary(Path(text).read_text(encoding="utf-8"), where=text))
-        except FileNotFoundError as error:
-            raise ResultError(
-                "there is no such file", where=text, remedy="check the path"
-            ) from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise ResultError(
-                "the file cannot be read as text", where=text, remedy="give a result.json"
-            ) from error
+        text, where = read_source(source)
+        return cls(read_summary(text, where=where))
 
     def write(
         self, folder: str | Path, formats: Sequence[str] = ("html", "md", "json")
@@ -155,17 +137,12 @@ class AuditResult:
                     remedy="run the audit again with that format",
                 )
         texts = {"html": self.to_html, "md": self.to_markdown, "json": self.to_json}
-        # Rendered first, written then: if one view fails, no file is touched.
-        rendered = {item: texts[item]() for item in formats if item in texts}
-        written = []
-        for item in formats:
-            target = Path(folder) / FILE_NAMES[item]
-            if item in rendered:
-                write_text(target, rendered[item])
-            elif self.findings is not None:
-                _ALL_GROUPS[item](self.findings, target)
-            written.append(target)
-        return written
+        writers = (
+            {item: partial(write, self.findings) for item, write in _ALL_GROUPS.items()}
+            if self.findings is not None
+            else {}
+        )
+        return write_views(folder, formats, texts, writers)
 
     def __repr__(self) -> str:
         return f"<AuditResult of {self.summary.data.name!r}: {self.verdict.headline}>"
@@ -173,12 +150,6 @@ class AuditResult:
 
 def check_formats(formats: Sequence[str]) -> None:
     """Raise an error if a format of reports is unknown, or needs what is not installed."""
-    for item in formats:
-        if item not in FORMATS:
-            raise ParameterError(
-                f"the format {item!r} is unknown",
-                where="format",
-                remedy=f"choose from {', '.join(FORMATS)}",
-            )
+    check_known(formats, FORMATS)
     if "parquet" in formats:
         import_pyarrow()

@@ -1,0 +1,233 @@
+"""One call is a mitigation: what it may be given, and what it says is true of the models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from loan_regression import PEOPLE, QUICK, fitted
+
+import testsgd
+from testsgd import MitigationResult
+from testsgd.errors import DataError, ModelError, ParameterError, ResultError
+from testsgd.reporting.mitigation.summary import TargetSummary
+
+FEATURES = PEOPLE.drop(columns="granted")
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return fitted()
+
+
+@pytest.fixture(scope="module")
+def result(model: Any) -> MitigationResult:
+    return testsgd.mitigate(model, PEOPLE, "demo", **QUICK)
+
+
+def lasting(result: MitigationResult) -> dict[str, Any]:
+    """Give a result without what changes from one time to the next."""
+    document: dict[str, Any] = json.loads(result.to_json())
+    for run in document["runs"]:
+        del run["seconds"]
+    del document["created"], document["seconds"]
+    return document
+
+
+def members(target: TargetSummary, people: pd.DataFrame) -> np.ndarray:
+    """Say who is in a group, from the rules as the document has them."""
+    inside = np.ones(len(people), dtype=bool)
+    for rule in target.rules:
+        column = people[rule.feature]
+        if rule.values is not None:
+            inside &= column.astype(str).isin(rule.values).to_numpy()
+        if rule.low is not None:
+            inside &= (column >= rule.low).to_numpy()
+        if rule.high is not None:
+            inside &= (column < rule.high).to_numpy()
+    return inside
+
+
+def test_the_audit_may_be_a_result_or_a_file_or_made_anew(
+    model: Any, result: MitigationResult, tmp_path: Path
+) -> None:
+    audit = testsgd.audit(model, PEOPLE, "demo")
+    path = audit.write(tmp_path, ["json"])[0]
+    assert audit.summary.groups[0].text == result.summary.targets[0].text
+    for given in (audit, path, str(path)):
+        again = testsgd.mitigate(model, PEOPLE, "demo", audit=given, **QUICK)
+        assert lasting(again) == lasting(result)
+
+
+def test_the_audits_own_parameters_are_taken_over(model: Any) -> None:
+    audit = testsgd.audit(model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no")
+    found = testsgd.mitigate(model, PEOPLE, "demo", audit=audit, **QUICK).summary
+    assert found.targets[0].text == audit.summary.groups[0].text
+    assert found.all_rows.groups == audit.summary.counts.groups
+    assert found.data.label.favourable == "no"
+    same = testsgd.mitigate(
+        model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no", **QUICK
+    ).summary
+    assert same.targets == found.targets
+
+
+def test_nothing_that_was_given_is_changed() -> None:
+    model, people = fitted(), PEOPLE.copy()
+    scores = model.predict_proba(FEATURES)
+    testsgd.mitigate(model, people, "demo", **QUICK)
+    pd.testing.assert_frame_equal(people, PEOPLE)
+    np.testing.assert_array_equal(model.predict_proba(FEATURES), scores)
+
+
+def test_the_figures_are_true_of_both_models(model: Any, result: MitigationResult) -> None:
+    summary, outcome = result.summary, result.outcome
+    assert outcome is not None
+    parts = outcome.material.split.parts
+    sizes = [len(places) for places in (parts.train, parts.validation, parts.test)]
+    split = summary.split
+    assert sizes == [split.training, split.validation, split.held_out]
+    assert sorted(np.concatenate([parts.train, parts.validation, parts.test])) == list(
+        range(len(PEOPLE))
+    )
+
+    held_out = PEOPLE.iloc[parts.test]
+    asked = held_out.drop(columns="granted")
+    before = (model.predict(asked) == held_out["granted"]).mean()
+    new = outcome.model.model.decisions(asked)
+    after = (new == (held_out["granted"] == "yes")).mean()
+    assert summary.accuracy_before == pytest.approx(before)
+    assert summary.accuracy_after.mean == pytest.approx(after)
+    assert summary.accuracy_drop.mean == pytest.approx(100 * (before - after))
+    (target,) = summary.targets
+    inside = members(target, held_out)
+    assert target.held_out_after.n_in == inside.sum()
+    assert target.held_out_after.n_out == (~inside).sum()
+
+
+def test_the_chosen_candidate_is_the_best_that_is_allowed(result: MitigationResult) -> None:
+    summary = result.summary
+    allowed = [item for item in summary.candidates if item.accuracy_drop <= 5 + 1e-9]
+    assert [item for item in summary.candidates if item.allowed] == allowed
+    (chosen,) = [item for item in summary.candidates if item.chosen]
+    assert chosen.scores[0] == min(item.scores[0] for item in allowed)
+
+
+def test_samples_are_in_the_group_and_carry_the_label_that_counters(
+    model: Any, result: MitigationResult
+) -> None:
+    (target,) = result.summary.targets
+    samples = result.samples
+    features = samples[FEATURES.columns]
+    inside = members(target, features)
+    assert (inside == (samples["side"] == "group")).all()
+    helped = {"less": "yes", "more": "no"}[target.direction]
+    other = {"yes": "no", "no": "yes"}[helped]
+    assert (samples["granted"] == samples["side"].map({"group": helped, "rest": other})).all()
+    by_model = model.predict(features)
+    kept = samples["why"].str.startswith("kept").to_numpy()
+    assert (by_model[kept] == samples["granted"][kept]).all()
+    assert (by_model[~kept] != samples["granted"][~kept]).all()
+    seeds = PEOPLE.iloc[samples["seed_row"]].reset_index(drop=True)
+    for name in ("gender", "race", "age"):
+        assert (features[name].to_numpy() == seeds[name].to_numpy()).all()
+
+
+def test_samples_alone_for_any_model(model: Any, result: MitigationResult) -> None:
+    def black_box(frame: pd.DataFrame) -> Any:
+        return model.predict(frame)
+
+    samples = testsgd.counter_samples(black_box, PEOPLE, "demo", count=40)
+    assert len(samples) == 40
+    expected = result.samples.drop(columns="why").head(40)
+    pd.testing.assert_frame_equal(samples.drop(columns="why"), expected)
+    audit = testsgd.audit(black_box, PEOPLE, "demo")
+    again = testsgd.counter_samples(black_box, PEOPLE, "demo", count=40, audit=audit)
+    pd.testing.assert_frame_equal(samples, again)
+
+
+def test_the_other_label_turns_every_difference_round(model: Any, result: MitigationResult) -> None:
+    (target,) = result.summary.targets
+    other = testsgd.mitigate(model, PEOPLE, "demo", favourable="no", **QUICK)
+    (turned,) = other.summary.targets
+    assert turned.text == target.text
+    assert {turned.direction, target.direction} == {"less", "more"}
+    assert turned.before.difference == pytest.approx(-target.before.difference)
+    assert turned.after.score < turned.before.score
+
+
+def test_the_same_seed_gives_the_same_result_and_another_another(
+    model: Any, result: MitigationResult
+) -> None:
+    assert lasting(testsgd.mitigate(model, PEOPLE, "demo", **QUICK)) == lasting(result)
+    other = testsgd.mitigate(model, PEOPLE, "demo", **QUICK, seed=1)
+    assert not other.samples.equals(result.samples)
+
+
+def test_runs_have_seeds_of_their_own(model: Any) -> None:
+    found = testsgd.mitigate(model, PEOPLE, "demo", **QUICK | {"runs": 3}).summary
+    assert [run.run for run in found.runs] == [1, 2, 3]
+    assert len({run.seed for run in found.runs}) == 3
+    reached = [run.accuracy for run in found.runs]
+    assert found.accuracy_after.mean == pytest.approx(np.mean(reached))
+    assert (found.accuracy_after.lowest, found.accuracy_after.highest) == (
+        min(reached),
+        max(reached),
+    )
+
+
+def test_progress_is_told(model: Any) -> None:
+    told: list[tuple[str, int, int]] = []
+    testsgd.mitigate(model, PEOPLE, "demo", **QUICK, progress=lambda *state: told.append(state))
+    assert all(0 <= done <= total for _, done, total in told)
+    last = {phase: (done, total) for phase, done, total in told}
+    assert "retraining" in last
+    assert all(done == total for done, total in last.values()), last
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"gruop": 1}, ParameterError, "no parameter 'gruop'.*group"),
+        ({"group": 1, "all_above": 0.1}, ParameterError, "give one of the two"),
+        ({"group": 10**6}, ParameterError, "there is no group of rank 1000000"),
+        ({"group": 1.5}, ParameterError, "group: 1.5 is not a whole number"),
+        ({"runs": True}, ParameterError, "runs: True is not a whole number"),
+        ({"compare": ["all", "magic"]}, ParameterError, "compare"),
+        ({"audit": "gone.json"}, ResultError, "no such file"),
+        ({"data": FEATURES}, DataError, "label column 'granted' is missing"),
+        ({"data": PEOPLE[PEOPLE["granted"] == "yes"]}, DataError, "'no' does not occur"),
+        ({"data": PEOPLE.iloc[:6]}, DataError, "too few|does not occur"),
+        ({"model": lambda frame: ["yes"] * len(frame)}, ModelError, "cannot be refitted"),
+        ({"model": 3}, ModelError, "a int is no model"),
+        ({"terms": "mine.toml"}, ParameterError, "sensitive terms are for texts"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    model: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    arguments = {"model": model, "data": PEOPLE, "spec": "demo"} | QUICK | options
+    with pytest.raises(error, match=message):
+        testsgd.mitigate(**arguments)
+
+
+def test_an_audit_of_something_else_is_named(model: Any) -> None:
+    audit = testsgd.audit(model, PEOPLE, "demo")
+    with pytest.raises(ModelError, match="the audit is of another model"):
+        testsgd.mitigate(fitted(C=1e-3), PEOPLE, "demo", audit=audit, **QUICK)
+    with pytest.raises(DataError, match="the audit is of other data"):
+        testsgd.mitigate(model, PEOPLE.iloc[1:], "demo", audit=audit, **QUICK)
+    with pytest.raises(ParameterError, match=r"theta: 0\.1 is given, but the saved audit"):
+        testsgd.mitigate(model, PEOPLE, "demo", audit=audit, theta=0.1, **QUICK)
+
+
+def test_a_model_that_treats_all_alike_has_nothing_to_counter() -> None:
+    from sklearn.dummy import DummyClassifier
+
+    alike = DummyClassifier(strategy="constant", constant="yes")
+    alike.fit(FEATURES, PEOPLE["granted"])
+    with pytest.raises(ParameterError, match="there is nothing to counter"):
+        testsgd.mitigate(alike, PEOPLE, "demo", **QUICK)

@@ -1,0 +1,66 @@
+"""Loan applications with labels, and models of them as a user's module has them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from testsgd.data import generate_demo
+
+MODULE = '''
+"""Models of loan applications; some cannot be fitted."""
+
+import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+people = pd.read_csv("people.csv")
+encode = make_column_transformer(
+    (OneHotEncoder(), ["gender", "race", "housing", "purpose"]), remainder=StandardScaler()
+)
+logistic = make_pipeline(encode, LogisticRegression())
+logistic.fit(people.drop(columns="granted"), people["granted"])
+another = make_pipeline(encode, LogisticRegression(C=1e-3))
+another.fit(people.drop(columns="granted"), people["granted"])
+# It has learnt every row by heart; fitted without those for validation, it errs on some of them.
+learnt_by_heart = make_pipeline(encode, DecisionTreeClassifier(random_state=0))
+learnt_by_heart.fit(people.drop(columns="granted"), people["granted"])
+
+
+def black_box(frame):
+    return logistic.predict(frame)
+
+
+class Stubborn:
+    """It can be asked, but raises when it is fitted."""
+
+    def predict(self, frame):
+        return logistic.predict(frame)
+
+    def fit(self, inputs, labels):
+        raise RuntimeError("out of order")
+
+    def get_params(self, deep=True):
+        return {}
+
+
+stubborn = Stubborn()
+'''
+
+
+@pytest.fixture
+def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A module of models in the working folder, beside the rows, people.csv."""
+    name = f"loans_{folder.parent.name}"
+    generate_demo(rows=1500, seed=4).to_csv(folder / "people.csv", index=False)
+    (folder / f"{name}.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield name
+    sys.modules.pop(name, None)

@@ -1,0 +1,142 @@
+"""An interrupted mitigation leaves nothing broken, and goes on to the same result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import command_line
+import pandas as pd
+import pytest
+import refittable_models
+
+from testsgd.models.refitting.estimators import EstimatorRefitter
+from testsgd.models.skops_files import read_skops
+
+# The fixtures of this area.
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
+module = refittable_models.module
+
+Run = Callable[..., command_line.Finished]
+
+pytestmark = pytest.mark.skops
+
+STEPS = 2
+RUNS = 2
+SETTINGS = ["--runs", str(RUNS), "--steps", str(STEPS), "--max-accuracy-drop", "3"]
+
+
+@pytest.fixture
+def mitigate(testsgd: Run, module: str) -> Run:
+    pytest.importorskip("skops")
+
+    def run(*options: str | Path) -> command_line.Finished:
+        base = ("--data", "people.csv", "--model", f"{module}:logistic", "--compare", "none")
+        return testsgd("mitigate", "demo", *base, *SETTINGS, "--format", "json", *options)
+
+    return run
+
+
+@pytest.fixture
+def fits(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """How often models were fitted, and before which time somebody presses Ctrl-C."""
+    state: dict[str, Any] = {"count": 0, "stop_at": None}
+    refit = EstimatorRefitter.refit
+
+    def counted(self: EstimatorRefitter, *arguments: Any, **options: Any) -> Iterator[Any]:
+        state["count"] += 1
+        if state["count"] == state["stop_at"]:
+            raise KeyboardInterrupt
+        yield from refit(self, *arguments, **options)
+
+    monkeypatch.setattr(EstimatorRefitter, "refit", counted)
+    return state
+
+
+def lasting(path: Path) -> dict[str, Any]:
+    """Read a result without what changes from one time to the next."""
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for run in document["runs"]:
+        del run["seconds"]
+    del document["created"], document["seconds"]
+    return document
+
+
+def scores(folder: Path) -> list[float]:
+    """Ask the model that was written about all rows; its file holds addresses of memory too."""
+    fitted = read_skops(folder / "model.skops")
+    people = pd.read_csv("people.csv").drop(columns="granted")
+    found: list[float] = fitted.predict_proba(people)[:, 1].tolist()
+    return found
+
+
+@pytest.mark.parametrize("stop_at", [STEPS, STEPS + 1])
+def test_it_goes_on_to_the_same_result(
+    mitigate: Run, folder: Path, fits: dict[str, Any], stop_at: int
+) -> None:
+    assert mitigate("--out", "whole", "--model-out", "whole-model").code == 0
+    whole, fits["count"] = fits["count"], 0
+
+    fits["stop_at"] = stop_at
+    stopped = mitigate("--out", "parts", "--model-out", "parts-model")
+    assert (stopped.code, stopped.out) == (130, "")
+    assert "parts/journal.json" in stopped.err
+    assert stopped.err.endswith("with --resume goes on from there\n")
+    assert [path.name for path in (folder / "parts").iterdir()] == ["journal.json"]
+    assert not (folder / "parts-model").exists()
+
+    fits["count"], fits["stop_at"] = 0, None
+    resumed = mitigate("--out", "parts", "--model-out", "parts-model", "--resume")
+    assert (resumed.code, resumed.err) == (0, "")
+    assert lasting(folder / "parts/result.json") == lasting(folder / "whole/result.json")
+    assert scores(folder / "parts-model") == scores(folder / "whole-model")
+    # What was done is not done again, but for the one chosen model of each run before the stop.
+    done, runs_done = stop_at - 1, -(-(stop_at - 1) // STEPS)
+    assert whole - done <= fits["count"] <= whole - done + runs_done
+    assert not (folder / "parts/journal.json").exists()
+
+
+def test_without_resume_everything_is_done_anew(
+    mitigate: Run, folder: Path, fits: dict[str, Any]
+) -> None:
+    fits["stop_at"] = STEPS
+    assert mitigate().code == 130
+    fits["count"], fits["stop_at"] = 0, None
+    assert mitigate().code == 0
+    assert fits["count"] == RUNS * STEPS
+
+
+def test_resuming_what_was_never_begun_is_beginning(mitigate: Run, fits: dict[str, Any]) -> None:
+    assert mitigate("--resume").code == 0
+    assert fits["count"] == RUNS * STEPS
+
+
+def test_with_other_settings_there_is_nothing_to_go_on_from(
+    mitigate: Run, folder: Path, fits: dict[str, Any]
+) -> None:
+    fits["stop_at"] = STEPS
+    assert mitigate().code == 130
+    other = mitigate("--resume", "--seed", "5")
+    assert (other.code, other.out) == (2, "")
+    assert "other data, another model or other settings" in other.err
+    assert (folder / "reports/demo-mitigated/journal.json").is_file()
+
+
+def test_a_model_that_is_half_written_is_not_seen(
+    mitigate: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mitigate().code == 0
+    target = folder / "models/demo-mitigated"
+    before = (target / "model.skops").read_bytes()
+
+    def stopped(estimator: Any, file: Any, **options: Any) -> None:
+        Path(file).write_bytes(b"half of a mod")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skops.io.dump", stopped)
+    finished = mitigate("--seed", "3")
+    assert (finished.code, finished.out) == (130, "")
+    assert (target / "model.skops").read_bytes() == before
+    assert not [path for path in folder.rglob("*") if ".part" in path.name]

@@ -1,0 +1,7 @@
+"""The Python interface: one call a capability."""
+
+from testsgd.api.audit_call import audit
+from testsgd.api.given import resolve_specification
+from testsgd.api.mitigate_call import counter_samples, mitigate
+
+__all__ = ["audit", "counter_samples", "mitigate", "resolve_specification"]

@@ -1,0 +1,323 @@
+"""``testsgd mitigate``: retrain a model with samples that counter its discrimination."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from testsgd.cli.console import (
+    DONE,
+    Column,
+    Interruption,
+    points,
+    print_line,
+    print_table,
+    progress_bar,
+)
+from testsgd.cli.options import (
+    DataOption,
+    DatasetArgument,
+    FavourableOption,
+    JobsOption,
+    LimitOption,
+    ModelOption,
+    QuietOption,
+    SeedOption,
+    TermsOption,
+    ThresholdOption,
+    VerboseTimingsOption,
+    listed,
+)
+from testsgd.errors import ConfigurationError, ModelError, ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from testsgd.reporting import MitigationSummary
+    from testsgd.results import MitigationResult
+
+JOURNAL_FILE = "journal.json"
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Where everything is written."""
+
+    reports: Path
+    model: Path
+    samples: Path | None
+
+    @property
+    def journal(self) -> Path:
+        return self.reports / JOURNAL_FILE
+
+    def check(self) -> None:
+        """Raise an error now if something could not be written later, after all the work."""
+        folders = [self.reports, self.model]
+        if self.samples is not None:
+            from testsgd.mitigation.export import check_samples_file
+
+            check_samples_file(self.samples)
+            folders.append(self.samples.parent)
+        for folder in folders:
+            there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+            if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+                raise ConfigurationError(
+                    "cannot write there",
+                    where=str(folder),
+                    remedy="choose a folder that can be written to",
+                )
+
+
+def mitigate(
+    dataset: DatasetArgument,
+    data: DataOption = None,
+    model: ModelOption = None,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit",
+            metavar="RESULT.json",
+            help="The result of the audit that named the groups; it must be of this model and "
+            "these rows or texts. (default: they are audited first)",
+        ),
+    ] = None,
+    group: Annotated[
+        int | None,
+        typer.Option(
+            help="Rank of the group in the audit. (default: 1, the group with the largest score)"
+        ),
+    ] = None,
+    all_above: Annotated[
+        float | None,
+        typer.Option(
+            help="In place of --group: all distinct groups with a larger score, with a shared "
+            "number of samples; exit with 1 if one of them stays above."
+        ),
+    ] = None,
+    max_accuracy_drop: Annotated[
+        float,
+        typer.Option(
+            help="Most points of accuracy that a retrained model may lose on validation data. "
+            "If each loses more, the original model is kept."
+        ),
+    ] = 0.5,
+    runs: Annotated[
+        int, typer.Option(help="Do everything so often, each time with another seed.")
+    ] = 3,
+    steps: Annotated[
+        int, typer.Option(help="How many numbers of samples to try, growing geometrically.")
+    ] = 6,
+    fewest_samples: Annotated[int, typer.Option(help="Samples added in the first step.")] = 50,
+    largest_share: Annotated[
+        float,
+        typer.Option(help="Samples added in the last step, as a share of the training data."),
+    ] = 0.1,
+    side: Annotated[
+        str,
+        typer.Option(
+            help="Whose samples to add: the group's, the rest's, both, or auto (the side with "
+            "fewer training data)."
+        ),
+    ] = "auto",
+    fallback: Annotated[
+        str,
+        typer.Option(
+            help="Where the model gives too few samples the label that is wanted: nearest "
+            "(relabel those nearest to its decision boundary) or none (add fewer)."
+        ),
+    ] = "nearest",
+    max_draws: Annotated[
+        int, typer.Option(help="Most samples to draw for a side of a group in a run.")
+    ] = 1_000_000,
+    from_scratch: Annotated[
+        bool,
+        typer.Option(
+            "--from-scratch", help="Retrain from new weights, not from those of the model."
+        ),
+    ] = False,
+    compare: Annotated[
+        str,
+        typer.Option(
+            help="What else to try on the same data: all, none, or some of "
+            "retraining,reweighing,exponentiated-gradient."
+        ),
+    ] = "all",
+    terms: TermsOption = None,
+    limit: LimitOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    favorable: FavourableOption = None,
+    threshold: ThresholdOption = 0.5,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the samples too, to a .parquet or .csv file. A model that cannot be "
+            "retrained here gets its samples so."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from where the same command was interrupted.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME-mitigated)")
+    ] = None,
+    model_out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the new model. (default: models/NAME-mitigated)"),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Which reports: html,md,json.")
+    ] = "html,md,json",
+    quiet: QuietOption = False,
+    verbose: VerboseTimingsOption = False,
+) -> int:
+    """Retrain a model with samples that counter its discrimination, and compare before and after.
+
+    Samples of the group, or of everybody else, with the label that counters the difference are
+    added to the training data, more and more of them. Of the retrained models the one with the
+    smallest difference is kept, as long as it is accurate enough on validation data. Held-out data
+    are looked at once, at the end; then everything is audited again.
+
+    Exit codes: 0 the group's score fell within the accuracy budget, 1 it did not (the report says
+    why), 2 bad input.
+    """
+    if group is not None and all_above is not None:
+        raise ParameterError(
+            "--group and --all-above exclude each other", where="--group", remedy="give one of them"
+        )
+    from testsgd import api, results
+    from testsgd.data import load_specification
+
+    wanted = listed(formats)
+    results.check_mitigation_formats(wanted)
+    specification = load_specification(dataset)
+    name = f"{specification.name}-mitigated"
+    files = _Files(out or Path("reports") / name, model_out or Path("models") / name, export)
+    files.check()
+    options: dict[str, Any] = {
+        "audit": audit,
+        "group": group,
+        "all_above": all_above,
+        "favourable": favorable,
+        "threshold": threshold,
+        "terms": terms,
+        "limit": limit,
+        "jobs": jobs,
+        "side": side,
+        "fallback": fallback,
+        "max_draws": max_draws,
+        "runs": runs,
+        "steps": steps,
+        "fewest_samples": fewest_samples,
+        "largest_share": largest_share,
+        "max_accuracy_drop": max_accuracy_drop,
+        "from_scratch": from_scratch,
+        "seed": seed,
+    }
+    try:
+        with progress_bar(quiet) as progress:
+            result = api.mitigate(
+                model,
+                data,
+                specification,
+                compare=compare,
+                journal=files.journal,
+                resume=resume,
+                writable=True,
+                progress=progress,
+                **options,
+            )
+    except KeyboardInterrupt:
+        if not files.journal.is_file():
+            raise
+        raise Interruption(
+            f"interrupted; what was done is in {files.journal}, and the same command with "
+            "--resume goes on from there"
+        ) from None
+    except ModelError as error:
+        if files.samples is None:
+            raise
+        # A model that cannot be retrained here still has samples. If what is wrong is something
+        # else, they cannot be made either, and this says so again.
+        frame = api.counter_samples(model, data, specification, **options)
+        _write_samples(frame, files.samples)
+        if not quiet:
+            print_line(f"The model was not retrained: {error.what}.")
+            print_line(f"{len(frame):,} samples to retrain it with. Written: {files.samples}")
+        return DONE
+    written = _write(result, files, wanted)
+    if not quiet:
+        _print_result(result, written, verbose)
+    return result.verdict.exit_code
+
+
+def _write(result: MitigationResult, files: _Files, formats: list[str]) -> list[Path]:
+    """Write everything; the reports last, because they speak of the rest."""
+    written = []
+    if files.samples is not None:
+        _write_samples(result.samples, files.samples)
+        written.append(files.samples)
+    written += result.write_model(files.model)
+    return [*written, *result.write(files.reports, formats)]
+
+
+def _write_samples(frame: pd.DataFrame, target: Path) -> None:
+    from testsgd.mitigation import write_samples
+
+    write_samples(frame, target)
+
+
+def _print_result(result: MitigationResult, written: list[Path], verbose: bool) -> None:
+    summary = result.summary
+    _print_targets(summary)
+    print_line(summary.verdict.headline)
+    for sentence in summary.verdict.sentences:
+        print_line(sentence)
+    print_line(_accuracy(summary))
+    if verbose:
+        for phase, seconds in summary.seconds.items():
+            print_line(f"  {phase}: {seconds:.3f} s")
+    for path in written:
+        print_line(f"Written: {path}")
+    if summary.retrained is None:
+        print_line("No model was written: the original one is kept.")
+
+
+def _accuracy(summary: MitigationSummary) -> str:
+    after = summary.accuracy_after
+    low, high = f"{after.lowest:.2%}", f"{after.highest:.2%}"
+    spread = f", between {low} and {high} over {len(summary.runs)} runs" if low != high else ""
+    return (
+        f"Accuracy on {summary.split.held_out:,} held-out {summary.data.kind}: "
+        f"{summary.accuracy_before:.2%} before, {after.mean:.2%} after{spread}."
+    )
+
+
+def _print_targets(summary: MitigationSummary) -> None:
+    columns = [
+        Column("rank", numeric=True),
+        Column("before", numeric=True),
+        Column("after", numeric=True),
+        Column("held out before", numeric=True, only_if_wide=True),
+        Column("held out after", numeric=True, only_if_wide=True),
+        Column("group"),
+    ]
+    rows = []
+    for target in summary.targets:
+        rates = (target.before, target.after, target.held_out_before, target.held_out_after)
+        rows.append([str(target.rank), *(_difference(rate) for rate in rates), target.text])
+    print_table(
+        f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "
+        "in points",
+        columns,
+        rows,
+    )
+
+
+def _difference(rates: Any) -> str:
+    return "unknown" if rates.difference is None else points(rates.difference)

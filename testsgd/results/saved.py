@@ -1,0 +1,61 @@
+"""Reading back a result whose kind is not known beforehand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from testsgd.errors import ResultError
+from testsgd.reporting import (
+    MITIGATION_SCHEMA_NAME,
+    SCHEMA_NAME,
+    read_mitigation_summary,
+    read_summary,
+)
+from testsgd.results.audit_result import AuditResult
+from testsgd.results.files import read_source
+from testsgd.results.mitigation_result import MitigationResult
+
+
+def read_result(source: str | Path) -> AuditResult | MitigationResult:
+    """Read a result back, of an audit or of a mitigation, as its ``schema`` says.
+
+    Parameters
+    ----------
+    source : str or path-like
+        JSON text, or the path of a file that holds it.
+
+    Returns
+    -------
+    AuditResult or MitigationResult
+
+    Raises
+    ------
+    ResultError
+        If it is neither.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> audit = testsgd.audit(None, None, "demo")
+    >>> read_result(audit.to_json()).verdict == audit.verdict
+    True
+    """
+    text, where = read_source(source)
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ResultError(
+            f"not valid JSON: {error}", where=where, remedy="give a result.json of testsgd"
+        ) from error
+    seen = document.get("schema") if isinstance(document, dict) else None
+    if seen == SCHEMA_NAME:
+        return AuditResult(read_summary(text, where=where))
+    if seen == MITIGATION_SCHEMA_NAME:
+        return MitigationResult(read_mitigation_summary(text, where=where))
+    raise ResultError(
+        f"the schema is {seen!r}, neither {SCHEMA_NAME!r} nor {MITIGATION_SCHEMA_NAME!r}",
+        where=where,
+        remedy="give a result.json that this version of testsgd can read",
+        schema=seen,
+    )
