@@ -15,7 +15,9 @@ from testsgd.data import generate_demo
 PEOPLE = generate_demo(rows=1500, seed=4)
 
 # Quick, and with a budget that some candidate meets.
-QUICK: dict[str, Any] = {"runs": 1, "steps": 2, "compare": "none", "max_accuracy_drop": 5}
+QUICK: dict[str, Any] = {
+    "runs": 1, "steps": 2, "compare": "none", "samples": "counter", "max_accuracy_drop": 5,
+}  # fmt: skip
 
 
 def fitted(people: pd.DataFrame = PEOPLE, **settings: Any) -> Any:

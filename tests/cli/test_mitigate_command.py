@@ -136,28 +136,30 @@ def test_where_the_original_is_kept_there_is_no_new_model(
 def test_defaults_are_those_of_the_parameters() -> None:
     signature = inspect.signature(mitigate).parameters
     parameters = MitigationParameters()
-    for name in MitigationParameters.__dataclass_fields__:
+    assert signature["hard_labels"].default is not parameters.soften
+    for name in set(MitigationParameters.__dataclass_fields__) - {"soften"}:
         assert signature[name].default == getattr(parameters, name), name
 
 
 def test_options_reach_the_call(testsgd: Run, folder: Path, asked: dict[str, Any]) -> None:
     options = {
         "group": 3, "max_accuracy_drop": 1.5, "runs": 2, "steps": 4, "fewest_samples": 20,
-        "largest_share": 0.2, "side": "both", "fallback": "none", "max_draws": 5000, "limit": 900,
-        "seed": 7, "jobs": 2, "threshold": 0.4,
+        "largest_share": 0.2, "samples": "odds", "side": "both", "fallback": "none",
+        "max_draws": 5000, "limit": 900, "seed": 7, "jobs": 2, "threshold": 0.4,
     }  # fmt: skip
     arguments = [
         part
         for name, value in options.items()
         for part in (f"--{name.replace('_', '-')}", str(value))
     ]
-    arguments += ["--from-scratch", "--resume", "--favourable", "no", "--model", "mine:model"]
+    arguments += ["--from-scratch", "--hard-labels", "--resume", "--favourable", "no"]
     arguments += ["--data", "rows.csv", "--terms", "t.toml", "--audit", "before/result.json"]
-    arguments += ["--compare", "none"]
+    arguments += ["--model", "mine:model", "--compare", "none"]
     assert testsgd("mitigate", "demo", *arguments).code == 0
     expected = {
-        **options, "all_above": None, "from_scratch": True, "resume": True, "favourable": "no",
-        "terms": Path("t.toml"), "audit": Path("before/result.json"), "compare": "none",
+        **options, "all_above": None, "from_scratch": True, "soften": False, "resume": True,
+        "favourable": "no", "terms": Path("t.toml"), "audit": Path("before/result.json"),
+        "compare": "none",
         "journal": Path("reports/demo-mitigated/journal.json"),
         "writable": True, "progress": None,
     }  # fmt: skip

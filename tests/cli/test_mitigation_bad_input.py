@@ -150,6 +150,7 @@ def test_a_black_box_still_gets_its_samples(testsgd: Run, folder: Path, module: 
         ("--fewest-samples", "0", "fewest_samples"),
         ("--largest-share", "0", "largest_share"),
         ("--largest-share", "1.5", "largest_share"),
+        ("--samples", "any", "samples: 'any' is not known; choose one of auto, counter, odds"),
         ("--side", "left", "side: 'left' is not known; choose one of auto, group, rest, both"),
         ("--fallback", "some", "fallback: 'some' is not known; choose one of nearest, none"),
         ("--max-draws", "0", "max_draws"),

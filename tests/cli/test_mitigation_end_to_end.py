@@ -18,7 +18,7 @@ module = refittable_models.module
 
 Run = Callable[..., command_line.Finished]
 
-QUICK = ["--runs", "1", "--steps", "2", "--compare", "none"]
+QUICK = ["--runs", "1", "--steps", "2", "--compare", "none", "--samples", "counter"]
 
 
 @pytest.fixture
@@ -140,10 +140,8 @@ def test_all_groups_above_a_score(mitigate: Run, testsgd: Run, folder: Path, mod
     assert finished.code == int(above)
 
 
-@pytest.mark.tensorflow
 def test_the_demos_network_is_retrained_and_read_back(testsgd: Run, folder: Path) -> None:
-    pytest.importorskip("tensorflow")
-    finished = testsgd("mitigate", "demo", "--limit", "3000", *QUICK)
+    finished = testsgd("mitigate", "demo", "--limit", "3000", *QUICK, "--max-accuracy-drop", "5")
     assert finished.err == ""
     found = document(folder / "reports/demo-mitigated/result.json")
     assert finished.code == found["verdict"]["exit_code"]

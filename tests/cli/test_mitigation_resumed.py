@@ -23,9 +23,9 @@ Run = Callable[..., command_line.Finished]
 
 pytestmark = pytest.mark.skops
 
-STEPS = 2
 RUNS = 2
-SETTINGS = ["--runs", str(RUNS), "--steps", str(STEPS), "--max-accuracy-drop", "3"]
+SETTINGS = ["--runs", str(RUNS), "--steps", "2", "--samples", "counter", "--compare", "none"]
+SETTINGS += ["--max-accuracy-drop", "5", "--format", "json"]
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def mitigate(testsgd: Run, module: str) -> Run:
     pytest.importorskip("skops")
 
     def run(*options: str | Path) -> command_line.Finished:
-        base = ("--data", "people.csv", "--model", f"{module}:logistic", "--compare", "none")
-        return testsgd("mitigate", "demo", *base, *SETTINGS, "--format", "json", *options)
+        base = ("--data", "people.csv", "--model", f"{module}:logistic")
+        return testsgd("mitigate", "demo", *base, *SETTINGS, *options)
 
     return run
 
@@ -72,14 +72,16 @@ def scores(folder: Path) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("stop_at", [STEPS, STEPS + 1])
+@pytest.mark.parametrize("share", [0.25, 0.75])
 def test_it_goes_on_to_the_same_result(
-    mitigate: Run, folder: Path, fits: dict[str, Any], stop_at: int
+    mitigate: Run, folder: Path, fits: dict[str, Any], share: float
 ) -> None:
     assert mitigate("--out", "whole", "--model-out", "whole-model").code == 0
-    whole, fits["count"] = fits["count"], 0
+    whole = fits["count"]
+    done = round(share * whole)
+    assert 0 < done < whole
 
-    fits["stop_at"] = stop_at
+    fits["count"], fits["stop_at"] = 0, done + 1
     stopped = mitigate("--out", "parts", "--model-out", "parts-model")
     assert (stopped.code, stopped.out) == (130, "")
     assert "parts/journal.json" in stopped.err
@@ -92,31 +94,21 @@ def test_it_goes_on_to_the_same_result(
     assert (resumed.code, resumed.err) == (0, "")
     assert lasting(folder / "parts/result.json") == lasting(folder / "whole/result.json")
     assert scores(folder / "parts-model") == scores(folder / "whole-model")
-    # What was done is not done again, but for the one chosen model of each run before the stop.
-    done, runs_done = stop_at - 1, -(-(stop_at - 1) // STEPS)
-    assert whole - done <= fits["count"] <= whole - done + runs_done
+    # What was done is not done again, but for the chosen model of each run.
+    assert whole - done <= fits["count"] <= whole - done + RUNS
     assert not (folder / "parts/journal.json").exists()
 
-
-def test_without_resume_everything_is_done_anew(
-    mitigate: Run, folder: Path, fits: dict[str, Any]
-) -> None:
-    fits["stop_at"] = STEPS
-    assert mitigate().code == 130
-    fits["count"], fits["stop_at"] = 0, None
-    assert mitigate().code == 0
-    assert fits["count"] == RUNS * STEPS
-
-
-def test_resuming_what_was_never_begun_is_beginning(mitigate: Run, fits: dict[str, Any]) -> None:
-    assert mitigate("--resume").code == 0
-    assert fits["count"] == RUNS * STEPS
+    # Without --resume, and with nothing to resume from, everything is done.
+    for option in ([], ["--resume"]):
+        fits["count"] = 0
+        assert mitigate("--out", "anew", *option).code == 0
+        assert fits["count"] == whole
 
 
 def test_with_other_settings_there_is_nothing_to_go_on_from(
     mitigate: Run, folder: Path, fits: dict[str, Any]
 ) -> None:
-    fits["stop_at"] = STEPS
+    fits["stop_at"] = 2
     assert mitigate().code == 130
     other = mitigate("--resume", "--seed", "5")
     assert (other.code, other.out) == (2, "")

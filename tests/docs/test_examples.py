@@ -110,6 +110,17 @@ def test_a_classifier_in_a_pipeline_counters_the_planted_group(tmp_path: Path) -
     assert second > first - 1.5
 
 
+def test_mitigating_lessens_the_planted_discrimination_and_says_so(tmp_path: Path) -> None:
+    shown = run_example("06_mitigate.py", folder=tmp_path).stdout.splitlines()
+    written = (tmp_path / "reports/my-model-mitigated/result.json").read_text(encoding="utf-8")
+    result = json.loads(written)
+    assert shown[0] == result["verdict"]["headline"]
+    (target,) = result["targets"]
+    assert target["text"] == PLANTED_GROUP
+    assert target["after"]["score"] < target["before"]["score"]
+    assert any(line.split() and line.split()[0] == "female" for line in shown)
+
+
 @pytest.mark.parametrize(("limit", "code", "status"), [(0.2, 1, "failed"), (0.5, 0, "passed")])
 def test_gate_leaves_with_its_code(limit: float, code: int, status: str, tmp_path: Path) -> None:
     finished = run_example("03_gate.py", str(limit), folder=tmp_path, expected_code=code)

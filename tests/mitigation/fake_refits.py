@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.mitigation import CounterSamples, SamplingReport
+from testsgd.mitigation.samples import Kind
 from testsgd.models import Examples, Stage
 
 REPORT = SamplingReport(
@@ -16,7 +17,9 @@ REPORT = SamplingReport(
 )
 
 
-def pool(count: int, *, target: int = 0, favourable: bool = True) -> CounterSamples:
+def pool(
+    count: int, *, target: int = 0, favourable: bool = True, kind: Kind = "counter"
+) -> CounterSamples:
     """Samples whose one feature is their place."""
     return CounterSamples(
         inputs=pd.DataFrame({"place": np.arange(count)}),
@@ -27,6 +30,9 @@ def pool(count: int, *, target: int = 0, favourable: bool = True) -> CounterSamp
         side="group",
         target=target,
         report=REPORT,
+        targets=np.full(count, float(favourable)),
+        anchors=np.zeros(count, dtype=bool),
+        kind=kind,
     )
 
 
@@ -36,13 +42,20 @@ class FakeRefitter:
     kind = "made up"
     goes_on = True
 
-    def __init__(self, make: Callable[[Examples | None, int], Any], stages: int = 2) -> None:
+    def __init__(
+        self,
+        make: Callable[[Examples | None, int], Any],
+        stages: int = 2,
+        *,
+        takes_weights: bool = True,
+    ) -> None:
         self._make = make
         self._stages = stages
+        self.takes_weights = takes_weights
         self.refits = 0
 
     def refit(
-        self, extra: Examples | None, *, weights: Any = None, seed: int
+        self, extra: Examples | None, *, weights: Any = None, labels: Any = None, seed: int
     ) -> Iterator[Stage[Any]]:
         self.refits += 1
         for stage in range(self._stages):

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from recording_classifiers import RecordingTree
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -55,11 +57,12 @@ def test_a_sample_weighs_as_much_as_its_seed() -> None:
     training = 1_500
     sizes = [len(fitted) for fitted, _, _ in RecordingTree.fits]
     assert sizes[:3] == [training, training + 50, training + 150]
-    for fitted, labels, given in RecordingTree.fits[:3]:
+    for fit, (fitted, _, given) in enumerate(RecordingTree.fits):
         expected = 1.0 + fitted["gender"].to_numpy() + fitted["age"].to_numpy() / 1_000
-        assert np.array_equal(given, expected)
-        # All samples carry one label, the counter label, and are on one side.
-        assert len(set(labels[training:])) <= 1
+        assert np.array_equal(given[:training], expected[:training])
+        # Where heavier samples are tried, each weighs the same multiple.
+        times = given[training:] / expected[training:]
+        assert times == pytest.approx(np.full(len(times), times[0] if fit > 2 else 1.0))
 
 
 def test_lost_accuracy_is_weighed() -> None:
@@ -81,9 +84,9 @@ def test_lost_accuracy_is_weighed() -> None:
         tree.fit(rows_of, labels_of, sample_weight=weights_of)
         return float(np.average(tree.predict(X[aside]) == y[aside], weights=weights[aside]))
 
-    drops = [100 * (accuracy(0) - accuracy(fit)) for fit in (1, 2)]
     found = [candidate.accuracy_drop for candidate in classifier.candidates_]
-    assert found == pytest.approx(drops)
+    fits = range(1, len(found) + 1)
+    assert found == pytest.approx([100 * (accuracy(0) - accuracy(fit)) for fit in fits])
 
 
 def test_an_estimator_that_takes_no_weights() -> None:
@@ -100,6 +103,18 @@ def test_a_pipeline_passes_weights_to_its_last_step() -> None:
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
     piped = around(make_pipeline(StandardScaler(), tree)).fit(X, y, sample_weight=weights)
     assert (piped.predict(X) == "yes").mean() > (around(tree).fit(X, y).predict(X) == "yes").mean()
+
+
+def test_where_metadata_are_routed() -> None:
+    X, y = rows()
+    weights = np.where(y == "yes", 5.0, 1.0)
+    inside = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3, random_state=0))
+    expected = around(inside).fit(X, y, sample_weight=weights)
+    with config_context(enable_metadata_routing=True):
+        classifier = around(inside).set_fit_request(sample_weight=True)
+        search = GridSearchCV(classifier.set_score_request(sample_weight=False), {"steps": [2]})
+        found = search.fit(X, y, sample_weight=weights).best_estimator_
+    assert found.candidates_ == expected.candidates_
 
 
 @pytest.mark.parametrize(

@@ -32,16 +32,6 @@ def test_there_may_be_nothing_to_resume(tmp_path: Path) -> None:
     assert Journal(tmp_path / "journal.json", WORK, resume=True).names == ()
 
 
-def test_closing_removes_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "journal.json"
-    journal = Journal(file, WORK)
-    journal.close()
-    journal.keep("step", 1)
-    assert file.is_file()
-    journal.close()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_other_work_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "journal.json"
     Journal(file, WORK).keep("step", 1)

@@ -72,6 +72,32 @@ def test_what_nearness_is_not_known_is_told_of():
     }
 
 
+def test_samples_by_odds_and_shifted_ones_tell_why_they_are_there():
+    well_paid = model_of(lambda row: 0.4 + 0.1 * row["wage"])
+    odds = draw_samples(PEOPLE, model=well_paid, favourable=False, kind="odds")
+    shifted = draw_samples(
+        PEOPLE, model=well_paid, favourable=False, kind="shifted", share=0.25, target=1
+    )
+    for some in (odds, shifted):
+        assert 0 < some.relabelled.sum() < len(some)
+    assert 0 < shifted.anchors.sum() < len(shifted)
+    frame = samples_frame([odds, shifted], SPECIFICATION, [WOMEN, MEN])
+    liked = [0.4 + 0.1 * wage > 0.5 for wage in frame["wage"]]
+    for place, (like, label, why) in enumerate(
+        zip(liked, frame["granted"], frame["why"], strict=True)
+    ):
+        drawn = place < len(odds)
+        if not like:
+            assert (label, why) == ("no", "kept: the model gives it 'no'")
+        elif drawn:
+            expected = "relabelled: the model gives it 'yes', drawn by its chance of 'no'"
+            assert (label, why) == ("no", expected)
+        elif label == "no":
+            assert why == "relabelled: the model gives it 'yes', nearest to the boundary"
+        else:
+            assert why == "anchor: the model gives it 'yes', which it keeps"
+
+
 def texts_of(**label: Any) -> Any:
     return specification_from_mapping(
         {
@@ -93,6 +119,8 @@ def some_texts(*, favourable: bool = True, texts: tuple[str, ...] = ("a door", "
         side="rest",
         target=0,
         report=SamplingReport(9, count, count, count, 0, True),
+        targets=np.full(count, float(favourable)),
+        anchors=np.zeros(count, dtype=bool),
     )
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.mitigation import Journal
-from testsgd.mitigation.search import Search, added, best_of, share_out, worst_of
+from testsgd.mitigation.parameters import Dosage
+from testsgd.mitigation.search import Search, SearchResult, added, best_of, share_out, worst_of
 
 
 def search(refitter, judge, journal=None, budget=0.5) -> Search:
@@ -21,6 +22,13 @@ def search(refitter, judge, journal=None, budget=0.5) -> Search:
         journal=journal or Journal(None, {}),
         name="run 1",
     )
+
+
+def outcome(searching, pools, sizes, *, before, threshold=None, seed=0) -> SearchResult:
+    """Try numbers of samples of one kind, each with the weight 1."""
+    dosages = [Dosage(size) for size in sizes]
+    searching.run(pools, dosages, before=before, threshold=threshold, seed=seed)
+    return searching.result({"counter": pools}, seed=seed)
 
 
 def by_samples(extra, stage):
@@ -34,9 +42,7 @@ def test_the_smallest_score_within_the_budget_is_chosen() -> None:
         return samples / 50 + 0.01 * stage, [0.4 - samples / 100 - 0.001 * stage]
 
     refitter = FakeRefitter(by_samples)
-    found = search(refitter, judge).run(
-        [pool(100)], [10, 20, 40], before=[0.4], threshold=None, seed=0
-    )
+    found = outcome(search(refitter, judge), [pool(100)], [10, 20, 40], before=[0.4])
     assert [one.samples for one in found.candidates] == [10, 10, 20, 20, 40, 40]
     assert [one.allowed for one in found.candidates] == [True] * 4 + [False] * 2
     assert found.chosen is found.candidates[3]
@@ -45,18 +51,16 @@ def test_the_smallest_score_within_the_budget_is_chosen() -> None:
 
 def test_nothing_is_chosen_if_nothing_is_allowed_or_better() -> None:
     for verdict in ((0.51, [0.1]), (0.0, [0.4]), (0.0, [0.5])):
-        found = search(FakeRefitter(by_samples), lambda model, verdict=verdict: verdict).run(
-            [pool(100)], [10, 20], before=[0.4], threshold=None, seed=0
-        )
+        searching = search(FakeRefitter(by_samples), lambda model, verdict=verdict: verdict)
+        found = outcome(searching, [pool(100)], [10, 20], before=[0.4])
         assert found.chosen is None
         assert found.model is None
         assert len(found.candidates) == 4
 
 
 def test_of_equal_candidates_the_first_is_chosen() -> None:
-    found = search(FakeRefitter(by_samples), lambda model: (0.0, [0.1])).run(
-        [pool(100)], [10, 20], before=[0.4], threshold=None, seed=0
-    )
+    searching = search(FakeRefitter(by_samples), lambda model: (0.0, [0.1]))
+    found = outcome(searching, [pool(100)], [10, 20], before=[0.4])
     assert found.chosen is found.candidates[0]
 
 
@@ -73,9 +77,9 @@ def test_a_search_for_several_groups_helps_those_above_the_threshold() -> None:
     def judge(taken):
         return 0.0, [0.3 if taken[0] < 10 else 0.05, 0.3 if taken[1] < 30 else 0.05, 0.02]
 
-    found = search(FakeRefitter(make), judge).run(
-        pools, [20, 30, 40, 60], before=[0.3, 0.3, 0.02], threshold=0.1, seed=0
-    )
+    searching = search(FakeRefitter(make), judge)
+    before = [0.3, 0.3, 0.02]
+    found = outcome(searching, pools, [20, 30, 40, 60], before=before, threshold=0.1)
     # 10 each, then all to group 1; at 30 all are below the threshold, and the search is over.
     assert [one.taken for one in found.candidates[::2]] == [(10, 10, 0), (10, 20, 0), (10, 30, 0)]
     assert found.chosen is not None
@@ -83,26 +87,36 @@ def test_a_search_for_several_groups_helps_those_above_the_threshold() -> None:
 
 
 def test_a_search_for_several_groups_ends_when_no_step_helps() -> None:
-    found = search(FakeRefitter(by_samples), lambda model: (0.0, [0.25])).run(
-        [pool(1000)], [10, 20, 30, 40, 50, 60], before=[0.3], threshold=0.1, seed=0
-    )
+    searching = search(FakeRefitter(by_samples), lambda model: (0.0, [0.25]))
+    sizes = [10, 20, 30, 40, 50, 60]
+    found = outcome(searching, [pool(1000)], sizes, before=[0.3], threshold=0.1)
     # The first step helps, two more do not.
     assert [one.samples for one in found.candidates[::2]] == [10, 20, 30]
 
 
-def test_a_small_pool_is_used_up_and_not_trained_on_twice() -> None:
+def test_a_small_pool_is_used_up_and_then_weighs_more() -> None:
     refitter = FakeRefitter(by_samples)
-    found = search(refitter, lambda model: (0.0, [0.1])).run(
-        [pool(15)], [10, 20, 40], before=[0.3], threshold=None, seed=0
-    )
+    searching = search(refitter, lambda model: (0.0, [0.1]))
+    found = outcome(searching, [pool(15)], [10, 20, 40], before=[0.3])
+    assert [one.samples for one in found.candidates] == [10, 10, 15, 15, 15, 15]
+    # Fifteen stand in for 20 and for 40.
+    expected = [1, 1, 20 / 15, 20 / 15, 40 / 15, 40 / 15]
+    assert [one.weight for one in found.candidates] == pytest.approx(expected)
+    assert refitter.refits == 3
+
+
+def test_a_small_pool_without_weights_is_not_trained_on_twice() -> None:
+    refitter = FakeRefitter(by_samples, takes_weights=False)
+    searching = search(refitter, lambda model: (0.0, [0.1]))
+    found = outcome(searching, [pool(15)], [10, 20, 40], before=[0.3])
     assert [one.samples for one in found.candidates] == [10, 10, 15, 15]
+    assert {one.weight for one in found.candidates} == {1.0}
     assert refitter.refits == 2
 
 
 def test_an_unknown_score_is_no_reason_to_choose() -> None:
-    found = search(FakeRefitter(by_samples), lambda model: (0.0, [math.nan])).run(
-        [pool(100)], [10], before=[0.3], threshold=None, seed=0
-    )
+    searching = search(FakeRefitter(by_samples), lambda model: (0.0, [math.nan]))
+    found = outcome(searching, [pool(100)], [10], before=[0.3])
     assert found.chosen is None
 
 
@@ -111,8 +125,9 @@ def test_an_interrupted_search_goes_on_to_the_same_end(tmp_path: Path) -> None:
         samples, stage = model
         return 0.0, [abs(0.4 - samples / 50 - 0.001 * stage)]
 
-    arguments = {"before": [0.4], "threshold": None, "seed": 3}
-    whole = search(FakeRefitter(by_samples), judge).run([pool(100)], [10, 20, 40], **arguments)
+    arguments = ([pool(100)], [10, 20, 40])
+    options = {"before": [0.4], "seed": 3}
+    whole = outcome(search(FakeRefitter(by_samples), judge), *arguments, **options)
 
     calls = 0
 
@@ -124,14 +139,12 @@ def test_an_interrupted_search_goes_on_to_the_same_end(tmp_path: Path) -> None:
         return judge(model)
 
     file = tmp_path / "journal.json"
+    searching = search(FakeRefitter(by_samples), interrupted, Journal(file, {"work": 1}))
     with pytest.raises(KeyboardInterrupt):
-        search(FakeRefitter(by_samples), interrupted, Journal(file, {"work": 1})).run(
-            [pool(100)], [10, 20, 40], **arguments
-        )
+        outcome(searching, *arguments, **options)
     refitter = FakeRefitter(by_samples)
-    resumed = search(refitter, judge, Journal(file, {"work": 1}, resume=True)).run(
-        [pool(100)], [10, 20, 40], **arguments
-    )
+    searching = search(refitter, judge, Journal(file, {"work": 1}, resume=True))
+    resumed = outcome(searching, *arguments, **options)
     assert resumed.candidates == whole.candidates
     assert resumed.chosen == whole.chosen
     assert resumed.model == whole.model

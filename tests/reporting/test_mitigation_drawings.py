@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,6 +119,29 @@ def test_the_chart_has_every_candidate_once(summary: MitigationSummary) -> None:
     assert all(mark.x <= chart.budget + 0.1 for mark in chart.chosen)
 
 
+def test_points_know_the_kind_of_their_samples(summary: MitigationSummary) -> None:
+    chart = drawings.trade_off(summary)
+    assert chart is not None
+    listed = [one.kind for one in summary.candidates if not one.chosen]
+    found = Counter(point.kind for point in chart.points)
+    assert found <= Counter(listed)
+    assert found.total() + chart.beyond == len(listed)
+    assert set(chart.kinds) == set(found)
+    order = ("none", "counter", "odds", "shifted")
+    assert list(chart.kinds) == sorted(chart.kinds, key=order.index)
+
+
+def test_a_chosen_point_tells_its_kind_and_weight() -> None:
+    document = one_target_document()
+    for one in document["candidates"]:
+        if one["chosen"]:
+            one |= {"kind": "odds", "weight": 2.5, "samples": 690}
+    chart = drawings.trade_off(as_mitigation(document))
+    assert chart is not None
+    for mark in chart.chosen:
+        assert "690 samples of the kind odds, weight 2.5" in mark.title
+
+
 def test_the_original_model_loses_nothing() -> None:
     summary = as_mitigation(one_target_document())
     chart = drawings.trade_off(summary)
@@ -135,7 +160,9 @@ def test_the_original_model_loses_nothing() -> None:
 
 
 def test_points_of_accuracy_are_no_per_cent() -> None:
-    chart = drawings.trade_off(as_mitigation(one_target_document()))
+    document = one_target_document()
+    document["candidates"][-1] |= {"accuracy_drop": 0.97, "allowed": False, "chosen": False}
+    chart = drawings.trade_off(as_mitigation(document))
     assert chart is not None
     labels = [tick.label for tick in chart.x_scale.ticks]
     assert labels[0].startswith(MINUS)
@@ -175,8 +202,9 @@ def test_any_candidates_can_be_drawn(found: list[tuple[float, float, bool]], lim
     document["settings"]["max_accuracy_drop"] = limit
     document["candidates"] = [
         {
-            "run": 1, "step": 1, "stage": "epoch 1", "samples": 50, "accuracy_drop": drop,
-            "scores": [score], "allowed": drop <= limit, "chosen": chosen and drop <= limit,
+            "run": 1, "step": 1, "stage": "epoch 1", "kind": "odds", "weight": 1.0, "samples": 50,
+            "accuracy_drop": drop, "scores": [score], "allowed": drop <= limit,
+            "chosen": chosen and drop <= limit,
         }
         for drop, score, chosen in found
     ]  # fmt: skip

@@ -160,9 +160,12 @@ def test_the_trade_off_shows_budget_candidates_and_choice() -> None:
     assert section.count('href="#diamond"') == chosen == 3
     refused = section.count('class="refused"')
     assert refused == sum(not one.allowed for one in summary.candidates)
-    assert section.count('<circle class="refused"') + section.count("<circle cx") == (
-        len(summary.candidates) - chosen + 1
-    )
+    # The ring is the original model.
+    assert section.count("<circle cx") == 1
+    drawn = re.search('<g class="candidates">.*?</g>', section, re.DOTALL)
+    assert drawn is not None
+    shapes = Counter(re.findall('href="#kind-([a-z]+)"', drawn.group()))
+    assert shapes == Counter(one.kind for one in summary.candidates if not one.chosen)
     assert 'class="forbidden"' in section
     assert ">2, kept</text>" in section
     assert f"{len(summary.candidates)} candidates as they were judged" in section

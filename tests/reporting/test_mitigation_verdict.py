@@ -22,6 +22,7 @@ from mitigation_documents import (
 )
 
 from testsgd.reporting.mitigation import MitigationVerdict
+from testsgd.reporting.mitigation.answers import answers
 from testsgd.reporting.wording import MINUS
 
 Document = dict[str, Any]
@@ -127,6 +128,8 @@ def test_nothing_allowed_and_nothing_better_are_told_apart() -> None:
     verdict = judge(nothing_better)
     assert verdict.status == "not_better"
     assert "has a smaller difference" in verdict.headline
+    assert "no candidate within 0.5 points" in str(answers(as_mitigation(nothing_better)))
+    assert "no candidate lost 0.5 points or less" in str(answers(as_mitigation(nothing_allowed)))
     assert "loses 0.20 points" in told(nothing_better)
     assert "31.0 points" in told(nothing_better)
 
@@ -210,17 +213,37 @@ def test_no_group_that_grew() -> None:
     assert "the difference of none of 1,403 groups grew" in told(few_held_out_document())
 
 
-def test_relabelled_samples_are_owned_up_to() -> None:
-    assert "gives all of them the label they carry" in told(one_target_document())
-    document = few_held_out_document()
-    document["targets"][0]["samples"] = [
-        one | {"added": 40, "counter_labelled": 10} for one in document["targets"][0]["samples"]
-    ]
-    assert "40 samples of everybody else with the label “good”" in told(document)
-    assert "75% of them were relabelled" in told(document)
-    for one in document["targets"][0]["samples"]:
-        one["counter_labelled"] = 0
-    assert "the original model gives none in any run the label they carry" in told(document)
+@pytest.mark.parametrize(("rows", "few"), [(9, True), (29, True), (30, False)])
+def test_a_score_that_hangs_on_few_rows_is_said_to(rows: int, few: bool) -> None:
+    document = one_target_document()
+    document["targets"][0]["before"] |= {"n_out": rows}
+    sentence = f"The target's score hangs on {rows} rows: of all rows, no more are outside."
+    assert (sentence in judge(document).sentences) is few
+    document["targets"][0]["before"] |= {"n_in": 4}
+    assert "hangs on 4 rows: of all rows, no more are in the group." in told(document)
+    assert "hangs on" not in told(one_target_document())
+
+
+def test_of_several_targets_those_with_few_rows_are_counted() -> None:
+    document = several_targets_document()
+    document["targets"][1]["before"] |= {"n_in": 7}
+    assert "1 of 4 targets has fewer than 30 rows on one side in all" in told(document)
+    texts = texts_document()
+    texts["targets"][0]["before"] |= {"n_in": 12}
+    assert "The target's score hangs on 12 texts: of all texts, no more" in told(texts)
+
+
+def test_an_estimate_of_lost_accuracy_is_called_one() -> None:
+    words = told(few_held_out_document())
+    assert "One of the 100 validation rows is worth more than the 0.5 points of accuracy" in words
+    assert "estimated" in words
+    assert "estimated" not in told(one_target_document())
+    document = no_candidate_document()
+    document["split"]["judged_by"] = "probabilities"
+    verdict = judge(document)
+    assert "stayed within 0.5 points of accuracy by the estimate, so" in verdict.headline
+    assert "points by the estimate" in told(document)
+    assert "on the validation rows" not in told(document)
 
 
 def test_other_methods_are_told_whichever_is_better() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ from testsgd.data import SensitiveTerms
 from testsgd.mitigation import (
     Journal,
     draw_pools,
+    kinds_of,
     resolve_alternatives,
     run_mitigation,
     samples_frame,
 )
-from testsgd.models import refitter_for
+from testsgd.models import Examples, Refitter, refitter_for
 from testsgd.reporting import summarise_mitigation
 from testsgd.results import AuditResult, MitigationResult
 
@@ -76,9 +78,10 @@ def mitigate(
         Work on a random sample of so many rows or texts.
     compare : str or sequence of str
         Which other methods to try on the same splits: ``"all"``, ``"none"``, or some of
-        ``"retraining"``, ``"reweighing"`` and ``"exponentiated-gradient"``.
+        ``"retraining without samples"``, ``"reweighing"`` and ``"exponentiated-gradient"``.
     journal : path-like, optional
-        A file that keeps what was done, for `resume`.
+        A file that keeps what was done, for `resume`; it stays, and may be removed when the result
+        is safe.
     resume : bool
         Go on from the journal after an interruption.
     writable : bool
@@ -121,29 +124,34 @@ def mitigate(
     )
     # Before the audit, which may take long: without labels or training nothing comes of it.
     split = given.split()
-    refitter = refitter_for(
-        given.loaded,
-        given.specification,
-        given.examples(split.parts.train),
-        given.examples(split.parts.validation),
-        from_scratch=given.settings.from_scratch,
-    )
+    training, validation = given.training(split), given.examples(split.parts.validation)
+    scratch = given.settings.from_scratch
+
+    def refitter(training: Examples) -> Refitter[Any]:
+        return refitter_for(
+            given.loaded, given.specification, training, validation, from_scratch=scratch
+        )
+
+    refitted = refitter(training)
     if writable:
-        refitter.check_writable()
+        refitted.check_writable()
     before = given.audit(progress)
     targets = given.targets(before)
+    material = given.material(targets, split)
+    targets_learnt = material.soft_targets(split.parts.train) if given.settings.soften else None
+    if targets_learnt is not None and len(targets_learnt) == len(training):
+        refitted = refitter(replace(training, targets=targets_learnt))
     kept = Journal(journal, given.about(before, targets), resume=resume)
     outcome = run_mitigation(
         given.loaded,
-        refitter,
-        given.material(targets, split),
+        refitted,
+        material,
         before,
         given.settings,
         compare=alternatives,
         journal=kept,
         progress=progress,
     )
-    kept.close()
     return MitigationResult(summarise_mitigation(outcome), outcome)
 
 
@@ -212,5 +220,14 @@ def counter_samples(
     targets = given.targets(given.audit(progress))
     material = given.material(targets, split)
     wanted = count or given.settings.sizes(len(split.parts.train))[-1]
-    pools = draw_pools(given.loaded, material, given.settings, run=1, wanted=wanted)
+    kind = kinds_of(material, given.settings)[0]
+    pools = draw_pools(
+        given.loaded,
+        material,
+        given.settings,
+        kind=kind,
+        gaps=[target.score for target in targets],
+        run=1,
+        wanted=wanted,
+    )
     return samples_frame(pools, given.specification, targets)

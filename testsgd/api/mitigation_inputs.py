@@ -135,6 +135,10 @@ class MitigationInputs(ABC):
     def examples(self, places: NDArray[np.intp]) -> Examples:
         """Give some of the data with their labels."""
 
+    def training(self, split: DataSplit) -> Examples:
+        """Give what a model is trained on."""
+        return self.examples(split.parts.train)
+
     @abstractmethod
     def material(self, targets: tuple[Target, ...], split: DataSplit) -> Material:
         """Put the data together with the targets."""
@@ -171,7 +175,10 @@ class MitigationInputs(ABC):
             self._split(self.settings.seed),
             f"drawn with seed {self.settings.seed}",
             warning=f"Which {self.one}s the original model was trained on is not known. If the "
-            f"held-out {self.one}s were among them, its accuracy there flatters it.",
+            f"held-out {self.one}s were among them, its accuracy there would flatter it; so a "
+            "model that is fitted anew is compared with the original fitted to the training "
+            f"{self.one}s alone.",
+            known=False,
         )
 
     def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
@@ -277,6 +284,19 @@ class TextInputs(MitigationInputs):
         """Give some texts with their labels."""
         texts = tuple(self.texts.texts[place] for place in places.tolist())
         return Examples(texts, self.labels[places])
+
+    def training(self, split: DataSplit) -> Examples:
+        """Give the texts to train on; of those for training only no more than of the others.
+
+        Made-up texts by the thousand would take most of the time and teach nothing new.
+        """
+        places, only = split.parts.train, self.texts.training_only
+        if only is None:
+            return self.examples(places)
+        own, made_up = places[~only[places]], places[only[places]]
+        generator = np.random.default_rng(self.settings.seed)
+        drawn = generator.choice(made_up, size=min(len(own), len(made_up)), replace=False)
+        return self.examples(np.sort(np.concatenate([own, drawn])))
 
     def material(self, targets: tuple[Target, ...], split: DataSplit) -> TextMaterial:
         """Put the texts together with the targets."""

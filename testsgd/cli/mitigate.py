@@ -111,17 +111,26 @@ def mitigate(
     ] = 3,
     steps: Annotated[
         int, typer.Option(help="How many numbers of samples to try, growing geometrically.")
-    ] = 6,
+    ] = 4,
     fewest_samples: Annotated[int, typer.Option(help="Samples added in the first step.")] = 50,
     largest_share: Annotated[
         float,
         typer.Option(help="Samples added in the last step, as a share of the training data."),
     ] = 0.1,
+    samples: Annotated[
+        str,
+        typer.Option(
+            help="Which samples to add: counter (those that the model gives the label wanted, as "
+            "in the paper), odds (drawn by the chance that it does), shifted (those nearest to "
+            "its decision boundary relabelled, the others as it labels them), or auto (what has "
+            "proved its worth)."
+        ),
+    ] = "auto",
     side: Annotated[
         str,
         typer.Option(
-            help="Whose samples to add: the group's, the rest's, both, or auto (the side with "
-            "fewer training data)."
+            help="Whose samples to add: group, rest, both, or auto (the smaller side's, if it has "
+            "less than a tenth of the training data, or else both)."
         ),
     ] = "auto",
     fallback: Annotated[
@@ -138,6 +147,14 @@ def mitigate(
         bool,
         typer.Option(
             "--from-scratch", help="Retrain from new weights, not from those of the model."
+        ),
+    ] = False,
+    hard_labels: Annotated[
+        bool,
+        typer.Option(
+            "--hard-labels",
+            help="Networks learn the training data's labels as they are, not softened to "
+            "probabilities, which leaves less accuracy to spend.",
         ),
     ] = False,
     compare: Annotated[
@@ -208,6 +225,7 @@ def mitigate(
         "terms": terms,
         "limit": limit,
         "jobs": jobs,
+        "samples": samples,
         "side": side,
         "fallback": fallback,
         "max_draws": max_draws,
@@ -217,6 +235,7 @@ def mitigate(
         "largest_share": largest_share,
         "max_accuracy_drop": max_accuracy_drop,
         "from_scratch": from_scratch,
+        "soften": not hard_labels,
         "seed": seed,
     }
     try:
@@ -251,6 +270,7 @@ def mitigate(
             print_line(f"{len(frame):,} samples to retrain it with. Written: {files.samples}")
         return DONE
     written = _write(result, files, wanted)
+    files.journal.unlink(missing_ok=True)
     if not quiet:
         _print_result(result, written, verbose)
     return result.verdict.exit_code

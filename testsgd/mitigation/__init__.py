@@ -9,7 +9,7 @@ from testsgd.mitigation.material import DataSplit, Material
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
 from testsgd.mitigation.reweighing import reweighing_weights
-from testsgd.mitigation.run import draw_pools, run_mitigation
+from testsgd.mitigation.run import draw_pools, kinds_of, run_mitigation
 from testsgd.mitigation.samples import CounterSamples, SamplingReport
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.table_material import TableMaterial
@@ -39,6 +39,7 @@ __all__ = [
     "TextMaterial",
     "choose_targets",
     "draw_pools",
+    "kinds_of",
     "resolve_alternatives",
     "reweighing_weights",
     "run_mitigation",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from testsgd.auditing import Progress
-from testsgd.errors import MissingExtraError, ModelError, ParameterError
+from testsgd.errors import DataError, MissingExtraError, ModelError, ParameterError
 from testsgd.mitigation.exponentiated_gradient import exponentiated_gradient
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.material import Material
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from testsgd.mitigation.run import Judge
 
 ALTERNATIVES = {
-    "retraining": "the same retraining without any samples: what it reaches is not due to samples",
-    "reweighing": "training rows weighted so that the group and the label are independent "
+    "retraining without samples": "the same retraining without any samples: what it reaches is not "
+    "due to samples",
+    "reweighing": "the training data weighted so that the group and the label are independent "
     "(Kamiran and Calders); chosen among its stages as the samples' candidates are",
     "exponentiated-gradient": "Fairlearn's ExponentiatedGradient with demographic parity over the "
     "group: a mixture of at most ten trainings, one drawn by chance for each decision; figures are "
@@ -103,7 +104,7 @@ def try_alternatives(
                 found.append(_weighted(name, refitter, material, judge, stand, parameters))
         except MissingExtraError as error:
             found.append(Alternative(name, ALTERNATIVES[name], "not_installed", str(error)))
-        except ModelError as error:
+        except (DataError, ModelError) as error:
             found.append(Alternative(name, ALTERNATIVES[name], "not_possible", str(error)))
     if names and progress is not None:
         progress("other methods", len(names), len(names))
@@ -118,7 +119,7 @@ def _weighted(
     stand: Callable[[Any], Standing],
     parameters: MitigationParameters,
 ) -> Alternative:
-    """Retrain without samples, with the training rows' weights or without, in every run."""
+    """Retrain without samples, with the training data's weights or without, in every run."""
     weights = None
     if name == "reweighing":
         training = material.split.parts.train

@@ -57,12 +57,12 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     """A classifier fitted with samples that counter its discrimination of a group.
 
     ``fit`` sets some rows apart for validation, fits the estimator to the others, audits it, and
-    takes the group with the highest score. From rows on the smaller side, in the group or outside,
-    it generates neighbours that the estimator itself labels so that the group's difference would be
-    less, and fits the estimator anew with more and more of them. It keeps the one of the lowest
-    score among those that lose no more accuracy on the validation rows than allowed. If there is
-    none, or nothing to counter, it warns, and the estimator is fitted to all rows as if it stood
-    alone.
+    takes the group with the highest score. It generates neighbours of rows with labels by which the
+    group's difference would be less: first those to which the estimator gives that label itself,
+    then others drawn by the chance that it does. It fits the estimator anew with more and more of
+    them, and keeps the one of the lowest score among those that lose no more accuracy on the
+    validation rows than allowed. If there is none, or nothing to counter, it warns, and the
+    estimator is fitted to all rows as if it stood alone.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     validation_share : float
         Share of the rows that is set apart. With fewer than 30 validation rows nothing is tried.
     steps : int
-        How many numbers of samples are tried, growing geometrically.
+        How many numbers of samples are tried, growing geometrically. Then the largest number is
+        tried with heavier samples, if the estimator's ``fit`` takes weights.
     fewest_samples : int
         Samples added in the first step.
     largest_share : float
@@ -115,7 +116,7 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
     Notes
     -----
     The rates are those of the audit: a row counts as one, whatever its weight. A sample has the
-    weight of the row that it was made from.
+    weight of the row that it was made from, or, where heavier ones are tried, a multiple of it.
 
     References
     ----------
@@ -152,7 +153,7 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         theta: float = 0.05,
         max_accuracy_drop: float = 0.5,
         validation_share: float = 0.2,
-        steps: int = 6,
+        steps: int = 4,
         fewest_samples: int = 50,
         largest_share: float = 0.1,
         random_state: Any = None,

@@ -52,7 +52,7 @@ def samples_frame(
     """
     label = specification.label
     other = _other_label(specification)
-    if other is None and not all(some.favourable for some in samples):
+    if other is None and not all(some.carried.all() for some in samples):
         known = [value for value in label.values or [] if value != label.favourable]
         raise DataError(
             f"samples are to have another label than {label.favourable!r}, and there "
@@ -62,7 +62,9 @@ def samples_frame(
         )
     frame = _inputs_frame(samples, specification)
     column = label.column or "label"
-    labels = [label.favourable if some.favourable else other for some in samples]
+    labels = [
+        label.favourable if carried else other for some in samples for carried in some.carried
+    ]
     counts = [len(some) for some in samples]
     provenance: dict[str, Any] = {
         "seed_row": [row for some in samples for row in some.seeds.tolist()],
@@ -72,7 +74,7 @@ def samples_frame(
         "side": _repeated([some.side for some in samples], counts),
     }
     taken = {*frame.columns, column}
-    added: dict[str, pd.Series[Any]] = {column: _texts(_repeated(labels, counts))}
+    added: dict[str, pd.Series[Any]] = {column: _texts(labels)}
     for name in PROVENANCE_COLUMNS:
         free = name
         while free in taken:
@@ -163,16 +165,20 @@ def _other_label(specification: Specification) -> str | None:
 
 def _reasons(samples: CounterSamples, favourable: str, other: str | None) -> Iterator[str]:
     names = {True: repr(favourable), False: repr(other) if other else f"not {favourable!r}"}
-    near = (
-        "nearest to the boundary"
-        if samples.report.nearness == "score"
-        else "in the order drawn, for the model gives no scores"
-    )
-    for relabelled in samples.relabelled.tolist():
+    counter, opposite = names[samples.favourable], names[not samples.favourable]
+    if samples.kind == "odds":
+        how = f"drawn by its chance of {counter}"
+    elif samples.report.nearness == "unknown":
+        how = "in the order drawn, for the model gives no scores"
+    else:
+        how = "nearest to the boundary"
+    for relabelled, anchor in zip(samples.relabelled, samples.anchors, strict=True):
         if relabelled:
-            yield f"relabelled: the model gives it {names[not samples.favourable]}, {near}"
+            yield f"relabelled: the model gives it {opposite}, {how}"
+        elif anchor:
+            yield f"anchor: the model gives it {opposite}, which it keeps"
         else:
-            yield f"kept: the model gives it {names[samples.favourable]}"
+            yield f"kept: the model gives it {counter}"
 
 
 def _writable(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -68,11 +68,6 @@ class Journal:
             document = {"format": _FORMAT, "about": self._about, "entries": self._entries}
             write_text(self._path, json.dumps(document) + "\n")
 
-    def close(self) -> None:
-        """Remove the file: the work is done."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
-
     def _read(self, path: Path) -> dict[str, Any]:
         try:
             document = json.loads(path.read_text(encoding="utf-8"))

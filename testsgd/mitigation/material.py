@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
 from testsgd.data import Specification
-from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.parameters import Dosage, MitigationParameters
+from testsgd.mitigation.samples import CounterSamples, Kind, Side
 from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, Split
 
-Side = Literal["group", "rest"]
 Places = NDArray[np.intp]
+
+# A side with a smaller share of the training rows or texts gets all the samples.
+SMALL_SIDE = 0.1
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,14 @@ class DataSplit:
         How the split was found, in words.
     warning : str
         What is doubtful about it; empty if nothing is.
+    known : bool
+        Whether the original model is known to have learnt from no other rows than the training's.
     """
 
     parts: Split
     source: str
     warning: str = ""
+    known: bool = True
 
 
 class Material(ABC):
@@ -55,7 +60,14 @@ class Material(ABC):
         The groups.
     audit_parameters : AuditParameters
         How audits are made.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray of float64 or None
+        How much each row or text counts in the accuracy; None: all the same.
     """
+
+    weights: NDArray[np.float64] | None = None
 
     def __init__(
         self,
@@ -104,11 +116,13 @@ class Material(ABC):
         place: int,
         side: Side,
         *,
+        kind: Kind,
         wanted: int,
+        share: float,
         parameters: MitigationParameters,
         generator: np.random.Generator,
     ) -> CounterSamples:
-        """Generate counter-labelled samples of one side of a target, given by its place."""
+        """Generate samples of a kind of one side of a target, given by its place."""
 
     @abstractmethod
     def measure(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
@@ -122,7 +136,9 @@ class Material(ABC):
 
     def accuracy(self, model: Any, places: Places) -> float:
         """Give the share of some rows or texts that a model labels as the data do."""
-        return float((self.decisions(model, places) == self.favourable[places]).mean())
+        right = self.decisions(model, places) == self.favourable[places]
+        weights = None if self.weights is None else self.weights[places]
+        return float(np.average(right, weights=weights))
 
     def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
         """Give the sides of a target that get samples."""
@@ -133,11 +149,35 @@ class Material(ABC):
                 return ("rest",)
             case "both":
                 return ("group", "rest")
-        # On the smaller side the fewest decisions must change, which costs the least accuracy.
+        # Where one side is small, few decisions must change there, which costs the least accuracy.
         inside, outside = (len(self.seeds(target, side)) for side in ("group", "rest"))
-        if inside == 0 or outside == 0:
-            return ("group",) if outside == 0 else ("rest",)
-        return ("group",) if inside <= outside else ("rest",)
+        if outside == 0 or (inside and inside < SMALL_SIDE * (inside + outside)):
+            return ("group",)
+        if inside == 0 or outside < SMALL_SIDE * (inside + outside):
+            return ("rest",)
+        return ("group", "rest")
+
+    def tried(self, kind: Kind, dosages: Sequence[Dosage]) -> Sequence[Dosage]:
+        """Give the numbers and weights of samples of a kind that are worth a retraining."""
+        # Samples that the model labels so already move it little, however heavy they are.
+        return [dosage for dosage in dosages if kind != "counter" or dosage.weight == 1]
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of samples to try one after the other, if the user names none."""
+
+    def soft_targets(self, places: Places) -> NDArray[np.float64] | None:
+        """Give softened labels of training examples; None where a refitter has its own."""
+        probabilities = self.probabilities()
+        return None if probabilities is None else probabilities[places]
+
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """Give each row's probability of the favourable label, NaN where it is held out.
+
+        None where no better is known than the labels.
+        """
+        return None
 
 
 def counter_label(target: Target, side: Side) -> bool:

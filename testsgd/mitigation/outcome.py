@@ -28,11 +28,18 @@ class Standing:
     ----------
     accuracy : float
         On the held-out rows or texts.
+    balanced_accuracy : float
+        The mean of the accuracies on those of either label: a model that says the same of everybody
+        has one half.
+    favourable_share : float
+        How many of them get the favourable label.
     everywhere, held_out : Estimates
         The targets' rates on all audited rows or texts, and on those held out.
     """
 
     accuracy: float
+    balanced_accuracy: float
+    favourable_share: float
     everywhere: Estimates
     held_out: Estimates
 
@@ -47,8 +54,8 @@ class RunOutcome:
         From 1.
     seed : int
         Of its retrainings.
-    pools : tuple of CounterSamples
-        The samples that it could take from.
+    pools : dict from str to tuple of CounterSamples
+        The samples that it could take from, by their kind.
     candidates : tuple of Candidate
         What it tried.
     chosen : Candidate or None
@@ -66,13 +73,20 @@ class RunOutcome:
 
     run: int
     seed: int
-    pools: tuple[CounterSamples, ...]
+    pools: dict[str, tuple[CounterSamples, ...]]
     candidates: tuple[Candidate, ...]
     chosen: Candidate | None
     model: LoadedModel[Any]
     standing: Standing
     audit: AuditComparison
     seconds: float
+
+    def added_pools(self) -> list[CounterSamples]:
+        """Give the samples of the chosen candidate; if there is none, all of the first kind."""
+        if self.chosen is None:
+            return list(next(iter(self.pools.values())))
+        pools = self.pools[self.chosen.kind]
+        return [pool.take(count) for pool, count in zip(pools, self.chosen.taken, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -123,6 +137,9 @@ class MitigationOutcome:
         How it does.
     before_choice : tuple of float
         Its score for each target on the rows that candidates were chosen by.
+    by_probabilities : bool
+        Whether candidates' accuracy was judged by cross-fitted probabilities, as there are too few
+        validation rows.
     refitter : Refitter
         How it was retrained.
     runs : tuple of RunOutcome
@@ -143,6 +160,7 @@ class MitigationOutcome:
     before: Findings
     standing: Standing
     before_choice: tuple[float, ...]
+    by_probabilities: bool
     refitter: Refitter[Any]
     runs: tuple[RunOutcome, ...]
     kept: RunOutcome | None
@@ -167,13 +185,8 @@ class MitigationOutcome:
 
         If the original is kept, those of the first run that it could have taken.
         """
-        if self.kept is not None and self.kept.chosen is not None:
-            pools = [
-                pool.take(count)
-                for pool, count in zip(self.kept.pools, self.kept.chosen.taken, strict=True)
-            ]
-        else:
-            pools = list(self.runs[0].pools)
+        run = self.runs[0] if self.kept is None else self.kept
+        pools = run.added_pools()
         return samples_frame(pools, self.material.specification, self.targets)
 
     def write_model(self, folder: Path | str) -> list[Path]:
@@ -193,8 +206,8 @@ class MitigationOutcome:
         """Say for the model card where the model is from."""
         return {
             "mitigated": ", ".join(target.rule_set.text for target in self.targets),
-            "mitigated by": f"retraining with {chosen.samples} counter-labelled samples, "
-            f"{self.refitter.kind}, {chosen.name}, seed {kept.seed}",
+            "mitigated by": f"retraining with {chosen.samples} samples ({chosen.kind}, weight "
+            f"{chosen.weight:g}), {self.refitter.kind}, {chosen.name}, seed {kept.seed}",
             "original model": self.before.model.model.name,
             "original file sha256": self.original.file_sha256 or "",
             "held-out accuracy before": self.standing.accuracy,

@@ -9,12 +9,25 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from testsgd.errors import ParameterError
+from testsgd.mitigation.samples import Fallback
 
 SideChoice = Literal["auto", "group", "rest", "both"]
-Fallback = Literal["nearest", "none"]
+KindChoice = Literal["auto", "counter", "odds", "shifted"]
 
 # From so large a rise of a group's score on, a report lists it.
 RISEN_BY = 0.02
+
+
+# The largest number of samples is tried with these weights too; a training row weighs 1.
+HEAVIER = (1.6, 2.5, 4.0, 6.0)
+
+
+@dataclass(frozen=True)
+class Dosage:
+    """How many samples are added, and how much each counts beside a training row."""
+
+    count: int
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,14 +45,19 @@ class MitigationParameters:
     runs : int
         How often everything is done, each time with a seed of its own.
     steps : int
-        How many numbers of samples are tried in each run, growing geometrically.
+        How many numbers of samples are tried, growing geometrically. Then the largest number is
+        tried with heavier samples.
     fewest_samples : int
         Samples added in the first step.
     largest_share : float
         Samples added in the last step, as a share of the training rows.
+    samples : {"auto", "counter", "odds", "shifted"}
+        Which samples are added: those that the model gives the counter label, as in the paper;
+        those drawn by the chance that it does; shifted ones; or, one kind after the other, what
+        has proved its worth. See :mod:`testsgd.mitigation.choosing`.
     side : {"auto", "group", "rest", "both"}
-        Whose samples are added: the group's, everybody else's, those of the side with fewer
-        training rows, or of both.
+        Whose samples are added: the group's, everybody else's, or of both; ``auto`` is the smaller
+        side, if it has less than a tenth of the training rows, or else both.
     fallback : {"nearest", "none"}
         Where too few counter-labelled samples exist: relabel those nearest to the decision
         boundary, or go on with fewer.
@@ -47,6 +65,10 @@ class MitigationParameters:
         Most samples to draw for a side of a target in a run.
     from_scratch : bool
         Retrain from new weights, not from the original ones.
+    soften : bool
+        Networks learn softened labels of the training rows: for tables cross-fitted
+        probabilities, for texts the original's own scores; see
+        :mod:`testsgd.mitigation.soft_labels`. Estimators learn the labels as they are.
     seed : int
         Same seed, same result.
 
@@ -62,20 +84,22 @@ class MitigationParameters:
     Examples
     --------
     >>> MitigationParameters().sizes(20_000)
-    (50, 105, 219, 458, 957, 2000)
+    (50, 171, 585, 2000)
     """
 
     group: int | None = None
     all_above: float | None = None
     max_accuracy_drop: float = 0.5
     runs: int = 3
-    steps: int = 6
+    steps: int = 4
     fewest_samples: int = 50
     largest_share: float = 0.1
+    samples: KindChoice = "auto"
     side: SideChoice = "auto"
     fallback: Fallback = "nearest"
     max_draws: int = 1_000_000
     from_scratch: bool = False
+    soften: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -115,7 +139,11 @@ class MitigationParameters:
             raise _out_of_range(
                 "largest_share", self.largest_share, "in (0, 1]", "give a share such as 0.1"
             )
-        for name, choices in (("side", get_args(SideChoice)), ("fallback", get_args(Fallback))):
+        for name, choices in (
+            ("side", get_args(SideChoice)),
+            ("fallback", get_args(Fallback)),
+            ("samples", get_args(KindChoice)),
+        ):
             if getattr(self, name) not in choices:
                 raise _out_of_range(
                     name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"
@@ -134,6 +162,14 @@ class MitigationParameters:
         fewest = min(self.fewest_samples, most)
         return tuple(
             sorted({round(size) for size in np.geomspace(fewest, most, self.steps).tolist()})
+        )
+
+    def dosages(self, training: int) -> tuple[Dosage, ...]:
+        """Give the numbers and weights of samples to try, for so many training rows or texts."""
+        sizes = self.sizes(training)
+        return (
+            *(Dosage(size) for size in sizes),
+            *(Dosage(sizes[-1], weight) for weight in HEAVIER),
         )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
@@ -17,12 +18,11 @@ from testsgd.auditing import AuditParameters, TableFindings, run_audit
 from testsgd.data import Table
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.columns import Columns, rows_table
-from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.material import DataSplit, Places
+from testsgd.mitigation.material import DataSplit
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.run import Judge, draw_pools
-from testsgd.mitigation.samples import CounterSamples
-from testsgd.mitigation.search import Candidate, Search
+from testsgd.mitigation.run import Judge, search_once
+from testsgd.mitigation.samples import CounterSamples, Kind
+from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.table_material import TableMaterial
 from testsgd.mitigation.targets import Target, choose_targets
 from testsgd.models import (
@@ -86,15 +86,23 @@ class EstimatorRows:
 
 
 class WeighedRows(TableMaterial):
-    """Rows that count for more or less in the accuracy; None: all the same."""
+    """Rows with weights; a sample counts as much as the row that it was made from."""
 
-    weights: NDArray[np.float64] | None = None
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Those whose labels an estimator can learn: anchors are for networks."""
+        return ("counter", "odds")
 
-    def accuracy(self, model: Any, places: Places) -> float:
-        """Give the weight of the rows that a model labels as the data do, as a share of all."""
-        right = self.decisions(model, places) == self.favourable[places]
-        weights = None if self.weights is None else self.weights[places]
-        return float(np.average(right, weights=weights))
+    def probabilities(self) -> None:
+        """Give none: the validation rows alone judge, as the user chose them."""
+        return
+
+    def sample(self, *arguments: Any, **options: Any) -> CounterSamples:
+        """Generate samples, each with the weight of its seed."""
+        samples: CounterSamples = super().sample(*arguments, **options)
+        if self.weights is None:
+            return samples
+        return replace(samples, weights=self.weights[samples.seeds])
 
 
 class ClassifierRefitter:
@@ -122,7 +130,7 @@ class ClassifierRefitter:
         self._classes = classes
         self._training = training
         self.kind = f"{type(estimator).__name__}, fitted anew"
-        self.sample_weights: NDArray[np.float64] | None = None
+        self.takes_weights = weight_parameter(estimator) is not None
 
     def refit(
         self,
@@ -135,9 +143,6 @@ class ClassifierRefitter:
         """Fit a clone, give it as the only stage. Its random state is the estimator's own."""
         examples = self._training.instead(weights=weights, labels=labels)
         if extra is not None:
-            if self.sample_weights is not None:
-                first = self.sample_weights[: len(extra)]
-                extra = Examples(extra.inputs, extra.favourable, first)
             examples = examples.join(extra)
         fitted = fit_clone(
             self._estimator,
@@ -173,7 +178,9 @@ def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float
             where="sample_weight",
             remedy="leave it out, or give an estimator whose fit takes sample_weight",
         )
-    return fitted.fit(X, y, **{name: weights})
+    # Where metadata are routed a pipeline takes no weights by the name of its step.
+    with config_context(enable_metadata_routing=False):
+        return fitted.fit(X, y, **{name: weights})
 
 
 @dataclass(frozen=True)
@@ -274,31 +281,13 @@ def attempt(
     targets = choose_targets(findings, settings.mitigation)
     material = WeighedRows(table, favourable, split, targets, settings.audit)
     material.weights = weights
-    sizes = settings.mitigation.sizes(len(parts.train))
+    judge = Judge(original.model, material, settings.mitigation.max_accuracy_drop)
     try:
-        pools = draw_pools(loaded, material, settings.mitigation, run=1, wanted=sizes[-1])
+        found = search_once(loaded, refitter, material, settings.mitigation, judge)
     except DataError as error:
         return error.what
-    if weights is not None:
-        refitter.sample_weights = weights[seeds_of(pools)]
-    judge = Judge(original.model, material)
-    search = Search(
-        refitter,
-        judge,
-        max_accuracy_drop=settings.mitigation.max_accuracy_drop,
-        journal=Journal(None, {}),
-        name="fit",
-    )
-    found = search.run(pools, sizes, before=judge.before, threshold=None, seed=seed)
     kept = None if found.model is None else found.model.estimator
     return Attempt(targets[0], found.candidates, found.chosen, kept, table, findings)
-
-
-def seeds_of(pools: tuple[CounterSamples, ...]) -> NDArray[np.int64]:
-    """Give the seeds of a search's samples in the order in which it adds them."""
-    # One target and one side of it: samples of one pool only, from the first on.
-    (pool,) = pools
-    return pool.seeds
 
 
 def split_rows(

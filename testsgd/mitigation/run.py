@@ -5,23 +5,39 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from testsgd.auditing import AuditComparison, Findings, Progress, compare_audits
+from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
 from testsgd.mitigation.alternatives import try_alternatives
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.material import Material
 from testsgd.mitigation.outcome import MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
-from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.samples import CounterSamples, Kind
 from testsgd.mitigation.search import Search, SearchResult, worst_of
+from testsgd.mitigation.soft_labels import expected_accuracy
 from testsgd.models import LoadedModel, Refitter
 
 # Rows or texts to ask a candidate about, at most, before its score is measured on draws.
-_CANDIDATE_QUERIES = 2_000_000
+_CANDIDATE_QUERIES = 200_000
+
+# With fewer training rows on a side only the first kind of samples is tried.
+FEW_SEEDS = 100
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a run found before the held-out rows are looked at."""
+
+    run: int
+    seed: int
+    pools: dict[str, tuple[CounterSamples, ...]]
+    result: SearchResult[Any]
+    seconds: float
 
 
 def run_mitigation(
@@ -73,30 +89,40 @@ def run_mitigation(
     """
     journal = Journal(None, {}) if journal is None else journal
     seconds: dict[str, float] = {}
-    judge = Judge(original.model, material)
-    sizes = parameters.sizes(len(material.split.parts.train))
-    total = parameters.runs * len(sizes)
+    started = time.perf_counter()
+    reference = reference_model(original, refitter, material, parameters)
+    judge = Judge(original.model, material, parameters.max_accuracy_drop, reference=reference)
+    seconds["preparing"] = time.perf_counter() - started
+    dosages = parameters.dosages(len(material.split.parts.train))
+    steps = sum(len(material.tried(kind, dosages)) for kind in kinds_of(material, parameters))
+    total = parameters.runs * steps
     done = 0
 
-    def advance() -> None:
+    def advance(by: int = 1) -> None:
         nonlocal done
-        done += 1
+        done = min(done + by, total)
         if progress is not None:
-            progress("retraining", min(done, total), total)
+            progress("retraining", done, total)
 
     started = time.perf_counter()
     searches = []
     for run in range(1, parameters.runs + 1):
-        done = (run - 1) * len(sizes)
         searches.append(
-            _search(original, refitter, material, parameters, judge, run, sizes, journal, advance)
+            _search(original, refitter, material, parameters, judge, run, journal, advance)
         )
+        # Steps that were not needed are done too.
+        advance(run * steps - done)
     seconds["retraining"] = time.perf_counter() - started
 
     # From here on nothing is chosen any more: the held-out rows may be looked at.
     started = time.perf_counter()
-    standing, stand = _standing(original.model, material)
-    runs = tuple(_outcome(original, before, stand, material, *found) for found in searches)
+    standing, stand = _standing(original.model, material, before)
+    if reference is not original.model:
+        unflattered = stand(reference)
+        standing = dataclasses.replace(
+            unflattered, everywhere=standing.everywhere, held_out=standing.held_out
+        )
+    runs = tuple(_outcome(original, before, stand, material, found) for found in searches)
     kept = _best(runs)
     held_out = material.split.parts.test
     everywhere = runs[0].audit if kept is None else kept.audit
@@ -117,7 +143,8 @@ def run_mitigation(
         original=original,
         before=before,
         standing=standing,
-        before_choice=judge.before,
+        before_choice=tuple(judge.before.score.tolist()),
+        by_probabilities=judge.by_probabilities,
         refitter=refitter,
         runs=runs,
         kept=kept,
@@ -137,18 +164,68 @@ class Judge:
         The model that they are compared with.
     material : Material
         The rows or texts.
+    max_accuracy_drop : float
+        The budget, in percentage points.
+    reference : Model or TextModel, optional
+        The model whose accuracy is not to be lost, if that is not the original.
+
+    Attributes
+    ----------
+    before : Estimates
+        The original's rates for the targets.
+    by_probabilities : bool
+        True: one validation row is worth more than the budget, so that the few labels alone cannot
+        say whether it is kept. The accuracy lost is then the mean of two estimates: by these
+        labels, and by the cross-fitted probabilities of all rows that are not held out.
     """
 
-    def __init__(self, original: Any, material: Material) -> None:
+    def __init__(
+        self,
+        original: Any,
+        material: Material,
+        max_accuracy_drop: float,
+        *,
+        reference: Any = None,
+    ) -> None:
         self._material = material
         self._measure = material.measure(material.seen, max_queries=_CANDIDATE_QUERIES)
-        self._accuracy = material.accuracy(original, material.split.parts.validation)
-        self.before = tuple(self._measure(original).score.tolist())
+        validation = material.split.parts.validation
+        few = max_accuracy_drop * len(validation) < 100
+        self._chances = material.probabilities() if few else None
+        self.by_probabilities = self._chances is not None
+        self._accuracy = self._accuracy_of(original if reference is None else reference)
+        self.before = self._measure(original)
 
     def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
-        """Give the points of accuracy lost on the validation rows, and the targets' scores."""
-        accuracy = self._material.accuracy(model, self._material.split.parts.validation)
-        return 100 * (self._accuracy - accuracy), self._measure(model).score.tolist()
+        """Give the points of accuracy lost, and the targets' scores."""
+        lost = self._accuracy - self._accuracy_of(model)
+        return 100 * lost, self._measure(model).score.tolist()
+
+    def _accuracy_of(self, model: Any) -> float:
+        material = self._material
+        by_labels = material.accuracy(model, material.split.parts.validation)
+        if self._chances is None:
+            return by_labels
+        decisions = material.decisions(model, material.seen)
+        expected = expected_accuracy(decisions, self._chances[material.seen])
+        return (by_labels + expected) / 2
+
+
+def reference_model(
+    original: LoadedModel[Any],
+    refitter: Refitter[Any],
+    material: Material,
+    parameters: MitigationParameters,
+) -> Any:
+    """Give the model whose accuracy is not to be lost.
+
+    It is the original; but where that may have learnt from the rows that it is judged on, and is
+    fitted anew anyway, the same fitted to the training rows alone.
+    """
+    if material.split.known or refitter.goes_on:
+        return original.model
+    stages = list(refitter.refit(None, seed=run_seed(parameters, 1)))
+    return stages[-1].model
 
 
 def draw_pools(
@@ -156,10 +233,12 @@ def draw_pools(
     material: Material,
     parameters: MitigationParameters,
     *,
+    kind: Kind,
+    gaps: Sequence[float],
     run: int,
     wanted: int,
 ) -> tuple[CounterSamples, ...]:
-    """Generate the samples of each side of each target that gets some.
+    """Generate the samples of a kind, of each side of each target that gets some.
 
     Parameters
     ----------
@@ -169,6 +248,10 @@ def draw_pools(
         The rows or texts, with the targets.
     parameters : MitigationParameters
         Which sides, how many draws, and what if there are too few.
+    kind : {"counter", "odds", "shifted"}
+        How samples are chosen.
+    gaps : sequence of float
+        Each target's score, which shifted samples are to close.
     run : int
         From 1; each run draws others.
     wanted : int
@@ -181,12 +264,20 @@ def draw_pools(
     """
     pools = []
     for place, target in enumerate(material.targets):
-        for side in material.sides(target, parameters.side):
+        sides = material.sides(target, parameters.side)
+        inside = len(material.seeds(target, "group"))
+        outside = len(material.seeds(target, "rest"))
+        for side in sides:
+            # Both sides move to the rate of all together, one side moves all the way.
+            others = outside if side == "group" else inside
+            share = others / (inside + outside) if len(sides) > 1 else 1.0
             pool = material.sample(
                 original.model,
                 place,
                 side,
+                kind=kind,
                 wanted=wanted,
+                share=share * gaps[place],
                 parameters=parameters,
                 generator=np.random.default_rng(
                     [parameters.seed, run, place, ("group", "rest").index(side)]
@@ -196,12 +287,43 @@ def draw_pools(
         if not any(len(pool) for pool in pools if pool.target == place):
             raise DataError(
                 "there are no samples that counter the discrimination of "
-                f"{target.rule_set.text}: {pools[-1].report.seeds} training rows to draw from, "
-                f"{pools[-1].report.counter_labelled} counter-labelled samples",
+                f"{target.rule_set.text}: {pools[-1].report.seeds} of the training data to draw "
+                f"from, {pools[-1].report.counter_labelled} counter-labelled samples",
                 where=f"group {target.rank}",
                 remedy="allow relabelling with --fallback nearest, or choose another group",
             )
     return tuple(pools)
+
+
+def search_once(
+    original: LoadedModel[Any],
+    refitter: Refitter[Any],
+    material: Material,
+    parameters: MitigationParameters,
+    judge: Judge,
+) -> SearchResult[Any]:
+    """Do one run up to the choice of a candidate, and look at no held-out rows.
+
+    Parameters
+    ----------
+    original, refitter, material, parameters
+        As for :func:`run_mitigation`.
+    judge : Judge
+        What candidates are judged by.
+
+    Returns
+    -------
+    SearchResult
+
+    Raises
+    ------
+    DataError
+        If there is nothing to make samples from.
+    """
+    found = _search(
+        original, refitter, material, parameters, judge, 1, Journal(None, {}), lambda: None
+    )
+    return found.result
 
 
 def _search(
@@ -211,14 +333,14 @@ def _search(
     parameters: MitigationParameters,
     judge: Judge,
     run: int,
-    sizes: Sequence[int],
     journal: Journal,
     advance: Callable[[], None],
-) -> tuple[int, int, tuple[CounterSamples, ...], SearchResult[Any], float]:
-    """Do one run up to the choice; give its number, seed, samples, candidates and time."""
+) -> _Found:
+    """Do one run up to the choice: one kind of samples after the other."""
     started = time.perf_counter()
-    pools = draw_pools(original, material, parameters, run=run, wanted=sizes[-1])
     seed = run_seed(parameters, run)
+    dosages = parameters.dosages(len(material.split.parts.train))
+    before = judge.before.score.tolist()
     search = Search(
         refitter,
         judge,
@@ -227,8 +349,48 @@ def _search(
         name=f"run {run}",
         advance=advance,
     )
-    found = search.run(pools, sizes, before=judge.before, threshold=parameters.all_above, seed=seed)
-    return run, seed, pools, found, time.perf_counter() - started
+    pools: dict[str, tuple[CounterSamples, ...]] = {}
+    missing: DataError | None = None
+    for kind in kinds_of(material, parameters):
+        try:
+            pools[kind] = draw_pools(
+                original,
+                material,
+                parameters,
+                kind=kind,
+                gaps=before,
+                run=run,
+                wanted=dosages[-1].count,
+            )
+        except DataError as error:
+            missing = error
+            continue
+        search.run(
+            pools[kind],
+            material.tried(kind, dosages),
+            before=before,
+            threshold=parameters.all_above,
+            seed=seed,
+        )
+        if search.reached(parameters.all_above):
+            break
+    if not pools and missing is not None:
+        raise missing
+    result = search.result(pools, seed=seed)
+    return _Found(run, seed, pools, result, time.perf_counter() - started)
+
+
+def kinds_of(material: Material, parameters: MitigationParameters) -> tuple[Kind, ...]:
+    """Give the kinds of samples to try, in order."""
+    if parameters.samples != "auto":
+        return (parameters.samples,)
+    seeds = min(
+        len(material.seeds(target, side))
+        for target in material.targets
+        for side in material.sides(target, parameters.side)
+    )
+    # The other kinds move many members a little; of a few, they would be learnt by heart.
+    return material.kinds if seeds >= FEW_SEEDS else material.kinds[:1]
 
 
 def run_seed(parameters: MitigationParameters, run: int) -> int:
@@ -236,16 +398,28 @@ def run_seed(parameters: MitigationParameters, run: int) -> int:
     return parameters.seed + run - 1
 
 
-def _standing(original: Any, material: Material) -> tuple[Standing, Callable[[Any], Standing]]:
+def _standing(
+    original: Any, material: Material, before: Findings
+) -> tuple[Standing, Callable[[Any], Standing]]:
     """Give how the original does, and a way to find out how any model does."""
     parts = material.split.parts
     # As many queries as an audit may make, so that the figures are the audits'.
-    allowed = material.audit_parameters.max_queries or _CANDIDATE_QUERIES
+    allowed = before.parameters.budget(_CANDIDATE_QUERIES)
     everywhere = material.measure(material.audited, max_queries=allowed)
     held_out = material.measure(parts.test, max_queries=allowed)
 
     def stand(model: Any) -> Standing:
-        return Standing(material.accuracy(model, parts.test), everywhere(model), held_out(model))
+        decisions, labels = material.decisions(model, parts.test), material.favourable[parts.test]
+        right = decisions == labels
+        return Standing(
+            accuracy=float(right.mean()),
+            balanced_accuracy=float(
+                np.mean([right[labels == one].mean() for one in (False, True)])
+            ),
+            favourable_share=float(decisions.mean()),
+            everywhere=everywhere(model),
+            held_out=held_out(model),
+        )
 
     return stand(original), stand
 
@@ -255,30 +429,25 @@ def _outcome(
     before: Findings,
     stand: Callable[[Any], Standing],
     material: Material,
-    run: int,
-    seed: int,
-    pools: tuple[CounterSamples, ...],
-    found: SearchResult[Any],
-    seconds: float,
+    found: _Found,
 ) -> RunOutcome:
     """Measure and audit what a run chose."""
-    audit: AuditComparison
-    if found.model is None:
+    result = found.result
+    if result.model is None:
         model, after = original, before
     else:
-        model = dataclasses.replace(original, model=found.model, file_sha256=None, card={})
+        model = dataclasses.replace(original, model=result.model, file_sha256=None, card={})
         after = material.audit(model, material.audited)
-    audit = compare_audits(before, after, risen_by=RISEN_BY)
     return RunOutcome(
-        run=run,
-        seed=seed,
-        pools=pools,
-        candidates=found.candidates,
-        chosen=found.chosen,
+        run=found.run,
+        seed=found.seed,
+        pools=found.pools,
+        candidates=result.candidates,
+        chosen=result.chosen,
         model=model,
         standing=stand(model.model),
-        audit=audit,
-        seconds=seconds,
+        audit=compare_audits(before, after, risen_by=RISEN_BY),
+        seconds=found.seconds,
     )
 
 

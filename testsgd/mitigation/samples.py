@@ -19,6 +19,7 @@ from testsgd.models.refitting import Inputs
 
 Side = Literal["group", "rest"]
 Fallback = Literal["nearest", "none"]
+Kind = Literal["counter", "odds", "shifted"]
 
 # Samples that a model is asked about at once: never fewer than these, never more.
 _FEWEST, _MOST = 256, 16_384
@@ -63,8 +64,9 @@ class SamplingReport:
 class CounterSamples:
     """Samples of one side of one target, with the label that counters its discrimination.
 
-    They are in the order in which they should be added: first those to which the original model
-    gives that label, as drawn, then the relabelled ones, nearest to the decision boundary first.
+    They are in the order in which they should be added: as drawn; but of the kind ``"counter"``
+    those to which the original model gives that label come first, then the relabelled ones, nearest
+    to the decision boundary first.
 
     Attributes
     ----------
@@ -85,6 +87,15 @@ class CounterSamples:
         The target's place among the targets.
     report : SamplingReport
         How they were found.
+    targets : numpy.ndarray of float64, shape (n,)
+        The share of the favourable label that is to be learnt: 1 or 0 by the label carried, or,
+        of shifted samples, what the original model's score became.
+    anchors : numpy.ndarray of bool, shape (n,)
+        True where the other label is kept, as the original model has it.
+    kind : {"counter", "odds", "shifted"}
+        How they were chosen.
+    weights : numpy.ndarray of float64, shape (n,), or None
+        How much each counts, where their seeds have weights; None: all 1.
     """
 
     inputs: Inputs
@@ -95,6 +106,10 @@ class CounterSamples:
     side: Side
     target: int
     report: SamplingReport
+    targets: NDArray[np.float64]
+    anchors: NDArray[np.bool_]
+    kind: Kind = "counter"
+    weights: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.seeds)
@@ -107,7 +122,15 @@ class CounterSamples:
             seeds=self.seeds[:count],
             changes=self.changes[:count],
             relabelled=self.relabelled[:count],
+            targets=self.targets[:count],
+            anchors=self.anchors[:count],
+            weights=None if self.weights is None else self.weights[:count],
         )
+
+    @property
+    def carried(self) -> NDArray[np.bool_]:
+        """Whether each carries the favourable label: all but anchors carry the counter label."""
+        return np.asarray(self.anchors != self.favourable)
 
 
 class Source(Protocol):
@@ -143,26 +166,27 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """The draws that became samples.
+    """The draws that became samples, in the order in which they should be added.
 
     Attributes
     ----------
-    kept : numpy.ndarray of int64
-        Draws that the model gives the counter label, as drawn.
-    relabelled : numpy.ndarray of int64
-        Draws that it labels otherwise, nearest first.
+    numbers : numpy.ndarray of int64
+        Which draws.
+    relabelled : numpy.ndarray of bool
+        True where the original model gives another label than the one carried.
+    targets : numpy.ndarray of float64
+        The share of the favourable label that is to be learnt: 1 or 0, or what a score became.
+    anchors : numpy.ndarray of bool
+        True where the other label is kept, as the original model has it.
     report : SamplingReport
         How they were found.
     """
 
-    kept: NDArray[np.int64]
-    relabelled: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    relabelled: NDArray[np.bool_]
+    targets: NDArray[np.float64]
+    anchors: NDArray[np.bool_]
     report: SamplingReport
-
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """All draws, in order."""
-        return np.concatenate([self.kept, self.relabelled])
 
 
 def find_samples(
@@ -202,7 +226,7 @@ def find_samples(
     -------
     Found
     """
-    order = _drawing_order(generator, source.draws, max_draws)
+    order = drawing_order(generator, source.draws, max_draws)
     kept: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     others: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     drawn = count = 0
@@ -230,10 +254,17 @@ def find_samples(
         exhausted=drawn == len(order),
         nearness="score" if known else "unknown",
     )
-    return Found(all_kept[:wanted], relabelled, report)
+    numbers = np.concatenate([all_kept[:wanted], relabelled])
+    return Found(
+        numbers=numbers,
+        relabelled=np.arange(len(numbers)) >= len(numbers) - len(relabelled),
+        targets=np.full(len(numbers), float(favourable)),
+        anchors=np.zeros(len(numbers), dtype=bool),
+        report=report,
+    )
 
 
-def _drawing_order(generator: np.random.Generator, draws: int, most: int) -> NDArray[np.int64]:
+def drawing_order(generator: np.random.Generator, draws: int, most: int) -> NDArray[np.int64]:
     """Give at most so many of the numbers of all draws, none twice, in random order."""
     if draws <= max(_SHUFFLED, _TIMES * most):
         return generator.permutation(draws)[:most].astype(np.int64)
@@ -242,15 +273,20 @@ def _drawing_order(generator: np.random.Generator, draws: int, most: int) -> NDA
     return np.asarray(pd.unique(drawn)[:most], dtype=np.int64)
 
 
+def scores_of(model: Any, inputs: Inputs) -> NDArray[np.float64] | None:
+    """Ask a model for its scores of the favourable label; None if it tells labels only."""
+    scorer: Callable[[Inputs], NDArray[np.float64] | None] | None = getattr(model, "scores", None)
+    return None if scorer is None else scorer(inputs)
+
+
 def _nearest_first(
     source: Source, model: Any, numbers: NDArray[np.int64], favourable: bool
 ) -> tuple[NDArray[np.int64], bool]:
     """Order draws that the model labels otherwise by how little is missing; say if it is known."""
-    scorer: Callable[[Inputs], NDArray[np.float64] | None] | None = getattr(model, "scores", None)
     scores = np.zeros(len(numbers))
     for start in range(0, len(numbers), _MOST):
         part = slice(start, start + _MOST)
-        found = None if scorer is None else scorer(source.make(numbers[part]))
+        found = scores_of(model, source.make(numbers[part]))
         if found is None:
             return numbers, False
         scores[part] = found

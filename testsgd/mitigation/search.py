@@ -7,17 +7,21 @@ that lose no more than that, the one with the smallest score is chosen. Held-out
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.parameters import Dosage
+from testsgd.mitigation.samples import CounterSamples, Kind
 from testsgd.models import Examples, Refitter
 
 M = TypeVar("M")
+
+# Scores in the same step of so much are taken for equal; drawn ones have about that error.
+NEAR = 0.005
 
 # So many steps in a row without a better candidate end a search for all groups above a score.
 _PATIENCE = 2
@@ -35,8 +39,12 @@ class Candidate:
         Which stage of the retraining, from 0.
     name : str
         The stage in words.
+    kind : str
+        Which samples; ``"none"`` without any.
     taken : tuple of int
         Samples taken of each pool.
+    weight : float
+        How much each counts beside a training row.
     accuracy_drop : float
         Percentage points of accuracy lost on the validation rows.
     scores : tuple of float
@@ -48,7 +56,9 @@ class Candidate:
     step: int
     stage: int
     name: str
+    kind: Kind | Literal["none"]
     taken: tuple[int, ...]
+    weight: float
     accuracy_drop: float
     scores: tuple[float, ...]
     allowed: bool
@@ -119,89 +129,128 @@ class Search(Generic[M]):
         self._name = name
         self._advance = advance
         self._best: tuple[Candidate, M] | None = None
+        self._candidates: list[Candidate] = []
+        self._chosen: Candidate | None = None
 
     def run(
         self,
         pools: Sequence[CounterSamples],
-        sizes: Sequence[int],
+        dosages: Sequence[Dosage],
         *,
         before: Sequence[float],
         threshold: float | None,
         seed: int,
-    ) -> SearchResult[M]:
-        """Search.
+    ) -> None:
+        """Try samples of one kind, with those tried before in mind.
 
         Parameters
         ----------
         pools : sequence of CounterSamples
             The samples that there are of each side of each target.
-        sizes : sequence of int
-            Numbers of samples to try, ascending.
+        dosages : sequence of Dosage
+            Numbers and weights of samples to try, ascending.
         before : sequence of float
             The original model's score for each target.
         threshold : float, optional
             A target whose score is no larger needs no more samples, and when all are there the
-            search ends. None: all sizes are tried.
+            search ends. None: all dosages are tried.
         seed : int
             Of the retrainings.
-
-        Returns
-        -------
-        SearchResult
         """
-        self._best = None
-        candidates: list[Candidate] = []
-        best: Candidate | None = None
-        taken = tuple(0 for _ in pools)
+        taken, weight = tuple(0 for _ in pools), 0.0
         scores: Sequence[float] = before
         fruitless = 0
-        for step, size in enumerate(sizes, start=1):
+        for step, dosage in enumerate(dosages, start=1):
+            if dosage.weight != 1 and not self._refitter.takes_weights:
+                continue
             wanting = [
                 place
                 for place, pool in enumerate(pools)
                 if threshold is None or not scores[pool.target] <= threshold
             ]
-            more = share_out(size - sum(taken), wanting, taken, [len(pool) for pool in pools])
-            if more == taken:
+            there = [len(pool) for pool in pools]
+            more = share_out(dosage.count - sum(taken), wanting, taken, there)
+            if not sum(more):
                 continue
-            taken = more
-            found = self._step(pools, taken, step=step, seed=seed)
-            candidates += found
+            # Where there are fewer samples than asked for, they weigh as much as those would.
+            heavier = dosage.weight * max(1.0, dosage.count / sum(more))
+            if not self._refitter.takes_weights:
+                heavier = 1.0
+            if (more, heavier) == (taken, weight):
+                continue
+            taken, weight = more, heavier
+            found = self._step(pools, taken, weight, step=step, seed=seed)
+            self._candidates += found
             latest = best_of(found, ())
             scores = scores if latest is None else latest.scores
-            better = best_of([*found, best] if best else found, before)
-            fruitless = fruitless + 1 if better is best else 0
-            best = better
+            # Of equal ones that of the kind tried first stays.
+            better = best_of([self._chosen, *found] if self._chosen else found, before)
+            fruitless = fruitless + 1 if better is self._chosen else 0
+            self._chosen = better
             if self._advance is not None:
                 self._advance()
-            if threshold is not None and best is not None:
-                done = worst_of(best.scores) <= threshold
-                if done or fruitless >= _PATIENCE:
-                    break
-        model = None if best is None else self._model(best, pools, seed)
-        return SearchResult(tuple(candidates), best, model)
+            tired = threshold is not None and bool(self._chosen) and fruitless >= _PATIENCE
+            if tired or self.reached(threshold):
+                break
+
+    def reached(self, threshold: float | None) -> bool:
+        """Say whether the best candidate's scores are all no larger than a threshold."""
+        if threshold is None or self._chosen is None:
+            return False
+        return worst_of(self._chosen.scores) <= threshold
+
+    def result(
+        self, pools: Mapping[str, Sequence[CounterSamples]], *, seed: int
+    ) -> SearchResult[M]:
+        """Give what was tried and what was chosen.
+
+        Parameters
+        ----------
+        pools : mapping from str to sequence of CounterSamples
+            The samples by their kind, to retrain with if the journal alone knows the one chosen.
+        seed : int
+            Of the retrainings.
+        """
+        chosen = self._chosen
+        model = None if chosen is None else self._model(chosen, pools[chosen.kind], seed)
+        return SearchResult(tuple(self._candidates), chosen, model)
 
     def only(self, *, weights: Any = None, seed: int) -> SearchResult[M]:
         """Retrain without samples, perhaps with weights of the training rows, and choose."""
-        self._best = None
-        found = self._judged(self._refitter.refit(None, weights=weights, seed=seed), 0, ())
+        stages = self._refitter.refit(None, weights=weights, seed=seed)
+        found = self._judged(stages, 0, "none", (), 1.0)
         best = best_of(found, ())
         model = self._best[1] if best is not None and self._best is not None else None
         return SearchResult(tuple(found), best, model)
 
     def _step(
-        self, pools: Sequence[CounterSamples], taken: tuple[int, ...], *, step: int, seed: int
+        self,
+        pools: Sequence[CounterSamples],
+        taken: tuple[int, ...],
+        weight: float,
+        *,
+        step: int,
+        seed: int,
     ) -> list[Candidate]:
-        name = f"{self._name}, step {step}"
+        kind = pools[0].kind
+        name = f"{self._name}, {kind}, step {step}"
         known = self._journal.get(name)
-        if known is not None and tuple(known[0]["taken"] if known else ()) == taken:
+        if known is not None:
             return [_candidate(figures) for figures in known]
-        stages = self._refitter.refit(added(pools, taken), seed=step_seed(seed, step))
-        found = self._judged(stages, step, taken)
+        extra = added(pools, taken, weight)
+        stages = self._refitter.refit(extra, seed=step_seed(seed, step))
+        found = self._judged(stages, step, kind, taken, weight)
         self._journal.keep(name, [asdict(candidate) for candidate in found])
         return found
 
-    def _judged(self, stages: Any, step: int, taken: tuple[int, ...]) -> list[Candidate]:
+    def _judged(
+        self,
+        stages: Any,
+        step: int,
+        kind: Kind | Literal["none"],
+        taken: tuple[int, ...],
+        weight: float,
+    ) -> list[Candidate]:
         found = []
         for place, stage in enumerate(stages):
             drop, scores = self._judge(stage.model)
@@ -209,7 +258,9 @@ class Search(Generic[M]):
                 step,
                 place,
                 stage.name,
+                kind,
                 taken,
+                weight,
                 drop,
                 tuple(float(score) for score in scores),
                 # Half a row more than the budget is a matter of rounding.
@@ -226,7 +277,7 @@ class Search(Generic[M]):
         """Give the chosen candidate's model; retrain if it is known from the journal only."""
         if self._best is not None and self._best[0] == chosen:
             return self._best[1]
-        extra = added(pools, chosen.taken)
+        extra = added(pools, chosen.taken, chosen.weight)
         for place, stage in enumerate(
             self._refitter.refit(extra, seed=step_seed(seed, chosen.step))
         ):
@@ -238,8 +289,8 @@ class Search(Generic[M]):
 def best_of(candidates: Sequence[Candidate], before: Sequence[float]) -> Candidate | None:
     """Give the allowed candidate with the smallest scores, if they are below those before.
 
-    Candidates are compared by their worst score, then by the sum. Of equal ones the first is given:
-    with fewer samples, or retrained for a shorter time.
+    Candidates are compared by their worst score in steps of :data:`NEAR`, then by accuracy: what is
+    smaller than the sampling error of a score is not paid for.
     """
     limit = badness(before) if before else (math.inf, math.inf)
     better = [one for one in candidates if one.allowed and one.badness < limit]
@@ -304,14 +355,19 @@ def step_seed(seed: int, step: int) -> int:
     return int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
 
 
-def added(pools: Sequence[CounterSamples], taken: Sequence[int]) -> Examples | None:
-    """Join the first samples of each pool; None if there are none."""
+def added(
+    pools: Sequence[CounterSamples], taken: Sequence[int], weight: float = 1.0
+) -> Examples | None:
+    """Join the first samples of each pool, with a weight; None if there are none."""
     joined: Examples | None = None
     for pool, count in zip(pools, taken, strict=True):
         if count == 0:
             continue
         some = pool.take(count)
-        examples = Examples(some.inputs, np.full(len(some), some.favourable))
+        weights = some.weights
+        if weight != 1:
+            weights = weight * (np.ones(len(some)) if weights is None else weights)
+        examples = Examples(some.inputs, some.carried, weights, some.targets)
         joined = examples if joined is None else joined.join(examples)
     return joined
 
@@ -322,5 +378,7 @@ def _candidate(figures: dict[str, Any]) -> Candidate:
     )
 
 
-def _order(candidate: Candidate) -> tuple[tuple[float, float], int, int]:
-    return candidate.badness, candidate.step, candidate.stage
+def _order(candidate: Candidate) -> tuple[float, ...]:
+    worst, total = candidate.badness
+    near = math.floor(worst / NEAR) if math.isfinite(worst) else worst
+    return near, candidate.accuracy_drop, worst, total, candidate.step, candidate.stage

@@ -17,12 +17,16 @@ from testsgd.auditing import (
     run_audit,
 )
 from testsgd.data import Table
-from testsgd.mitigation.material import DataSplit, Material, Places, Side, counter_label
+from testsgd.mitigation.material import DataSplit, Material, Places, counter_label
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.samples import CounterSamples, Kind, Side
+from testsgd.mitigation.soft_labels import cross_fitted
 from testsgd.mitigation.table_samples import sample_rows
 from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, Model
+
+# The step of shifted samples: the training rows of the group stay beside them and hold back.
+_STRENGTH = 2.0
 
 
 class TableMaterial(Material):
@@ -46,6 +50,7 @@ class TableMaterial(Material):
     ) -> None:
         super().__init__(table.specification, favourable, split, targets, audit_parameters)
         self.table = table
+        self._probabilities: NDArray[np.float64] | None = None
         self._inside = [target.rule_set.matches(table) for target in targets]
 
     @property
@@ -77,7 +82,9 @@ class TableMaterial(Material):
         place: int,
         side: Side,
         *,
+        kind: Kind,
         wanted: int,
+        share: float,
         parameters: MitigationParameters,
         generator: np.random.Generator,
     ) -> CounterSamples:
@@ -94,7 +101,28 @@ class TableMaterial(Material):
             generator=generator,
             side=side,
             target=place,
+            kind=kind,
+            share=share,
+            strength=_STRENGTH,
         )
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """All of them: rows are retrained on in seconds."""
+        return ("counter", "odds", "shifted")
+
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """Give cross-fitted probabilities, found once."""
+        if self._probabilities is None:
+            parts = self.split.parts
+            self._probabilities = cross_fitted(
+                self.table,
+                self.favourable,
+                parts.train,
+                parts.validation,
+                seed=self.audit_parameters.seed,
+            )
+        return self._probabilities
 
     def measure(self, places: Places, *, max_queries: int) -> Callable[[Model], Estimates]:
         """Get ready to measure the targets' rates on some rows, for any model."""

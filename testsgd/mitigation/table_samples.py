@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import Table, category_text
-from testsgd.mitigation.samples import CounterSamples, Fallback, Side, find_samples
+from testsgd.mitigation.choosing import find
+from testsgd.mitigation.samples import CounterSamples, Fallback, Kind, Side
 from testsgd.models import Model
 from testsgd.sampling import Draws, drawn_neighbours
 
@@ -26,6 +27,9 @@ def sample_rows(
     generator: np.random.Generator,
     side: Side,
     target: int,
+    kind: Kind = "counter",
+    share: float = 0.0,
+    strength: float = 1.0,
 ) -> CounterSamples:
     """Generate samples from the perturbation neighbourhood of some rows.
 
@@ -51,11 +55,19 @@ def sample_rows(
         If the model gives too few of them that label: add those that are nearest to the decision
         boundary, or give fewer.
     generator : numpy.random.Generator
-        Same state, same samples; asked for more, the same first ones.
+        Same state, same samples; of the kind counter, asked for more, the same first ones.
     side : {"group", "rest"}
         Whose members the rows are.
     target : int
         The target's place among the targets.
+    kind : {"counter", "odds", "shifted"}
+        How they are chosen: those that the model gives the counter label; by the chance that it
+        does; or as they come, with what the model says moved. See
+        :mod:`testsgd.mitigation.choosing`.
+    share : float
+        Of shifted samples, how many are to change their label.
+    strength : float
+        Of shifted samples, how many times the step is made that this takes.
 
     Returns
     -------
@@ -79,11 +91,14 @@ def sample_rows(
     (20, True)
     """
     source = _Neighbours(table, seeds)
-    found = find_samples(
+    found = find(
         source,
         model,
+        kind,
         favourable=favourable,
         wanted=wanted,
+        share=share,
+        strength=strength,
         max_draws=max_draws,
         fallback=fallback,
         generator=generator,
@@ -97,10 +112,13 @@ def sample_rows(
         favourable=favourable,
         seeds=draws.rows,
         changes=_changes(table, draws, frame, changed),
-        relabelled=np.arange(len(numbers)) >= len(found.kept),
+        relabelled=found.relabelled,
         side=side,
         target=target,
         report=found.report,
+        targets=found.targets,
+        anchors=found.anchors,
+        kind=kind,
     )
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.data import Texts
-from testsgd.mitigation.samples import CounterSamples, Fallback, Side, find_samples
+from testsgd.mitigation.choosing import find
+from testsgd.mitigation.samples import CounterSamples, Fallback, Kind, Side
 from testsgd.models import TextModel
 from testsgd.rules import Mentions
 from testsgd.sampling import Replacer
@@ -26,6 +27,9 @@ def sample_texts(
     generator: np.random.Generator,
     side: Side,
     target: int,
+    kind: Kind = "counter",
+    share: float = 0.0,
+    strength: float = 1.0,
 ) -> CounterSamples:
     """Generate samples from some texts.
 
@@ -45,7 +49,7 @@ def sample_texts(
     seeds : numpy.ndarray of int
         The texts to start from, no place twice: for the group those with a term of each of its
         categories, for the rest those that lack one of its terms.
-    favourable, wanted, max_draws, fallback, generator, side, target
+    favourable, wanted, max_draws, fallback, generator, side, target, kind, share, strength
         As for :func:`testsgd.mitigation.table_samples.sample_rows`.
 
     Returns
@@ -57,11 +61,14 @@ def sample_texts(
     Zhang et al., TestSGD, section 4.3 and RQ3.
     """
     source = _Variants(texts, mentions, group if side == "group" else ((), ()), seeds)
-    found = find_samples(
+    found = find(
         source,
         model,
+        kind,
         favourable=favourable,
         wanted=wanted,
+        share=share,
+        strength=strength,
         max_draws=max_draws,
         fallback=fallback,
         generator=generator,
@@ -73,10 +80,13 @@ def sample_texts(
         favourable=favourable,
         seeds=seeds[numbers].astype(np.int64),
         changes=source.changes(numbers),
-        relabelled=np.arange(len(numbers)) >= len(found.kept),
+        relabelled=found.relabelled,
         side=side,
         target=target,
         report=found.report,
+        targets=found.targets,
+        anchors=found.anchors,
+        kind=kind,
     )
 
 

@@ -33,7 +33,7 @@ class Adam:
     parameters : list of numpy.ndarray of float32
         Changed in place by :meth:`step`.
     learning_rate : float
-        Length of a step whose gradient is always the same.
+        Length of a step whose gradient is always the same; it may be changed between steps.
 
     References
     ----------
@@ -43,7 +43,7 @@ class Adam:
 
     def __init__(self, parameters: list[Floats], learning_rate: float) -> None:
         self._parameters = parameters
-        self._learning_rate = learning_rate
+        self.learning_rate = learning_rate
         self._first = [np.zeros_like(parameter) for parameter in parameters]
         self._second = [np.zeros_like(parameter) for parameter in parameters]
         self._steps = 0
@@ -52,7 +52,7 @@ class Adam:
         """Go one step against the gradients."""
         self._steps += 1
         rate = np.float32(
-            self._learning_rate
+            self.learning_rate
             * math.sqrt(1 - _SECOND_DECAY**self._steps)
             / (1 - _FIRST_DECAY**self._steps)
         )
@@ -72,7 +72,7 @@ def train(
     *,
     schedule: RowSchedule,
     generator: np.random.Generator,
-) -> Iterator[tuple[Layer, ...]]:
+) -> Iterator[tuple[int, tuple[Layer, ...]]]:
     """Train ReLU layers and one sigmoid output to the least cross-entropy and decay.
 
     Parameters
@@ -92,8 +92,10 @@ def train(
 
     Yields
     ------
-    tuple of Layer
-        The network after each epoch, or the mean of those so far.
+    epoch : int
+        From 1.
+    layers : tuple of Layer
+        The network after it, or the mean of those so far.
     """
     parameters = [layer.weights.copy() for layer in layers]
     parameters += [layer.bias.copy() for layer in layers]
@@ -102,6 +104,7 @@ def train(
     decay = np.float32(schedule.decay)
     means = [parameter.copy() for parameter in parameters]
     for epoch in range(1, schedule.epochs + 1):
+        adam.learning_rate = schedule.rate(epoch - 1)
         order = generator.permutation(len(inputs))
         with single_threaded_products():
             for start in range(0, len(order), schedule.batch_size):
@@ -112,7 +115,8 @@ def train(
                 adam.step(slopes)
         for mean, parameter in zip(means, parameters, strict=True):
             mean += (parameter - mean) / np.float32(epoch)
-        yield _layers_of(means if schedule.averaged else parameters, layers)
+        if epoch % schedule.every == 0 or epoch == schedule.epochs:
+            yield epoch, _layers_of(means if schedule.averaged else parameters, layers)
 
 
 def _layers_of(parameters: list[Floats], layers: tuple[Layer, ...]) -> tuple[Layer, ...]:

@@ -68,6 +68,7 @@ class EstimatorRefitter:
         self._card = dict(card)
         self._training = training
         self.kind = f"{type(estimator).__name__}, fitted anew"
+        self.takes_weights = weight_parameter(estimator) is not None
 
     def refit(
         self,

@@ -69,6 +69,7 @@ class KerasRefitter:
         self._rows = isinstance(training.inputs, pd.DataFrame)
         self._schedule = schedule or (KERAS_ANEW if from_scratch else KERAS_ON)
         self.goes_on = not from_scratch
+        self.takes_weights = True
         start = "from the original weights" if self.goes_on else "from scratch"
         self.kind = f"{model.kind}, {start}"
         if not network.compiled:

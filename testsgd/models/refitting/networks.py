@@ -61,6 +61,7 @@ class NetworkRefitter:
         self._inputs = self._encode(training)
         self._schedule = schedule or (ROWS_ANEW if from_scratch else ROWS_ON)
         self.goes_on = not from_scratch
+        self.takes_weights = True
         start = "from the original weights" if self.goes_on else "from scratch"
         self.kind = f"{model.kind}, {start}"
 
@@ -98,7 +99,7 @@ class NetworkRefitter:
             schedule=self._schedule,
             generator=generator,
         )
-        for epoch, trained in enumerate(passes, start=1):
+        for epoch, trained in passes:
             yield Stage(self._with(trained), f"epoch {epoch}")
 
     def write(self, model: NetworkModel, folder: Path, about: Mapping[str, Any]) -> list[Path]:

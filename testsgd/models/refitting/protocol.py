@@ -144,10 +144,13 @@ class Refitter(Protocol[M]):
         What is trained and how, in words for a report.
     goes_on : bool
         True if training starts from the original weights.
+    takes_weights : bool
+        True if examples may count more or less than others.
     """
 
     kind: str
     goes_on: bool
+    takes_weights: bool
 
     def refit(
         self,

@@ -70,6 +70,7 @@ class TextNetworkRefitter:
         self._words = model.vocabulary.numbers(training.texts)
         self._schedule = schedule or (TEXTS_ANEW if from_scratch else TEXTS_ON)
         self.goes_on = not from_scratch
+        self.takes_weights = True
         start = "from the original weights" if self.goes_on else "from scratch"
         self.kind = f"{model.kind}, {start}"
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testsgd.reporting.mitigation.phrases import (
-    FEW_HELD_OUT,
+    FEW,
     NO_BREAK,
     accuracy,
     accuracy_change,
     budget,
     enough,
+    judged_where,
     largest,
     largest_mean,
     over_runs,
@@ -83,7 +84,7 @@ def _held_out(summary: MitigationSummary) -> str:
     pairs = list(zip(summary.targets, summary.spreads, strict=True))
     judged = [(one, spread) for one, spread in pairs if enough(one.held_out_before)]
     if not judged:
-        return f"held-out {many}: fewer than {FEW_HELD_OUT} on one side, too few to tell"
+        return f"held-out {many}: fewer than {FEW} on one side, too few to tell"
     before = largest(target.held_out_before.score for target, _ in judged)
     after = largest_mean(spread.held_out_score for _, spread in judged)
     return f"held-out {many}: {_change(before, None if after is None else after.mean)}"
@@ -96,7 +97,10 @@ def _cost(summary: MitigationSummary) -> Answer:
     on = f"{plural(summary.split.held_out, f'held-out {words.one}')}"
     if summary.kept_run is None:
         line = f"the original model is kept: {before} accuracy on {on}"
-        tried = f"no candidate lost {budget(limit)} or less on validation {words.many}"
+        where = judged_where(summary.split, words.many)
+        tried = f"no candidate lost {budget(limit)} or less {where}"
+        if any(candidate.allowed for candidate in summary.candidates):
+            tried = f"no candidate within {budget(limit)} {where} had a smaller difference"
         return Answer(question, "nothing", (line, tried), "plain")
     drop = summary.accuracy_drop.mean
     mean = over_runs(len(summary.runs))

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 
 from testsgd.reporting.geometry import Label, Scale, Side, Whisker, linear_scale, place_labels
 from testsgd.reporting.mitigation.phrases import (
-    FEW_HELD_OUT,
+    FEW,
+    KINDS,
     accuracy_change,
     candidate_score,
     enough,
     largest,
     score,
+    weight,
 )
 from testsgd.reporting.mitigation.summary import (
     CandidateSummary,
@@ -77,11 +79,12 @@ class Shift:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One candidate of the trade-off chart; `y` counts from the top."""
+    """One candidate of the trade-off chart; `y` counts from the top, `kind` is of its samples."""
 
     x: float
     y: float
     allowed: bool
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,15 @@ class Chosen:
 
 @dataclass(frozen=True)
 class TradeOff:
-    """Accuracy lost against the worst target's score, of all candidates."""
+    """Accuracy lost against the worst target's score, of all candidates.
+
+    `kinds` are those of the points, to be told apart by their shapes.
+    """
 
     x_scale: Scale
     y_scale: Scale
     points: tuple[Candidate, ...]
+    kinds: tuple[str, ...]
     chosen: tuple[Chosen, ...]
     budget: float
     origin: Chosen | None
@@ -154,7 +161,7 @@ def gap_rows(
         Sides without rows have no gap to draw.
     """
     few = target.held_out_before
-    remark = "" if enough(few) else f"fewer than {FEW_HELD_OUT} on one side: too few to tell"
+    remark = "" if enough(few) else f"fewer than {FEW} on one side: too few to tell"
     return (
         _rows(f"All {many}", target.before, target.after if kept else None, scale, ""),
         _rows(f"Held-out {many}", few, target.held_out_after if kept else None, scale, remark),
@@ -287,14 +294,16 @@ def trade_off(summary: MitigationSummary) -> TradeOff | None:
     marks = tuple(
         Chosen(*at, label, title) for (at, _, title), label in zip(marked, labels, strict=True)
     )
+    dots = tuple(
+        Candidate(*_place(one.accuracy_drop, reached, x_scale, y_scale), one.allowed, one.kind)
+        for one, reached in shown
+        if not one.chosen
+    )
     return TradeOff(
         x_scale=x_scale,
         y_scale=y_scale,
-        points=tuple(
-            Candidate(*_place(one.accuracy_drop, reached, x_scale, y_scale), one.allowed)
-            for one, reached in shown
-            if not one.chosen
-        ),
+        points=dots,
+        kinds=tuple(kind for kind in ("none", *KINDS) if any(one.kind == kind for one in dots)),
         chosen=marks if before is None else marks[:-1],
         budget=x_scale.place(limit / 100),
         origin=None if before is None else marks[-1],
@@ -314,7 +323,8 @@ def _label(one: CandidateSummary, summary: MitigationSummary) -> str:
 
 def _title(one: CandidateSummary) -> str:
     return (
-        f"Run {one.run}, chosen: {plural(one.samples, 'sample')}, {one.stage}; accuracy "
+        f"Run {one.run}, chosen: {plural(one.samples, 'sample')} of the kind {one.kind}, weight "
+        f"{weight(one.weight)}, {one.stage}; accuracy "
         f"{accuracy_change(one.accuracy_drop)} points, difference {score(candidate_score(one))} "
         "points"
     )

@@ -9,6 +9,7 @@ from testsgd.reporting.mitigation.phrases import (
     accuracy,
     accuracy_change,
     candidate_score,
+    estimated,
     largest,
     largest_mean,
     method,
@@ -16,7 +17,9 @@ from testsgd.reporting.mitigation.phrases import (
     sentence,
     spread_changes,
     spread_scores,
+    weight,
 )
+from testsgd.reporting.mitigation.sample_sentences import kept_label
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
     ComparisonSummary,
@@ -123,8 +126,9 @@ def runs_grid(summary: MitigationSummary) -> Grid:
         Column(f"{what}, all {words.many}", "strong"),
         Column(f"{what}, held-out", "number"),
         Column("Accuracy change, held-out", "number"),
-        Column("Accuracy change, validation", "number"),
+        Column(_judged_heading(summary), "number"),
         Column("Samples added", "number"),
+        Column("Kind, weight"),
         Column("Largest of any group", "number"),
         Column("Differences that grew", "number"),
         Column("Time", "number"),
@@ -138,6 +142,7 @@ def runs_grid(summary: MitigationSummary) -> Grid:
                 accuracy_change(run.accuracy_drop),
                 accuracy_change(run.validation_drop),
                 "none" if run.samples is None else count(run.samples),
+                NOTHING if run.kind is None else f"{run.kind}, {weight(run.weight)}",
                 score(run.worst),
                 count(run.risen),
                 seconds(run.seconds),
@@ -158,6 +163,10 @@ def runs_grid(summary: MitigationSummary) -> Grid:
         )
         rows.append(Row(("Mean", *means, *[""] * (len(columns) - 4))))
     return Grid("Run by run", columns, tuple(rows))
+
+
+def _judged_heading(summary: MitigationSummary) -> str:
+    return f"Accuracy change, {'estimated' if estimated(summary.split) else 'validation'}"
 
 
 def _mean(spread: Spread | None) -> str:
@@ -224,7 +233,7 @@ def comparisons_grid(summary: MitigationSummary) -> Grid:
         ),
         Row(
             (
-                "Counter-labelled samples",
+                "Retraining with samples",
                 spread_scores(largest_mean(one.score for one in summary.spreads)),
                 spread_scores(largest_mean(one.held_out_score for one in summary.spreads)),
                 spread_changes(summary.accuracy_drop),
@@ -261,32 +270,40 @@ def samples_grid(summary: MitigationSummary) -> Grid:
     columns = (
         Column("Samples of", "name"),
         Column("Run", "number"),
+        Column("Kind, weight"),
         Column("Label"),
         Column(f"Training {words.many}", "number"),
         Column("Drawn", "number"),
-        Column("Different", "number"),
         Column("With that label", "number"),
-        Column("Relabelled", "number"),
         Column("Added", "strong"),
+        Column("By the model", "number"),
+        Column("Relabelled", "number"),
+        Column("Anchors", "number"),
     )
     rows = tuple(
         Row(
             (
                 _whose(target, one, words, only=len(summary.targets) == 1),
                 str(one.run),
+                f"{one.kind}, {weight(one.weight)}" if one.added else one.kind,
                 one.label,
                 count(one.seeds),
                 count(one.drawn),
-                count(one.distinct),
-                count(one.counter_labelled),
-                count(one.relabelled),
+                f"{count(one.counter_labelled)} of {count(one.distinct)}",
                 count(one.added),
+                *_added(one),
             )
         )
         for target in summary.targets
         for one in target.samples
     )
     return Grid("Samples", columns, rows)
+
+
+def _added(one: SamplesSummary) -> tuple[str, ...]:
+    if not one.added:
+        return (NOTHING,) * 3
+    return tuple(count(number) for number in (kept_label(one), one.relabelled, one.anchors))
 
 
 def _whose(target: TargetSummary, one: SamplesSummary, words: Words, *, only: bool) -> str:
@@ -300,9 +317,11 @@ def candidates_grid(summary: MitigationSummary) -> Grid:
     what = "Difference" if len(summary.targets) == 1 else "Worst target"
     columns = (
         Column("Run", "number"),
+        Column("Kind"),
         Column("Samples", "number"),
+        Column("Weight of each", "number"),
         Column("Stage", "name"),
-        Column("Accuracy change, validation", "number"),
+        Column(_judged_heading(summary), "number"),
         Column(what, "strong"),
         Column("Judged"),
     )
@@ -310,7 +329,9 @@ def candidates_grid(summary: MitigationSummary) -> Grid:
         Row(
             (
                 str(one.run),
+                one.kind,
                 count(one.samples),
+                weight(one.weight) if one.samples else NOTHING,
                 one.stage,
                 accuracy_change(one.accuracy_drop),
                 score(candidate_score(one)),

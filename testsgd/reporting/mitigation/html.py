@@ -93,6 +93,7 @@ def render_mitigation_html(summary: MitigationSummary) -> str:
             notes=mitigation_notes(summary),
             accuracy=phrases.accuracy,
             budget=phrases.budget,
+            estimated=phrases.estimated(summary.split),
             spread_scores=phrases.spread_scores,
         )
     )

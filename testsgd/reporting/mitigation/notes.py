@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.mitigation.phrases import FEW_HELD_OUT, budget
+from testsgd.reporting.mitigation.phrases import FEW, budget, estimated
 from testsgd.reporting.mitigation.summary import MitigationSummary
 from testsgd.reporting.notes import Note
 from testsgd.reporting.vocabulary import words_for
 from testsgd.reporting.wording import count, size_points
 from testsgd.reporting.words import Words
+
+KIND_MEANINGS = {
+    "counter": "Samples that the original model itself gives the label wanted, as in the paper; "
+    "where it gives too few that label, the nearest to its decision boundary may be relabelled.",
+    "odds": "Samples drawn with the chance that the original model gives them the label wanted, "
+    "which all of them then carry.",
+    "shifted": "Samples as they come, for which what the original model says is moved towards the "
+    "label wanted by the same step for all, set by how many decisions the difference asks to "
+    "change; those that the step carries across the decision boundary are relabelled, and those "
+    "that stay on the other side are anchors.",
+}
 
 
 def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
@@ -28,26 +39,30 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             ),
         ),
         Note(
-            "Counter-labelled samples",
-            "Samples are drawn as the audit draws them, from training "
-            f"{many} only, and labelled against the difference: where the model gives the group "
-            f"“{label}” too seldom, samples of the group carry that label, or samples of "
-            f"{words.others} carry the other. Kept are those that the original model itself labels "
-            "so. Where they are too few, the nearest to the decision boundary may be relabelled; "
-            "the table of samples counts them.",
+            "Samples",
+            f"Samples are drawn as the audit draws them, from training {many} only, to counter the "
+            f"difference: where the model gives the group “{label}” too seldom, samples of the "
+            f"group are to get that label, samples of {words.others} the other. There may be "
+            "samples of both sides or of the smaller one only. A sample can weigh more than a "
+            f"training {words.one}: the largest number is tried with larger weights too, and where "
+            "there are fewer samples than asked for, each weighs more.",
         ),
+        *(Note(f"Kind of samples: {kind}", meaning) for kind, meaning in KIND_MEANINGS.items()),
+        *_softened(summary, words),
         Note(
-            f"Three kinds of {many}",
-            f"The model is retrained on {count(split.training)} training {many}. Candidates are "
-            f"compared on {count(split.validation)} validation {many}, and the one with the lowest "
-            f"score among those that lose at most {limit} of accuracy there is chosen. The "
-            f"{count(split.held_out)} held-out {many} are touched once, at the end.",
+            f"Training, validation and held-out {many}",
+            f"The model is retrained on {count(split.training)} training {many} and the samples. "
+            f"Candidates may lose at most {limit} of accuracy, {_judged(summary, words)}. Of those "
+            f"that do not lose more, the one with the lowest score on all {many} but the held-out "
+            "is chosen; of several whose scores lie in the same half point, the one that loses "
+            f"least accuracy. The {count(split.held_out)} held-out {many} are touched once, at the "
+            "end.",
         ),
         Note(
             f"All {many} and held-out {many}",
             f"All {many} are those of the audit, so their figures compare with it; but the model "
             f"has seen most of them in training. Held-out {many} are fewer, but retraining has "
-            f"seen none of them. With fewer than {FEW_HELD_OUT} on one side they are not used to "
+            f"seen none of them. With fewer than {FEW} on one side they are not used to "
             "tell anything.",
         ),
         Note(
@@ -74,3 +89,40 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
 
 def _whom(words: Words) -> str:
     return "people" if words.kind == "rows" else words.many
+
+
+def _softened(summary: MitigationSummary, words: Words) -> list[Note]:
+    """Say what softened labels are, where a network may have learnt them."""
+    settings, many = summary.settings, words.many
+    if not settings.soften:
+        return []
+    start = (
+        f"Labels are full of chance, and a network that is trained for long learns the chance in "
+        f"those of its training {many} by heart, which costs accuracy. "
+    )
+    rest = "What can learn labels only, such as a classifier of scikit-learn, learns these."
+    if words.kind == "texts":
+        if settings.from_scratch:
+            return []
+        what = (
+            "So a network that testsgd trained learns its own earlier scores of them in their "
+            "place: only samples move it. Other models learn the labels as they are."
+        )
+        return [Note("Softened labels", f"{start}{what}")]
+    what = (
+        f"So a network learns probabilities of “{summary.data.label.favourable}” in their place, "
+        f"which are cross-fitted: each is by another model, gradient boosting, which was fitted to "
+        f"other {many}, so that no label has a part in its own probability. "
+    )
+    return [Note("Softened labels", f"{start}{what}{rest}")]
+
+
+def _judged(summary: MitigationSummary, words: Words) -> str:
+    """Say how the accuracy that candidates lose was judged, as a phrase."""
+    labels = f"the labels of the {count(summary.split.validation)} validation {words.many}"
+    if not estimated(summary.split):
+        return f"judged by {labels}"
+    return (
+        f"judged half by {labels}, which are few, and half by cross-fitted probabilities: by how "
+        f"often its decisions on all {words.many} but the held-out are expected to be right"
+    )

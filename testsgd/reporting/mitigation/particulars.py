@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.mitigation.phrases import budget
+from testsgd.reporting.mitigation.phrases import KINDS, budget, estimated
 from testsgd.reporting.mitigation.summary import MitigationSummary
 from testsgd.reporting.particulars import Section, data_section, model_section, section
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import count, moment, seconds, share, size_points
+from testsgd.reporting.wording import count, moment, seconds, series, share, size_points
 
 SIDES = {
-    "auto": "the side with fewer members",
+    "auto": "the smaller side, if it has less than a tenth, or else of both",
     "group": "the group",
     "rest": "everybody else",
     "both": "the group and everybody else",
@@ -47,6 +47,7 @@ def mitigation_particulars(summary: MitigationSummary) -> tuple[Section, ...]:
             (f"Validation {many}", count(split.validation)),
             (f"Held-out {many}", count(split.held_out)),
             ("Where the split is from", split.source),
+            ("What candidates lose is judged by", _judged_by(summary)),
             ("What is doubtful about it", split.warning),
         ),
         _settings(summary),
@@ -72,6 +73,7 @@ def _settings(summary: MitigationSummary) -> Section:
         ),
         ("Accuracy that may be lost", budget(chosen.max_accuracy_drop)),
         ("Runs", count(chosen.runs)),
+        ("Kinds of samples tried", _kinds(summary)),
         ("Numbers of samples tried in a run", count(chosen.steps)),
         ("Samples in the first step", count(chosen.fewest_samples)),
         (f"In the last step, of the training {words.many}", share(chosen.largest_share)),
@@ -79,5 +81,20 @@ def _settings(summary: MitigationSummary) -> Section:
         ("If there are too few", FALLBACKS[chosen.fallback]),
         ("Samples drawn for a target, at most", count(chosen.max_draws)),
         ("Retrained", summary.refitted_as),
+        ("Networks learn", "softened labels" if chosen.soften else "the labels as they are"),
         ("Seed", str(chosen.seed)),
     )
+
+
+def _judged_by(summary: MitigationSummary) -> str:
+    many = words_for(summary.data.kind).many
+    if estimated(summary.split):
+        return f"the labels of validation {many} and cross-fitted probabilities, half and half"
+    return f"the labels of validation {many}"
+
+
+def _kinds(summary: MitigationSummary) -> str:
+    if summary.settings.samples != "auto":
+        return summary.settings.samples
+    tried = {candidate.kind for candidate in summary.candidates}
+    return series([kind for kind in KINDS if kind in tried])

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from testsgd.reporting.mitigation.summary import (
     CandidateSummary,
     RatesSummary,
+    SplitSummary,
     Spread,
     TargetSpread,
     TargetSummary,
 )
-from testsgd.reporting.wording import MINUS, NOTHING, plural, size_points
+from testsgd.reporting.wording import MINUS, NOTHING, count, plural, size_points
 
 STATUS_NAMES = {
     "mitigated": "Mitigated",
@@ -25,11 +26,14 @@ STATUS_NAMES = {
     "no_candidate": "Original model kept",
 }
 
+# The kinds of samples as the command line calls them, in the order in which they are tried.
+KINDS = ("counter", "odds", "shifted")
+
 # In figures with a bracket, lines may break before it but not inside.
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
-# With fewer on one side, held-out rows cannot tell.
-FEW_HELD_OUT = 30
+# With fewer on one side, rows cannot tell much.
+FEW = 30
 
 
 def accuracy(share: float | None) -> str:
@@ -95,6 +99,29 @@ def score(size: float | None) -> str:
     ('29.4', True)
     """
     return NOTHING if size is None else f"{100 * size:.1f}"
+
+
+def weight(value: float | None) -> str:
+    """Write how much a sample counts beside a training example.
+
+    Examples
+    --------
+    >>> weight(1.0), weight(1.436), weight(1234.5)
+    ('1', '1.44', '1,234')
+    """
+    if value is None:
+        return NOTHING
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def estimated(split: SplitSummary) -> bool:
+    """Say whether candidates' accuracy was estimated, as there are few validation rows."""
+    return split.judged_by == "probabilities"
+
+
+def judged_where(split: SplitSummary, many: str) -> str:
+    """Say where candidates' accuracy is known from, to stand behind it in a sentence."""
+    return "by the estimate" if estimated(split) else f"on the validation {many}"
 
 
 def method(name: str, *, first: bool = False) -> str:
@@ -231,8 +258,27 @@ def candidate_score(candidate: CandidateSummary) -> float | None:
 
 
 def enough(rates: RatesSummary) -> bool:
-    """Say whether there are enough held-out rows on both sides to tell anything."""
-    return min(rates.n_in, rates.n_out) >= FEW_HELD_OUT
+    """Say whether there are enough rows on both sides to tell anything."""
+    return min(rates.n_in, rates.n_out) >= FEW
+
+
+def smaller_side(rates: RatesSummary) -> tuple[int, str]:
+    """Give how many rows the smaller side has, and which side it is."""
+    return min((rates.n_in, "in the group"), (rates.n_out, "outside"), key=lambda side: side[0])
+
+
+def span(numbers: Sequence[int]) -> str:
+    """Write a number of every run, or from where to where it goes.
+
+    Examples
+    --------
+    >>> span([1440, 1440]), span([249, 239, 253]), span([0])
+    ('1,440', '239 to 253', 'none')
+    """
+    low, high = min(numbers), max(numbers)
+    if low == high:
+        return count(low) if low else "none"
+    return f"{count(low)} to {count(high)}"
 
 
 def from_to(before: float, after: float) -> str:

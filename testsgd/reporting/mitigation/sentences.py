@@ -8,18 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testsgd.reporting.mitigation.phrases import (
-    FEW_HELD_OUT,
+    FEW,
     accuracy_change,
+    budget,
     candidate_score,
     changes_over_runs,
     cost,
     enough,
+    estimated,
     from_to,
+    judged_where,
     largest,
     largest_mean,
     lost_points,
     method,
     score,
+    smaller_side,
 )
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
@@ -27,7 +31,6 @@ from testsgd.reporting.mitigation.summary import (
     ComparisonSummary,
     MitigationSettings,
     RunSummary,
-    SamplesSummary,
     SplitSummary,
     Spread,
     TargetSpread,
@@ -67,7 +70,6 @@ def runs_sentence(
 
 
 def kept_sentence(
-    settings: MitigationSettings,
     targets: Sequence[TargetSummary],
     runs: Sequence[RunSummary],
     kept_run: int,
@@ -86,6 +88,36 @@ def kept_sentence(
     ]
 
 
+def few_sentence(targets: Sequence[TargetSummary], words: Words) -> list[str]:
+    """Say where a target's score hangs on few rows, all of them counted."""
+    few = [target for target in targets if not enough(target.before)]
+    if not few:
+        return []
+    if len(targets) > 1:
+        have = "has" if len(few) == 1 else "have"
+        return [
+            f"{count(len(few))} of {count(len(targets))} targets {have} fewer than {FEW} "
+            f"{words.many} on one side in all: such scores hang on few {words.many}."
+        ]
+    number, side = smaller_side(few[0].before)
+    return [
+        f"The target's score hangs on {plural(number, words.one)}: of all {words.many}, no more "
+        f"are {side}."
+    ]
+
+
+def judging_sentence(settings: MitigationSettings, split: SplitSummary, words: Words) -> list[str]:
+    """Say how the accuracy that candidates lose was judged, if not by validation rows alone."""
+    if not estimated(split):
+        return []
+    return [
+        f"One of the {count(split.validation)} validation {words.many} is worth more than the "
+        f"{budget(settings.max_accuracy_drop)} of accuracy that may be lost, so what candidates "
+        "lose was estimated: as the mean of what these labels say and of what probabilities by a "
+        f"model of the other {words.many} expect for all {words.many} but the held-out."
+    ]
+
+
 def held_out_sentence(
     targets: Sequence[TargetSummary],
     spreads: Sequence[TargetSpread],
@@ -100,16 +132,11 @@ def held_out_sentence(
         if enough(target.held_out_before) and target.held_out_before.score is not None
     ]
     if not judged and len(targets) == 1:
-        rates = targets[0].held_out_before
-        side, number = ("in the group", rates.n_in)
-        if rates.n_out < rates.n_in:
-            side, number = ("outside", rates.n_out)
+        number, side = smaller_side(targets[0].held_out_before)
         are = "is" if number == 1 else "are"
         return f"{start} nothing can be told: {number or 'none'} of them {are} {side}."
     if not judged:
-        return (
-            f"{start} nothing can be told: each target has fewer than {FEW_HELD_OUT} on one side."
-        )
+        return f"{start} nothing can be told: each target has fewer than {FEW} on one side."
     before = largest(targets[place].held_out_before.score for place in judged)
     after = largest_mean(spreads[place].held_out_score for place in judged)
     what = "the difference" if len(targets) == 1 else "the largest difference of a target"
@@ -165,51 +192,6 @@ def _name(group: Described, words: Words) -> str:
     return shorten(words.target(group), _GROUP_LIMIT)
 
 
-def sample_sentences(
-    targets: Sequence[TargetSummary], split: SplitSummary, words: Words
-) -> list[str]:
-    """Say how many samples were added, with which label, and whether any had to be relabelled."""
-    samples = [one for target in targets for one in target.samples if one.added]
-    if not samples:
-        return []
-    runs = sorted({one.run for one in samples})
-    added = [sum(one.added for one in samples if one.run == run) for run in runs]
-    low, high = min(added), max(added)
-    number = plural(low, "sample") if low == high else f"{count(low)} to {count(high)} samples"
-    each = ""
-    if len(runs) > 1:
-        each = " in each run" if low == high else ", depending on the run"
-    kinds = sorted({(one.side, one.label) for one in samples})
-    of = ""
-    if len(kinds) == 1 and len(targets) == 1:
-        side, label = kinds[0]
-        whose = "the group" if side == "group" else words.others
-        of = f" of {whose} with the label “{label}”"
-    relabelled = sum(relabelled_among(one) for one in samples)
-    start = (
-        f"{number}{of} {'was' if low == high == 1 else 'were'} added to the "
-        f"{count(split.training)} training {words.many}{each}"
-    )
-    if not relabelled:
-        return [f"{start}; the original model gives all of them the label they carry."]
-    if relabelled == sum(added):
-        which = "none" if len(runs) == 1 else "none in any run"
-        return [
-            f"{start}; the original model gives {which} the label they carry, so those nearest to "
-            "the decision boundary were relabelled."
-        ]
-    share = 100 * relabelled / sum(added)
-    return [
-        f"{start}; {share:.0f}% of them were relabelled, nearest to the decision boundary first, "
-        "because too few carry the label by the original model."
-    ]
-
-
-def relabelled_among(samples: SamplesSummary) -> int:
-    """Count the relabelled among the samples that were added; they come after all others."""
-    return max(samples.added - samples.counter_labelled, 0)
-
-
 def comparison_sentence(comparisons: Sequence[ComparisonSummary]) -> list[str]:
     """Say what the other methods reached, whichever is better."""
     reached = [
@@ -226,6 +208,7 @@ def _accuracy(drop: Spread) -> str:
 
 def no_candidate_sentences(
     settings: MitigationSettings,
+    split: SplitSummary,
     targets: Sequence[TargetSummary],
     runs: Sequence[RunSummary],
     candidates: Sequence[CandidateSummary],
@@ -244,8 +227,8 @@ def no_candidate_sentences(
         which = "best one within the budget" if allowed else "one that loses least"
         sentences.append(
             f"{plural(len(candidates), 'candidate')} of {plural(len(runs), 'run')} were judged. "
-            f"The {which} loses {lost_points(best.accuracy_drop)} on the validation "
-            f"{words.many}{there}."
+            f"The {which} loses {lost_points(best.accuracy_drop)} "
+            f"{judged_where(split, words.many)}{there}."
         )
     before = largest(target.before.score for target in targets)
     if before is not None:

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditComparison, Estimates, Findings
-from testsgd.mitigation import RISEN_BY, Alternative, Candidate, MitigationOutcome, RunOutcome
+from testsgd.mitigation import (
+    RISEN_BY,
+    Alternative,
+    Candidate,
+    CounterSamples,
+    MitigationOutcome,
+    RunOutcome,
+)
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
     CandidateSummary,
@@ -114,10 +121,12 @@ def _settings(outcome: MitigationOutcome) -> MitigationSettings:
         steps=parameters.steps,
         fewest_samples=parameters.fewest_samples,
         largest_share=parameters.largest_share,
+        samples=parameters.samples,
         side=parameters.side,
         fallback=parameters.fallback,
         max_draws=parameters.max_draws,
         from_scratch=parameters.from_scratch,
+        soften=parameters.soften,
         seed=parameters.seed,
     )
 
@@ -128,6 +137,7 @@ def _split(outcome: MitigationOutcome) -> SplitSummary:
         training=len(split.parts.train),
         validation=len(split.parts.validation),
         held_out=len(split.parts.test),
+        judged_by="probabilities" if outcome.by_probabilities else "labels",
         source=split.source,
         warning=split.warning,
     )
@@ -150,28 +160,32 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
         samples=[
             _samples(outcome, run, pool)
             for run in outcome.runs
-            for pool, sampled in enumerate(run.pools)
-            if sampled.target == place
+            for pool in run.added_pools()
+            if pool.target == place
         ],
     )
 
 
-def _samples(outcome: MitigationOutcome, run: RunOutcome, place: int) -> SamplesSummary:
-    pool = run.pools[place]
+def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) -> SamplesSummary:
     report = pool.report
+    # Without a candidate there are samples, but nothing was trained on them.
+    added = pool.take(0) if run.chosen is None else pool
     label = outcome.material.specification.label
     others = [value for value in label.values or [] if value != label.favourable]
     unfavourable = others[0] if len(others) == 1 else f"not {label.favourable}"
     return SamplesSummary(
         run=run.run,
+        kind=pool.kind,
         side=pool.side,
         label=label.favourable if pool.favourable else unfavourable,
         seeds=report.seeds,
         drawn=report.drawn,
         distinct=report.distinct,
         counter_labelled=report.counter_labelled,
-        relabelled=report.relabelled,
-        added=0 if run.chosen is None else run.chosen.taken[place],
+        relabelled=int(added.relabelled.sum()),
+        anchors=int(added.anchors.sum()),
+        added=len(added),
+        weight=1.0 if run.chosen is None else run.chosen.weight,
     )
 
 
@@ -192,6 +206,8 @@ def _run(outcome: MitigationOutcome, run: RunOutcome) -> RunSummary:
     return RunSummary(
         run=run.run,
         seed=run.seed,
+        kind=None if run.chosen is None else run.chosen.kind,
+        weight=None if run.chosen is None else run.chosen.weight,
         samples=None if run.chosen is None else run.chosen.samples,
         validation_drop=0.0 if run.chosen is None else run.chosen.accuracy_drop,
         accuracy=run.standing.accuracy,
@@ -209,6 +225,8 @@ def _candidate(run: RunOutcome, candidate: Candidate) -> CandidateSummary:
         run=run.run,
         step=candidate.step,
         stage=candidate.name,
+        kind=candidate.kind,
+        weight=candidate.weight,
         samples=candidate.samples,
         accuracy_drop=candidate.accuracy_drop,
         scores=_known(candidate.scores),

@@ -31,8 +31,12 @@ class MitigationSettings(Part):
     largest_share: float = Field(
         description="samples added in the last step, as a share of the training rows"
     )
+    samples: Literal["auto", "counter", "odds", "shifted"] = Field(
+        description="which kinds of samples were tried; `auto`: one after the other"
+    )
     side: Literal["auto", "group", "rest", "both"] = Field(
-        description="whose samples are added: the group's, everybody else's, or the smaller side's"
+        description="whose samples are added: the group's, everybody else's, those of both, or, by "
+        "`auto`, those of both unless one side is small"
     )
     fallback: Literal["nearest", "none"] = Field(
         description="what to do where too few counter-labelled samples exist: relabel those "
@@ -40,6 +44,10 @@ class MitigationSettings(Part):
     )
     max_draws: int = Field(description="most samples drawn for a target in a run")
     from_scratch: bool = Field(description="false: retraining starts from the original weights")
+    soften: bool = Field(
+        description="true: networks learnt softened labels: of rows cross-fitted probabilities, of "
+        "texts the original's own scores; what can learn labels only learnt these"
+    )
     seed: int = Field(description="seed of every random choice")
 
 
@@ -47,8 +55,15 @@ class SplitSummary(Part):
     """Which rows are for what."""
 
     training: int = Field(description="rows that are trained on, and are the samples' seeds")
-    validation: int = Field(description="rows on which candidates' accuracy is compared")
+    validation: int = Field(
+        description="rows on which candidates' accuracy is compared, see `judged_by`"
+    )
     held_out: int = Field(description="rows that are touched once, at the end")
+    judged_by: Literal["labels", "probabilities"] = Field(
+        description="how the accuracy that a candidate loses was found: by the labels of the "
+        "validation rows, or, where one of these is worth more than the budget, as the mean of "
+        "that and of what cross-fitted probabilities of all rows but the held-out expect"
+    )
     source: str = Field(description="how the split was found, in words")
     warning: str = Field("", description="what is doubtful about it; empty if nothing is")
 
@@ -71,8 +86,13 @@ class SamplesSummary(Part):
     """The samples that were generated for one target, in one run."""
 
     run: int = Field(ge=1, description="which run")
+    kind: Literal["counter", "odds", "shifted"] = Field(
+        description="how they were chosen: those that the original model gives the counter label; "
+        "by the chance that it does; or as drawn, with what the model says of them moved towards "
+        "that label by one step for all"
+    )
     side: Literal["group", "rest"] = Field(description="whose members the samples are")
-    label: str = Field(description="the label they carry")
+    label: str = Field(description="the counter label: all but anchors carry it")
     seeds: int = Field(description="training rows of that side, which the samples are drawn from")
     drawn: int = Field(description="samples drawn; repetitions count")
     distinct: int = Field(description="different ones among them")
@@ -80,10 +100,14 @@ class SamplesSummary(Part):
         description="different ones that the original model gives the counter label"
     )
     relabelled: int = Field(
-        description="those added besides, nearest to the boundary, which the original model labels "
-        "otherwise"
+        description="of those added: which carry that label though the original model gives them "
+        "another"
     )
-    added: int = Field(description="samples in the training of the model that was kept")
+    anchors: int = Field(
+        description="of those added: which keep the other label, as the original model has it"
+    )
+    added: int = Field(description="samples in the training of the model that the run chose")
+    weight: float = Field(description="how much each counted beside a training row")
 
 
 class TargetSummary(Part):
@@ -115,8 +139,12 @@ class CandidateSummary(Part):
     run: int = Field(ge=1, description="which run")
     step: int = Field(ge=0, description="which number of samples; 0: retrained without any")
     stage: str = Field(description="when in the retraining, in words")
+    kind: Literal["none", "counter", "odds", "shifted"] = Field(
+        description="how its samples were chosen"
+    )
+    weight: float = Field(description="how much each sample counted beside a training row")
     samples: int = Field(ge=0, description="samples added to the training rows")
-    accuracy_drop: float = Field(description="points of accuracy lost on the validation rows")
+    accuracy_drop: float = Field(description="points of accuracy lost, as `judged_by` says")
     scores: list[float | None] = Field(
         description="each target's score on the rows that are not held out"
     )
@@ -129,11 +157,17 @@ class RunSummary(Part):
 
     run: int = Field(ge=1, description="which run")
     seed: int = Field(description="its seed")
+    kind: Literal["counter", "odds", "shifted"] | None = Field(
+        description="how they were chosen; null if no candidate was"
+    )
+    weight: float | None = Field(description="how much each counted; null if no candidate was")
     samples: int | None = Field(
         description="samples added for the candidate chosen; null if none met the budget, and the "
         "original model stands in for it"
     )
-    validation_drop: float = Field(description="points of accuracy lost on the validation rows")
+    validation_drop: float = Field(
+        description="points of accuracy lost on other rows than the held-out, as `judged_by` says"
+    )
     accuracy: float = Field(description="accuracy on the held-out rows")
     accuracy_drop: float = Field(description="points of accuracy lost on the held-out rows")
     scores: list[float | None] = Field(description="each target's score on all rows")

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from testsgd.reporting.mitigation.phrases import budget, cost, from_to, score, times, worst_target
+from testsgd.reporting.mitigation.phrases import (
+    budget,
+    cost,
+    from_to,
+    judged_where,
+    score,
+    times,
+    worst_target,
+)
+from testsgd.reporting.mitigation.sample_sentences import sample_sentences
 from testsgd.reporting.mitigation.sentences import (
     comparison_sentence,
+    few_sentence,
     held_out_sentence,
+    judging_sentence,
     kept_sentence,
     no_candidate_sentences,
     other_groups_sentences,
     runs_sentence,
-    sample_sentences,
 )
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
@@ -45,6 +55,7 @@ class _Outcome:
     """What the headline is made of."""
 
     settings: MitigationSettings
+    split: SplitSummary
     targets: Sequence[TargetSummary]
     spreads: Sequence[TargetSpread]
     accuracy_drop: Spread
@@ -117,7 +128,7 @@ def mitigation_verdict(
         is no better than before; mitigated.
     """
     words = words_for(data.kind)
-    outcome = _Outcome(settings, targets, spreads, accuracy_drop, words)
+    outcome = _Outcome(settings, split, targets, spreads, accuracy_drop, words)
     doubts = [split.warning] if split.warning else []
     if kept_run is None:
         allowed = any(candidate.allowed for candidate in candidates)
@@ -126,7 +137,9 @@ def mitigation_verdict(
             exit_code=FAILED,
             headline=_nothing_kept(outcome, allowed=allowed),
             sentences=[
-                *no_candidate_sentences(settings, targets, runs, candidates, words),
+                *no_candidate_sentences(settings, split, targets, runs, candidates, words),
+                *few_sentence(targets, words),
+                *judging_sentence(settings, split, words),
                 *comparison_sentence(comparisons),
                 *doubts,
             ],
@@ -134,10 +147,12 @@ def mitigation_verdict(
     status, headline = _headline(outcome)
     sentences = [
         *runs_sentence(targets, spreads, accuracy_drop, runs),
-        *kept_sentence(settings, targets, runs, kept_run, words),
+        *kept_sentence(targets, runs, kept_run, words),
+        *few_sentence(targets, words),
         held_out_sentence(targets, spreads, split, words),
         *other_groups_sentences(all_rows, runs, risen_by, words),
-        *sample_sentences(targets, split, words),
+        *sample_sentences(targets, kept_run, split, words),
+        *judging_sentence(settings, split, words),
         *comparison_sentence(comparisons),
         *doubts,
     ]
@@ -153,10 +168,11 @@ def mitigation_verdict(
 
 def _nothing_kept(outcome: _Outcome, *, allowed: bool) -> str:
     within = f"within {budget(outcome.settings.max_accuracy_drop)} of accuracy"
-    where = f"on the validation {outcome.words.many}, so the original model stays."
+    where = judged_where(outcome.split, outcome.words.many)
+    stays = "so the original model stays."
     if allowed:
-        return f"No retrained model {within} has a smaller difference {where}"
-    return f"No retrained model stayed {within} {where}"
+        return f"No retrained model {within} {where} has a smaller difference, {stays}"
+    return f"No retrained model stayed {within} {where}, {stays}"
 
 
 def _headline(outcome: _Outcome) -> tuple[str, str]:
