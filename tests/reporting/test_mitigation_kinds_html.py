@@ -48,7 +48,7 @@ def test_it_is_said_how_accuracy_was_judged() -> None:
     assert "Accuracy change, validation" in by_labels
     assert "estimate" not in by_labels
     assert "points of accuracy lost, estimated" in estimated
-    assert f"Accuracy is an estimate: the mean of that on the {rows}" in estimated
+    assert f"Accuracy is an estimate: the larger of what is lost on the {rows}" in estimated
     assert "Accuracy change, estimated" in estimated
     assert not re.search("(lost|change|loses?), validation", estimated)
 

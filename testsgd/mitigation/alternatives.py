@@ -132,6 +132,7 @@ def _weighted(
         search = Search(
             refitter,
             judge,
+            refuse=judge.one_sided,
             max_accuracy_drop=parameters.max_accuracy_drop,
             journal=Journal(None, {}),
             name=name,

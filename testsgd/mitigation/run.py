@@ -25,6 +25,9 @@ from testsgd.models import LoadedModel, Refitter
 # Rows or texts to ask a candidate about, at most, before its score is measured on draws.
 _CANDIDATE_QUERIES = 200_000
 
+# A candidate must decide either way at least so often, as a share of how often the original does.
+LEAST_SHARE = 0.5
+
 # With fewer training rows on a side only the first kind of samples is tried.
 FEW_SEEDS = 100
 
@@ -175,7 +178,7 @@ class Judge:
         The original's rates for the targets.
     by_probabilities : bool
         True: one validation row is worth more than the budget, so that the few labels alone cannot
-        say whether it is kept. The accuracy lost is then the mean of two estimates: by these
+        say whether it is kept. The accuracy lost is then the larger of two estimates: by these
         labels, and by the cross-fitted probabilities of all rows that are not held out.
     """
 
@@ -193,22 +196,43 @@ class Judge:
         few = max_accuracy_drop * len(validation) < 100
         self._chances = material.probabilities() if few else None
         self.by_probabilities = self._chances is not None
-        self._accuracy = self._accuracy_of(original if reference is None else reference)
+        self._accuracies = self._estimates_of(original if reference is None else reference)
+        self._shares = self._decided(original)
         self.before = self._measure(original)
 
     def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
         """Give the points of accuracy lost, and the targets' scores."""
-        lost = self._accuracy - self._accuracy_of(model)
+        estimates = self._estimates_of(model)
+        lost = max(
+            before - after for before, after in zip(self._accuracies, estimates, strict=True)
+        )
         return 100 * lost, self._measure(model).score.tolist()
 
-    def _accuracy_of(self, model: Any) -> float:
+    def one_sided(self, model: Any) -> bool:
+        """Say whether a model decides one way less than half as often as the original.
+
+        If everybody gets the same label no group is treated differently, at little accuracy where
+        nearly all have that label anyway. It is no better model.
+        """
+        now = self._decided(model)
+        return any(
+            after < LEAST_SHARE * before for before, after in zip(self._shares, now, strict=True)
+        )
+
+    def _decided(self, model: Any) -> tuple[float, float]:
+        """Give the shares of favourable and of other decisions on the validation rows."""
+        validation = self._material.split.parts.validation
+        share = float(self._material.decisions(model, validation).mean())
+        return share, 1 - share
+
+    def _estimates_of(self, model: Any) -> list[float]:
+        """Estimate a model's accuracy: by labels and, if these are few, by probabilities too."""
         material = self._material
         by_labels = material.accuracy(model, material.split.parts.validation)
         if self._chances is None:
-            return by_labels
+            return [by_labels]
         decisions = material.decisions(model, material.seen)
-        expected = expected_accuracy(decisions, self._chances[material.seen])
-        return (by_labels + expected) / 2
+        return [by_labels, expected_accuracy(decisions, self._chances[material.seen])]
 
 
 def reference_model(
@@ -344,6 +368,7 @@ def _search(
     search = Search(
         refitter,
         judge,
+        refuse=judge.one_sided,
         max_accuracy_drop=parameters.max_accuracy_drop,
         journal=journal,
         name=f"run {run}",

@@ -50,7 +50,7 @@ class Candidate:
     scores : tuple of float
         Each target's score on the rows that are not held out; NaN if one side has no rows.
     allowed : bool
-        Whether the accuracy lost is within the budget.
+        Whether the accuracy lost is within the budget, and nothing else is against it.
     """
 
     step: int
@@ -108,6 +108,8 @@ class Search(Generic[M]):
         Keeps the candidates' figures; steps that it knows are not done again.
     name : str
         Under which the journal keeps them.
+    refuse : callable, optional
+        Says of a model within the budget whether it is not to be taken all the same.
     advance : callable, optional
         Called after each step.
     """
@@ -120,6 +122,7 @@ class Search(Generic[M]):
         max_accuracy_drop: float,
         journal: Journal,
         name: str,
+        refuse: Callable[[M], bool] | None = None,
         advance: Callable[[], None] | None = None,
     ) -> None:
         self._refitter = refitter
@@ -127,6 +130,7 @@ class Search(Generic[M]):
         self._budget = max_accuracy_drop
         self._journal = journal
         self._name = name
+        self._refuse = refuse
         self._advance = advance
         self._best: tuple[Candidate, M] | None = None
         self._candidates: list[Candidate] = []
@@ -263,8 +267,9 @@ class Search(Generic[M]):
                 weight,
                 drop,
                 tuple(float(score) for score in scores),
-                # Half a row more than the budget is a matter of rounding.
-                drop <= self._budget + 1e-9,
+                # What is above the budget by a rounding error is within it.
+                drop <= self._budget + 1e-9
+                and not (self._refuse is not None and self._refuse(stage.model)),
             )
             found.append(candidate)
             if candidate.allowed and (

@@ -4,7 +4,8 @@ The labels of a training set are full of chance. A network that is trained on fu
 that chance by heart, which costs it accuracy on new rows and leaves none to be spent on fairness.
 So the training rows' labels are replaced by cross-fitted probabilities: another model, gradient
 boosting, is fitted on four fifths of the rows and says how probable the favourable label is for the
-rest. No row's own label has a part in its probability.
+rest. No row's own label has a part in its probability: not even in how the rows are parted, or in
+how long the model is fitted.
 
 They also tell what a changed decision is expected to cost: where p is the probability, a decision
 for the favourable label is right with the chance p. Over all rows this is known far better than
@@ -63,7 +64,7 @@ def cross_fitted(
         NaN for rows that are neither.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import KFold
 
     inputs, categorical = _inputs(table)
     labels = favourable.astype(np.int64)
@@ -80,16 +81,23 @@ def cross_fitted(
             random_state=seed,
         )
 
+    def ask(fitted: NDArray[np.intp], asked: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Fit to some rows, as long as a tenth of them gains by it, and ask about others."""
+        rows, known = inputs[fitted], labels[fitted]
+        fewest = min(int(known.sum()), int((1 - known).sum()))
+        if fewest == 0:
+            return np.full(len(asked), float(known[0]))
+        # To set a tenth apart there must be two of each label.
+        steps = model(_STEPS, stop=True).fit(rows, known).n_iter_ if fewest > 1 else _STEPS
+        chances = model(steps, stop=False).fit(rows, known).predict_proba(inputs[asked])
+        return np.asarray(chances[:, 1], dtype=np.float64)
+
     # One thread: the sums must not depend on how many processors there are.
     with threadpool_limits(1):
-        steps = model(_STEPS, stop=True).fit(inputs[training], labels[training]).n_iter_
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-        for fitted, left in folds.split(training, labels[training]):
-            one = model(steps, stop=False).fit(inputs[training[fitted]], labels[training[fitted]])
-            found[training[left]] = one.predict_proba(inputs[training[left]])[:, 1]
+        for fitted, left in KFold(FOLDS, shuffle=True, random_state=seed).split(training):
+            found[training[left]] = ask(training[fitted], training[left])
         if len(others):
-            whole = model(steps, stop=False).fit(inputs[training], labels[training])
-            found[others] = whole.predict_proba(inputs[others])[:, 1]
+            found[others] = ask(training, others)
     probabilities: NDArray[np.float64] = np.clip(found, _LEAST, 1 - _LEAST)
     return probabilities
 

@@ -113,8 +113,8 @@ def judging_sentence(settings: MitigationSettings, split: SplitSummary, words: W
     return [
         f"One of the {count(split.validation)} validation {words.many} is worth more than the "
         f"{budget(settings.max_accuracy_drop)} of accuracy that may be lost, so what candidates "
-        "lose was estimated: as the mean of what these labels say and of what probabilities by a "
-        f"model of the other {words.many} expect for all {words.many} but the held-out."
+        "lose was estimated twice: by these labels, and by what probabilities by a model of the "
+        f"other {words.many} expect for all {words.many} but the held-out. The larger counts."
     ]
 
 

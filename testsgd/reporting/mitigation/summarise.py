@@ -18,6 +18,7 @@ from testsgd.mitigation import (
     MitigationOutcome,
     RunOutcome,
 )
+from testsgd.reporting.mitigation.beside import decisions_sentence, terms_sentences
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
     CandidateSummary,
@@ -66,6 +67,8 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
     runs = [_run(outcome, run) for run in outcome.runs]
     drop = _over([run.accuracy_drop for run in runs])
     accuracy = _over([run.accuracy for run in runs])
+    balanced = _over([run.standing.balanced_accuracy for run in outcome.runs])
+    favourable = _over([run.standing.favourable_share for run in outcome.runs])
     candidates = [
         _candidate(run, candidate) for run in outcome.runs for candidate in run.candidates
     ]
@@ -85,6 +88,10 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         accuracy_before=outcome.standing.accuracy,
         accuracy_after=accuracy,
         accuracy_drop=drop,
+        balanced_before=outcome.standing.balanced_accuracy,
+        balanced_after=balanced,
+        favourable_before=outcome.standing.favourable_share,
+        favourable_after=favourable,
         targets=targets,
         spreads=spreads,
         runs=runs,
@@ -106,6 +113,17 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
             all_rows=everywhere,
             risen_by=RISEN_BY,
             comparisons=comparisons,
+            beside=[
+                decisions_sentence(
+                    favourable_before=outcome.standing.favourable_share,
+                    favourable_after=favourable,
+                    balanced_before=outcome.standing.balanced_accuracy,
+                    balanced_after=balanced,
+                    label=data.label.favourable,
+                    words=subject.words,
+                ),
+                *terms_sentences(targets),
+            ],
         ),
         seconds=outcome.seconds,
     )
@@ -157,6 +175,8 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
         held_out_before=_rates(outcome.standing.held_out, place, confidence),
         held_out_after=_rates(after.held_out, place, confidence),
         choice_before=_known([outcome.before_choice[place]])[0],
+        terms_before=subject_of(outcome.before, snippets=0).counterfactual(target.group),
+        terms_after=subject_of(outcome.everywhere.after, snippets=0).counterfactual(target.group),
         samples=[
             _samples(outcome, run, pool)
             for run in outcome.runs

@@ -10,7 +10,13 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.reporting.summary import DataSummary, ModelSummary, Part, RuleSummary
+from testsgd.reporting.summary import (
+    CounterfactualSummary,
+    DataSummary,
+    ModelSummary,
+    Part,
+    RuleSummary,
+)
 
 SCHEMA_NAME = "testsgd.mitigation/1"
 
@@ -61,8 +67,8 @@ class SplitSummary(Part):
     held_out: int = Field(description="rows that are touched once, at the end")
     judged_by: Literal["labels", "probabilities"] = Field(
         description="how the accuracy that a candidate loses was found: by the labels of the "
-        "validation rows, or, where one of these is worth more than the budget, as the mean of "
-        "that and of what cross-fitted probabilities of all rows but the held-out expect"
+        "validation rows, or, where one of these is worth more than the budget, as the larger "
+        "of that and of what cross-fitted probabilities of all rows but the held-out expect"
     )
     source: str = Field(description="how the split was found, in words")
     warning: str = Field("", description="what is doubtful about it; empty if nothing is")
@@ -125,6 +131,12 @@ class TargetSummary(Part):
     held_out_after: RatesSummary = Field(
         description="the model that was kept, on the held-out rows"
     )
+    terms_before: CounterfactualSummary | None = Field(
+        None, description="for texts: what the terms change by themselves, the original model"
+    )
+    terms_after: CounterfactualSummary | None = Field(
+        None, description="for texts: the same, the model that was kept"
+    )
     samples: list[SamplesSummary] = Field(description="what was generated, side by side and run")
     choice_before: float | None = Field(
         None,
@@ -148,7 +160,10 @@ class CandidateSummary(Part):
     scores: list[float | None] = Field(
         description="each target's score on the rows that are not held out"
     )
-    allowed: bool = Field(description="true: the accuracy lost is within the budget")
+    allowed: bool = Field(
+        description="true: the accuracy lost is within the budget, and the model does not decide "
+        "one way less than half as often as the original"
+    )
     chosen: bool = Field(description="true: the best of its run")
 
 
@@ -280,6 +295,14 @@ class MitigationSummary(Part):
     accuracy_before: float = Field(description="of the original model on the held-out rows")
     accuracy_after: Spread = Field(description="on the held-out rows, over the runs")
     accuracy_drop: Spread = Field(description="points lost on the held-out rows, over the runs")
+    balanced_before: float = Field(
+        description="mean of the original's accuracies on the held-out rows of either label"
+    )
+    balanced_after: Spread = Field(description="the same over the runs")
+    favourable_before: float = Field(
+        description="share of the held-out rows to which the original gives the favourable label"
+    )
+    favourable_after: Spread = Field(description="the same over the runs")
     targets: list[TargetSummary] = Field(description="the groups that were to be helped")
     spreads: list[TargetSpread] = Field(description="each target's scores over the runs")
     runs: list[RunSummary] = Field(description="one after another")

@@ -111,6 +111,7 @@ def mitigation_verdict(
     all_rows: AuditChange,
     risen_by: float,
     comparisons: Sequence[ComparisonSummary],
+    beside: Sequence[str] = (),
 ) -> MitigationVerdict:
     """Say in words what a mitigation reached, and what it cost.
 
@@ -119,6 +120,8 @@ def mitigation_verdict(
     settings, data, split, targets, spreads, accuracy_drop, kept_run, runs, candidates, all_rows, \
     risen_by, comparisons
         Parts of the summary, as its keys of the same names.
+    beside : sequence of str
+        Further sentences, on what a smaller difference may hide.
 
     Returns
     -------
@@ -150,6 +153,7 @@ def mitigation_verdict(
         *kept_sentence(targets, runs, kept_run, words),
         *few_sentence(targets, words),
         held_out_sentence(targets, spreads, split, words),
+        *beside,
         *other_groups_sentences(all_rows, runs, risen_by, words),
         *sample_sentences(targets, kept_run, split, words),
         *judging_sentence(settings, split, words),

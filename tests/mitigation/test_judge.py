@@ -1,0 +1,128 @@
+"""The judge of candidates: accuracy by labels, or by probabilities too where labels are few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from testsgd.auditing import AuditParameters
+from testsgd.data import Table, specification_from_mapping
+from testsgd.mitigation import DataSplit, TableMaterial, Target
+from testsgd.mitigation.run import Judge
+from testsgd.models import Model, Split, load_model
+from testsgd.rules import RuleSet, ValueRule
+
+SPECIFICATION = specification_from_mapping(
+    {
+        "dataset": {"name": "people"},
+        "label": {"column": "granted", "favourable": "yes", "values": ["no", "yes"]},
+        "features": {
+            "gender": {"type": "categorical", "values": ["f", "m"], "sensitive": True},
+            # No step leads anywhere else, so that the figures can be worked out by hand.
+            "place": {"type": "categorical", "values": ["here"]},
+            "number": {"type": "integer", "range": [0, 99], "sensitive": True},
+        },
+    }
+)
+WOMEN = Target(1, 0, RuleSet((ValueRule("gender", ("f",)),)), "less", 0.4)
+# Twenty rows to train on, ten to validate, ten held out.
+ROWS, TRAINING, VALIDATION = 40, 20, 10
+LABELS = np.arange(ROWS) % 2 == 0
+CHANCES = np.where(LABELS, 0.7, 0.2) + np.arange(ROWS) / 400
+
+
+class KnownChances(TableMaterial):
+    """Rows whose probabilities are known."""
+
+    known = True
+
+    def probabilities(self) -> NDArray[np.float64] | None:
+        return np.where(np.arange(ROWS) < 30, CHANCES, np.nan) if self.known else None
+
+
+def material(*, known: bool = True) -> KnownChances:
+    frame = pd.DataFrame(
+        {
+            "gender": pd.Categorical(["f" if row % 4 < 2 else "m" for row in range(ROWS)]),
+            "place": pd.Categorical(["here"] * ROWS),
+            "number": np.arange(ROWS),
+        }
+    )
+    rows = np.arange(ROWS)
+    split = DataSplit(Split(rows[:TRAINING], rows[TRAINING:30], rows[30:]), "by hand")
+    found = KnownChances(
+        Table(SPECIFICATION, frame, None), LABELS, split, (WOMEN,), AuditParameters(theta=0.05)
+    )
+    found.known = known
+    return found
+
+
+def model(likes: Callable[[int], bool]) -> Model:
+    """Give a model that decides by the row's number."""
+
+    def function(frame: pd.DataFrame) -> Any:
+        return np.array(["yes" if likes(number) else "no" for number in frame["number"]])
+
+    return load_model(function, SPECIFICATION).model
+
+
+def right(number: int) -> bool:
+    return bool(LABELS[number])
+
+
+def wrong_at(*numbers: int) -> Model:
+    return model(lambda number: right(number) != (number in numbers))
+
+
+# One of ten validation rows is worth 10 points.
+@pytest.mark.parametrize(("budget", "few"), [(9.99, True), (10.0, False), (0.0, True)])
+def test_labels_are_few_if_one_is_worth_more_than_the_budget(budget: float, few: bool) -> None:
+    assert Judge(wrong_at(), material(), budget).by_probabilities is few
+    assert not Judge(wrong_at(), material(known=False), budget).by_probabilities
+
+
+def test_by_labels_only_the_validation_rows_count() -> None:
+    judge = Judge(wrong_at(21), material(), 10.0)
+    for candidate, lost in (
+        (wrong_at(21), 0.0),
+        (wrong_at(21, 25, 28), 20.0),
+        (wrong_at(), -10.0),
+        (wrong_at(21, 0, 1, 2, 3, 35, 36), 0.0),
+    ):
+        assert judge(candidate)[0] == pytest.approx(lost)
+
+
+def test_by_probabilities_both_estimates_count_half() -> None:
+    judge = Judge(wrong_at(21), material(), 0.5)
+    # Wrong at 4, whose label is the favourable one with the chance 0.7 + 0.01; no validation row.
+    lost, _ = judge(wrong_at(21, 4))
+    assert lost == pytest.approx(100 * (0 + (0.71 - 0.29) / 30) / 2)
+    # Wrong at 25, which is one: its chance is 0.2 + 0.0625.
+    lost, _ = judge(wrong_at(21, 25))
+    assert lost == pytest.approx(100 * (1 / 10 + (0.7375 - 0.2625) / 30) / 2)
+    # Right at 21 in place of wrong, chance 0.2525: both gain.
+    lost, _ = judge(wrong_at())
+    assert lost == pytest.approx(-100 * (1 / 10 + (0.7475 - 0.2525) / 30) / 2)
+
+
+@pytest.mark.parametrize("budget", [0.5, 50.0])
+def test_scores_are_those_of_all_rows_but_the_held_out(budget: float) -> None:
+    judge = Judge(wrong_at(), material(), budget)
+    # Of 30 rows 16 are women's. One in two of each gender has the label.
+    assert judge.before.score == pytest.approx([0.0])
+    # Two women's labels go, 0 and 20, and a man's comes, 3.
+    _, (score,) = judge(wrong_at(0, 20, 3))
+    assert score == pytest.approx(abs(6 / 16 - 8 / 14))
+
+
+@pytest.mark.parametrize("budget", [0.5, 50.0])
+def test_held_out_rows_play_no_part(budget: float) -> None:
+    judge = Judge(wrong_at(2), material(), budget)
+    assert judge(wrong_at(7, *range(30, 40))) == judge(wrong_at(7))
+    other = Judge(wrong_at(2, 31, 39), material(), budget)
+    assert other(wrong_at(7)) == judge(wrong_at(7))
