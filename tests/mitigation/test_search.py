@@ -58,6 +58,20 @@ def test_nothing_is_chosen_if_nothing_is_allowed_or_better() -> None:
         assert len(found.candidates) == 4
 
 
+def test_a_model_may_be_refused_though_it_is_within_the_budget() -> None:
+    searching = Search(
+        FakeRefitter(by_samples),
+        lambda model: (0.0, [0.3 - model[0] / 100]),
+        max_accuracy_drop=0.5,
+        journal=Journal(None, {}),
+        name="run 1",
+        refuse=lambda model: model[0] == 20,
+    )
+    found = outcome(searching, [pool(100)], [10, 20], before=[0.4])
+    assert [one.allowed for one in found.candidates] == [True, True, False, False]
+    assert found.model == (10, 0)
+
+
 def test_of_equal_candidates_the_first_is_chosen() -> None:
     searching = search(FakeRefitter(by_samples), lambda model: (0.0, [0.1]))
     found = outcome(searching, [pool(100)], [10, 20], before=[0.4])

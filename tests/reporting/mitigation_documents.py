@@ -12,6 +12,8 @@ from audit_documents import census_document
 from text_documents import comments_document
 
 from testsgd.reporting.mitigation import MitigationSummary, mitigation_verdict
+from testsgd.reporting.mitigation.beside import decisions_sentence, terms_sentences
+from testsgd.reporting.vocabulary import words_for
 
 Rates = dict[str, Any]
 BUDGET = 0.5
@@ -426,7 +428,7 @@ def no_better_document() -> dict[str, Any]:
 def few_held_out_document() -> dict[str, Any]:
     """A small file: 200 held-out rows, 11 of them in the group; few samples, most relabelled.
 
-    Of few validation rows one is worth more than the budget.
+    What candidates lose of accuracy was estimated twice.
     """
     group: Group = (
         [value("gender", "female"), between("age", 60, 70)], 55, 0.7230, 0.5060, 0.5810, 0.5090,
@@ -511,6 +513,17 @@ def as_mitigation(document: dict[str, Any]) -> MitigationSummary:
                 all_rows=summary.all_rows,
                 risen_by=summary.risen_by,
                 comparisons=summary.comparisons,
+                beside=[
+                    decisions_sentence(
+                        favourable_before=summary.favourable_before,
+                        favourable_after=summary.favourable_after,
+                        balanced_before=summary.balanced_before,
+                        balanced_after=summary.balanced_after,
+                        label=summary.data.label.favourable,
+                        words=words_for(summary.data.kind),
+                    ),
+                    *terms_sentences(summary.targets),
+                ],
             )
         }
     )

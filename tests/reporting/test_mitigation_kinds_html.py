@@ -48,7 +48,7 @@ def test_it_is_said_how_accuracy_was_judged() -> None:
     assert "Accuracy change, validation" in by_labels
     assert "estimate" not in by_labels
     assert "points of accuracy lost, estimated" in estimated
-    assert f"Accuracy is an estimate: the larger of what is lost on the {rows}" in estimated
+    assert f"Accuracy lost is the larger of two estimates: on the {rows}" in estimated
     assert "Accuracy change, estimated" in estimated
     assert not re.search("(lost|change|loses?), validation", estimated)
 
@@ -101,3 +101,16 @@ def test_softened_labels_are_explained_if_there_are_any(soften: bool) -> None:
     document["settings"] |= {"soften": True, "from_scratch": True}
     meaning = words(part(render_mitigation_html(as_mitigation(document)), "meaning"))
     assert "Softened labels" not in meaning
+
+
+def test_candidates_that_decide_one_way_only_are_told_apart() -> None:
+    document = one_target_document()
+    page = render_mitigation_html(as_mitigation(document))
+    assert "one-sided" not in words(page)
+    assert "grey ones elsewhere" not in words(page)
+    refused = [one for one in document["candidates"] if one["allowed"] and not one["chosen"]][:3]
+    for one in refused:
+        one["allowed"] = False
+    section = words(part(render_mitigation_html(as_mitigation(document)), "cost"))
+    assert section.count("too one-sided") == 3
+    assert "grey ones elsewhere were refused" in section

@@ -219,7 +219,7 @@ def counter_samples(
     split = given.split()
     targets = given.targets(given.audit(progress))
     material = given.material(targets, split)
-    wanted = count or given.settings.sizes(len(split.parts.train))[-1]
+    wanted = count or given.settings.sizes(material.training_size)[-1]
     kind = kinds_of(material, given.settings)[0]
     pools = draw_pools(
         given.loaded,

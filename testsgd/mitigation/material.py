@@ -93,6 +93,16 @@ class Material(ABC):
         """The audited places that are not held out: what candidates' scores are measured on."""
         return np.setdiff1d(self.audited, self.split.parts.test)
 
+    @property
+    def training_size(self) -> int:
+        """How many of the audited rows or texts are trained on."""
+        return len(np.intersect1d(self.split.parts.train, self.audited))
+
+    @property
+    def validation(self) -> Places:
+        """The audited places that candidates' accuracy is judged on."""
+        return np.intersect1d(self.split.parts.validation, self.audited)
+
     @abstractmethod
     def examples(self, places: Places) -> Examples:
         """Give some rows or texts with their labels."""

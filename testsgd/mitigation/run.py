@@ -16,7 +16,7 @@ from testsgd.mitigation.alternatives import try_alternatives
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.material import Material
 from testsgd.mitigation.outcome import MitigationOutcome, RunOutcome, Standing
-from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
+from testsgd.mitigation.parameters import RISEN_BY, Dosage, MitigationParameters
 from testsgd.mitigation.samples import CounterSamples, Kind
 from testsgd.mitigation.search import Search, SearchResult, worst_of
 from testsgd.mitigation.soft_labels import expected_accuracy
@@ -96,8 +96,8 @@ def run_mitigation(
     reference = reference_model(original, refitter, material, parameters)
     judge = Judge(original.model, material, parameters.max_accuracy_drop, reference=reference)
     seconds["preparing"] = time.perf_counter() - started
-    dosages = parameters.dosages(len(material.split.parts.train))
-    steps = sum(len(material.tried(kind, dosages)) for kind in kinds_of(material, parameters))
+    kinds = kinds_of(material, parameters)
+    steps = sum(len(tried_of(material, parameters, kind)) for kind in kinds)
     total = parameters.runs * steps
     done = 0
 
@@ -192,7 +192,7 @@ class Judge:
     ) -> None:
         self._material = material
         self._measure = material.measure(material.seen, max_queries=_CANDIDATE_QUERIES)
-        validation = material.split.parts.validation
+        validation = material.validation
         few = max_accuracy_drop * len(validation) < 100
         self._chances = material.probabilities() if few else None
         self.by_probabilities = self._chances is not None
@@ -221,14 +221,14 @@ class Judge:
 
     def _decided(self, model: Any) -> tuple[float, float]:
         """Give the shares of favourable and of other decisions on the validation rows."""
-        validation = self._material.split.parts.validation
+        validation = self._material.validation
         share = float(self._material.decisions(model, validation).mean())
         return share, 1 - share
 
     def _estimates_of(self, model: Any) -> list[float]:
         """Estimate a model's accuracy: by labels and, if these are few, by probabilities too."""
         material = self._material
-        by_labels = material.accuracy(model, material.split.parts.validation)
+        by_labels = material.accuracy(model, material.validation)
         if self._chances is None:
             return [by_labels]
         decisions = material.decisions(model, material.seen)
@@ -363,7 +363,7 @@ def _search(
     """Do one run up to the choice: one kind of samples after the other."""
     started = time.perf_counter()
     seed = run_seed(parameters, run)
-    dosages = parameters.dosages(len(material.split.parts.train))
+    dosages = parameters.dosages(material.training_size)
     before = judge.before.score.tolist()
     search = Search(
         refitter,
@@ -392,7 +392,7 @@ def _search(
             continue
         search.run(
             pools[kind],
-            material.tried(kind, dosages),
+            tried_of(material, parameters, kind),
             before=before,
             threshold=parameters.all_above,
             seed=seed,
@@ -403,6 +403,14 @@ def _search(
         raise missing
     result = search.result(pools, seed=seed)
     return _Found(run, seed, pools, result, time.perf_counter() - started)
+
+
+def tried_of(material: Material, parameters: MitigationParameters, kind: Kind) -> Sequence[Dosage]:
+    """Give the numbers and weights of samples to try of a kind."""
+    dosages = parameters.dosages(material.training_size)
+    # If only one kind is tried, it is tried in full.
+    alone = len(kinds_of(material, parameters)) == 1
+    return dosages if alone else material.tried(kind, dosages)
 
 
 def kinds_of(material: Material, parameters: MitigationParameters) -> tuple[Kind, ...]:

@@ -25,6 +25,9 @@ ChosenTerms = tuple[tuple[int, ...], tuple[int, ...]]
 # The step of shifted samples: a sample stands in for the training text of the same words.
 _STRENGTH = 1.0
 
+# Of fewer training texts heavier samples are tried too.
+_FEW_TEXTS = 5_000
+
 
 class TextMaterial(Material):
     """Texts with labels, split in three.
@@ -118,9 +121,18 @@ class TextMaterial(Material):
         )
 
     def tried(self, kind: Kind, dosages: Sequence[Dosage]) -> Sequence[Dosage]:
-        """Give fewer than for rows: texts are few, and their networks take minutes."""
+        """Give fewer than for rows: where texts are many, a retraining takes minutes."""
         light = [dosage for dosage in dosages if dosage.weight == 1]
-        return light[-1:] if kind == "counter" else light
+        if kind == "counter":
+            return light[-1:]
+        return dosages if self.training_size < _FEW_TEXTS else light
+
+    def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
+        """Give the sides of a target that get samples: the group alone, if it is not said.
+
+        The rest is texts as they are, which the network has learnt already.
+        """
+        return ("group",) if choice == "auto" else super().sides(target, choice)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -17,6 +17,7 @@ from testsgd.reporting.mitigation.phrases import (
     largest_mean,
     over_runs,
     score,
+    within,
 )
 from testsgd.reporting.mitigation.summary import MitigationSummary
 from testsgd.reporting.vocabulary import words_for
@@ -101,6 +102,8 @@ def _cost(summary: MitigationSummary) -> Answer:
         tried = f"no candidate lost {budget(limit)} or less {where}"
         if any(candidate.allowed for candidate in summary.candidates):
             tried = f"no candidate within {budget(limit)} {where} had a smaller difference"
+        elif any(within(candidate, limit) for candidate in summary.candidates):
+            tried = f"each candidate within {budget(limit)} {where} was too one-sided"
         return Answer(question, "nothing", (line, tried), "plain")
     drop = summary.accuracy_drop.mean
     mean = over_runs(len(summary.runs))

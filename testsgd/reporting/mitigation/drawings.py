@@ -309,7 +309,7 @@ def trade_off(summary: MitigationSummary) -> TradeOff | None:
         origin=None if before is None else marks[-1],
         beyond=len(known) - len(shown),
         title=f"Accuracy lost against difference, of {plural(len(known), 'candidate')}; "
-        f"{count(sum(one.allowed for one, _ in known))} within the accuracy budget",
+        f"{count(sum(one.allowed for one, _ in known))} allowed",
     )
 
 

@@ -18,10 +18,12 @@ from testsgd.reporting.mitigation.phrases import (
     spread_changes,
     spread_scores,
     weight,
+    within,
 )
 from testsgd.reporting.mitigation.sample_sentences import kept_label
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
+    CandidateSummary,
     ComparisonSummary,
     GroupChange,
     MitigationSummary,
@@ -312,6 +314,20 @@ def _whose(target: TargetSummary, one: SamplesSummary, words: Words, *, only: bo
     return target.text if one.side == "group" else f"outside {target.text}"
 
 
+def _judgement(one: CandidateSummary, limit: float) -> str:
+    if one.chosen:
+        return "chosen"
+    if one.allowed:
+        return ""
+    return "too one-sided" if within(one, limit) else "loses too much"
+
+
+def _judged(one: CandidateSummary, limit: float) -> str:
+    if one.allowed:
+        return "chosen" if one.chosen else ""
+    return "loses too much" if one.accuracy_drop > limit else "one-sided"
+
+
 def candidates_grid(summary: MitigationSummary) -> Grid:
     """List all candidates, as they were judged."""
     what = "Difference" if len(summary.targets) == 1 else "Worst target"
@@ -335,7 +351,7 @@ def candidates_grid(summary: MitigationSummary) -> Grid:
                 one.stage,
                 accuracy_change(one.accuracy_drop),
                 score(candidate_score(one)),
-                "chosen" if one.chosen else "" if one.allowed else "loses too much",
+                _judgement(one, summary.settings.max_accuracy_drop),
             ),
             emphasis=one.chosen,
         )

@@ -94,6 +94,10 @@ def render_mitigation_html(summary: MitigationSummary) -> str:
             accuracy=phrases.accuracy,
             budget=phrases.budget,
             estimated=phrases.estimated(summary.split),
+            refused=any(
+                not one.allowed and phrases.within(one, summary.settings.max_accuracy_drop)
+                for one in summary.candidates
+            ),
             spread_scores=phrases.spread_scores,
         )
     )

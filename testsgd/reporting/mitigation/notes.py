@@ -44,19 +44,20 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             f"difference: where the model gives the group “{label}” too seldom, samples of the "
             f"group are to get that label, samples of {words.others} the other. There may be "
             "samples of both sides or of the smaller one only. A sample can weigh more than a "
-            f"training {words.one}: the largest number is tried with larger weights too, and where "
-            "there are fewer samples than asked for, each weighs more.",
+            f"training {words.one}: the largest number of some kinds is tried with larger weights "
+            "too, and where there are fewer samples than asked for, each weighs more.",
         ),
         *(Note(f"Kind of samples: {kind}", meaning) for kind, meaning in KIND_MEANINGS.items()),
         *_softened(summary, words),
         Note(
             f"Training, validation and held-out {many}",
             f"The model is retrained on {count(split.training)} training {many} and the samples. "
-            f"Candidates may lose at most {limit} of accuracy, {_judged(summary, words)}. Of those "
-            f"that do not lose more, the one with the lowest score on all {many} but the held-out "
-            "is chosen; of several whose scores lie in the same half point, the one that loses "
-            f"least accuracy. The {count(split.held_out)} held-out {many} are touched once, at the "
-            "end.",
+            f"Candidates may lose at most {limit} of accuracy, {_judged(summary, words)}. Nor "
+            "may they decide one way less than half as often as the original model: where "
+            f"all {many} get the same label there is no difference, and no use. Of the others, the "
+            f"one with the lowest score on all {many} but the held-out is chosen; of several whose "
+            "scores lie in the same half point, the one that loses least accuracy. The "
+            f"{count(split.held_out)} held-out {many} are touched once, at the end.",
         ),
         Note(
             f"All {many} and held-out {many}",
@@ -123,6 +124,7 @@ def _judged(summary: MitigationSummary, words: Words) -> str:
     if not estimated(summary.split):
         return f"judged by {labels}"
     return (
-        f"judged half by {labels}, which are few, and half by cross-fitted probabilities: by how "
-        f"often its decisions on all {words.many} but the held-out are expected to be right"
+        f"judged by {labels}, and by cross-fitted probabilities, that is, by how often their "
+        f"decisions on all {words.many} but the held-out are expected to be right; the larger loss "
+        "counts, for of many candidates the best by one estimate may be the one that was lucky"
     )

@@ -89,7 +89,7 @@ def _settings(summary: MitigationSummary) -> Section:
 def _judged_by(summary: MitigationSummary) -> str:
     many = words_for(summary.data.kind).many
     if estimated(summary.split):
-        return f"the labels of validation {many} and cross-fitted probabilities, half and half"
+        return f"the larger loss by labels of validation {many} and by cross-fitted probabilities"
     return f"the labels of validation {many}"
 
 

@@ -115,13 +115,19 @@ def weight(value: float | None) -> str:
 
 
 def estimated(split: SplitSummary) -> bool:
-    """Say whether candidates' accuracy was estimated, as there are few validation rows."""
+    """Say whether candidates' accuracy was estimated twice, by labels and by probabilities."""
     return split.judged_by == "probabilities"
+
+
+def within(candidate: CandidateSummary, limit: float) -> bool:
+    """Say whether a candidate is within the accuracy budget; it may be refused all the same."""
+    # A sum of points carries a rounding error.
+    return candidate.accuracy_drop <= limit + 1e-9
 
 
 def judged_where(split: SplitSummary, many: str) -> str:
     """Say where candidates' accuracy is known from, to stand behind it in a sentence."""
-    return "by the estimate" if estimated(split) else f"on the validation {many}"
+    return "by the larger of two estimates" if estimated(split) else f"on the validation {many}"
 
 
 def method(name: str, *, first: bool = False) -> str:

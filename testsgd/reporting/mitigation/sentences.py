@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from testsgd.reporting.mitigation.phrases import (
     FEW,
     accuracy_change,
-    budget,
     candidate_score,
     changes_over_runs,
     cost,
     enough,
-    estimated,
     from_to,
     judged_where,
     largest,
@@ -24,6 +22,7 @@ from testsgd.reporting.mitigation.phrases import (
     method,
     score,
     smaller_side,
+    within,
 )
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
@@ -103,18 +102,6 @@ def few_sentence(targets: Sequence[TargetSummary], words: Words) -> list[str]:
     return [
         f"The target's score hangs on {plural(number, words.one)}: of all {words.many}, no more "
         f"are {side}."
-    ]
-
-
-def judging_sentence(settings: MitigationSettings, split: SplitSummary, words: Words) -> list[str]:
-    """Say how the accuracy that candidates lose was judged, if not by validation rows alone."""
-    if not estimated(split):
-        return []
-    return [
-        f"One of the {count(split.validation)} validation {words.many} is worth more than the "
-        f"{budget(settings.max_accuracy_drop)} of accuracy that may be lost, so what candidates "
-        "lose was estimated twice: by these labels, and by what probabilities by a model of the "
-        f"other {words.many} expect for all {words.many} but the held-out. The larger counts."
     ]
 
 
@@ -225,11 +212,22 @@ def no_candidate_sentences(
         reached = candidate_score(best)
         there = f" and has a difference of {size_points(reached)}" if reached is not None else ""
         which = "best one within the budget" if allowed else "one that loses least"
+        refused = [
+            one for one in candidates if not one.allowed and within(one, settings.max_accuracy_drop)
+        ]
+        if allowed and refused:
+            which = "best one that was not refused"
         sentences.append(
             f"{plural(len(candidates), 'candidate')} of {plural(len(runs), 'run')} were judged. "
             f"The {which} loses {lost_points(best.accuracy_drop)} "
             f"{judged_where(split, words.many)}{there}."
         )
+        if refused:
+            was = "was" if len(refused) == 1 else "were"
+            sentences.append(
+                f"{count(len(refused))} {was} refused, though within the budget, for deciding one "
+                "way less than half as often as the original model."
+            )
     before = largest(target.before.score for target in targets)
     if before is not None:
         what = "The difference" if len(targets) == 1 else "The largest difference"

@@ -152,8 +152,8 @@ def _settings(outcome: MitigationOutcome) -> MitigationSettings:
 def _split(outcome: MitigationOutcome) -> SplitSummary:
     split = outcome.material.split
     return SplitSummary(
-        training=len(split.parts.train),
-        validation=len(split.parts.validation),
+        training=outcome.material.training_size,
+        validation=len(outcome.material.validation),
         held_out=len(split.parts.test),
         judged_by="probabilities" if outcome.by_probabilities else "labels",
         source=split.source,

@@ -67,8 +67,8 @@ class SplitSummary(Part):
     held_out: int = Field(description="rows that are touched once, at the end")
     judged_by: Literal["labels", "probabilities"] = Field(
         description="how the accuracy that a candidate loses was found: by the labels of the "
-        "validation rows, or, where one of these is worth more than the budget, as the larger "
-        "of that and of what cross-fitted probabilities of all rows but the held-out expect"
+        "validation rows, or as the larger of that and of what cross-fitted probabilities of all "
+        "rows but the held-out expect"
     )
     source: str = Field(description="how the split was found, in words")
     warning: str = Field("", description="what is doubtful about it; empty if nothing is")

@@ -12,6 +12,7 @@ from testsgd.reporting.mitigation.phrases import (
     judged_where,
     score,
     times,
+    within,
     worst_target,
 )
 from testsgd.reporting.mitigation.sample_sentences import sample_sentences
@@ -19,7 +20,6 @@ from testsgd.reporting.mitigation.sentences import (
     comparison_sentence,
     few_sentence,
     held_out_sentence,
-    judging_sentence,
     kept_sentence,
     no_candidate_sentences,
     other_groups_sentences,
@@ -138,11 +138,10 @@ def mitigation_verdict(
         return MitigationVerdict(
             status="not_better" if allowed else "no_candidate",
             exit_code=FAILED,
-            headline=_nothing_kept(outcome, allowed=allowed),
+            headline=_nothing_kept(outcome, candidates),
             sentences=[
                 *no_candidate_sentences(settings, split, targets, runs, candidates, words),
                 *few_sentence(targets, words),
-                *judging_sentence(settings, split, words),
                 *comparison_sentence(comparisons),
                 *doubts,
             ],
@@ -156,7 +155,6 @@ def mitigation_verdict(
         *beside,
         *other_groups_sentences(all_rows, runs, risen_by, words),
         *sample_sentences(targets, kept_run, split, words),
-        *judging_sentence(settings, split, words),
         *comparison_sentence(comparisons),
         *doubts,
     ]
@@ -170,13 +168,18 @@ def mitigation_verdict(
     )
 
 
-def _nothing_kept(outcome: _Outcome, *, allowed: bool) -> str:
-    within = f"within {budget(outcome.settings.max_accuracy_drop)} of accuracy"
-    where = judged_where(outcome.split, outcome.words.many)
+def _nothing_kept(outcome: _Outcome, candidates: Sequence[CandidateSummary]) -> str:
+    limit = outcome.settings.max_accuracy_drop
+    near = f"within {budget(limit)} of accuracy {judged_where(outcome.split, outcome.words.many)}"
     stays = "so the original model stays."
-    if allowed:
-        return f"No retrained model {within} {where} has a smaller difference, {stays}"
-    return f"No retrained model stayed {within} {where}, {stays}"
+    if any(candidate.allowed for candidate in candidates):
+        return f"No retrained model {near} has a smaller difference, {stays}"
+    if any(within(candidate, limit) for candidate in candidates):
+        return (
+            f"Each retrained model {near} decides one way less than half as often as the original, "
+            f"{stays}"
+        )
+    return f"No retrained model stayed {near}, {stays}"
 
 
 def _headline(outcome: _Outcome) -> tuple[str, str]:
