@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
+from benchmarks.mitigation_cases import mitigations
 from benchmarks.text_cases import network_speed, parts, reviews, text_training
 from testsgd.auditing import AuditParameters, run_audit
 from testsgd.data import check_table, load_specification, load_table, specification_from_mapping
@@ -231,6 +232,7 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "sets": every_data_set,
     "starting": starting,
     "training": training,
+    "mitigation": mitigations,
     "reviews-5": lambda: reviews(0.05),
     "reviews-2": lambda: reviews(0.02),
     "text-parts": parts,

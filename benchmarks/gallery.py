@@ -1,4 +1,4 @@
-"""The README's tables of the real runs, from reports/*/result.json and datasets/*.toml."""
+"""The tables of the real runs in README and docs, from the results in reports/."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from testsgd.data import load_specification
 from testsgd.models import read_card
-from testsgd.reporting import AuditSummary
-from testsgd.results import AuditResult
+from testsgd.reporting import AuditSummary, MitigationSummary
+from testsgd.results import AuditResult, MitigationResult
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAMES = ("census", "bank", "credit", "compas", "crime", "law")
@@ -16,6 +16,23 @@ _MARKS = (
     ("<!-- gallery: python -m benchmarks.gallery -->", "<!-- gallery ends -->"),
     ("<!-- text gallery: python -m benchmarks.gallery -->", "<!-- text gallery ends -->"),
 )
+
+_MITIGATION_MARKS = (
+    "<!-- mitigation gallery: python -m benchmarks.gallery -->",
+    "<!-- mitigation gallery ends -->",
+)
+
+# TestSGD, Table 7: accuracy and score in percent, before and after.
+_PAPER = {
+    "census": ((86.1, 86.2), (20.2, 10.1)),
+    "bank": ((91.6, 90.6), (38.2, 5.4)),
+    "credit": ((100.0, 100.0), (21.9, 7.3)),
+    "compas": ((79.0, 78.5), (62.4, 4.2)),
+    "law": ((95.2, 95.1), (15.0, 7.5)),
+    "crime": ((93.9, 98.1), (60.7, 51.4)),
+    "wiki": ((93.9, 95.5), (6.5, 0.4)),
+    "imdb": ((86.7, 84.0), (6.6, 3.3)),
+}
 
 
 def gallery() -> str:
@@ -80,8 +97,63 @@ def text_gallery() -> str:
     return "\n".join(lines)
 
 
+def mitigation_gallery() -> str:
+    """Give the table of mitigations: before and after, beside the paper's (TestSGD, Table 7)."""
+    lines = [
+        "| data set | target | score on all rows | factor | held-out rows | accuracy "
+        "| largest of any group | paper: score | factor | accuracy |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    names = (*_PAPER, "tweets")
+    for name in (*names, *(f"{name}-both-sides" for name in names)):
+        data, _, kind = name.partition("-")
+        folder = f"{data}-mitigated{'-' if kind else ''}{kind}"
+        file = _ROOT / "reports" / folder / "result.json"
+        if not file.is_file():
+            continue
+        summary = MitigationResult.from_json(file).summary
+        lines.append(
+            f"| [{data}](../reports/{folder}/report.md) {_mitigation_cells(summary)} "
+            f"{_paper_cells('' if kind else data)}|"
+        )
+    return "\n".join(lines)
+
+
+def _mitigation_cells(summary: MitigationSummary) -> str:
+    (target,), (spread,) = summary.targets, summary.spreads
+    after, held_out = spread.score, spread.held_out_score
+    assert target.before.score is not None
+    assert after is not None
+    before_held_out = target.held_out_before.score
+    few = min(target.before.n_in, target.before.n_out)
+    hangs = f" ({few} rows on one side)" if few < 30 else ""
+    change = -summary.accuracy_drop.mean
+    unseen = (
+        f"{before_held_out:.1%} to {held_out.mean:.1%}"
+        if held_out is not None and before_held_out is not None
+        else "nobody on one side"
+    )
+    worst = max(run.worst or 0.0 for run in summary.runs)
+    return (
+        f"| {target.text}{hangs} | {target.before.score:.1%} to {after.mean:.1%} "
+        f"({after.lowest:.1%} to {after.highest:.1%}) | {spread.factor or 0:.1f} | {unseen} "
+        f"| {summary.accuracy_before:.1%} {change:+.2f} | {summary.all_rows.worst_before:.1%} to "
+        f"{worst:.1%} |"
+    )
+
+
+def _paper_cells(name: str) -> str:
+    if name not in _PAPER:
+        return "| | | "
+    (accuracy, accuracy_after), (score, score_after) = _PAPER[name]
+    return (
+        f"{score}% to {score_after}% | {score / score_after:.2g} "
+        f"| {accuracy}% {accuracy_after - accuracy:+.1f} "
+    )
+
+
 def main() -> None:
-    """Put the tables between their marks in the README."""
+    """Put the tables between their marks in the README and in the docs."""
     readme = _ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     for (begin, end), table in zip(_MARKS, (gallery(), text_gallery()), strict=True):
@@ -89,6 +161,10 @@ def main() -> None:
         _, _, after = rest.partition(end)
         text = f"{before}{begin}\n{table}\n{end}{after}"
     readme.write_text(text, encoding="utf-8")
+    page = _ROOT / "docs" / "mitigation.md"
+    before, begin, rest = page.read_text(encoding="utf-8").partition(_MITIGATION_MARKS[0])
+    _, end, after = rest.partition(_MITIGATION_MARKS[1])
+    page.write_text(f"{before}{begin}\n{mitigation_gallery()}\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

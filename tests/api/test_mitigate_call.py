@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from loan_regression import PEOPLE, QUICK, fitted
+from sklearn.base import clone
 
 import testsgd
 from testsgd import MitigationResult
@@ -96,7 +97,10 @@ def test_the_figures_are_true_of_both_models(model: Any, result: MitigationResul
 
     held_out = PEOPLE.iloc[parts.test]
     asked = held_out.drop(columns="granted")
-    before = (model.predict(asked) == held_out["granted"]).mean()
+    # The given model may have learnt the held-out rows: fitted without them it is not flattered.
+    known = PEOPLE.iloc[parts.train]
+    fair = clone(model).fit(known.drop(columns="granted"), known["granted"])
+    before = (fair.predict(asked) == held_out["granted"]).mean()
     new = outcome.model.model.decisions(asked)
     after = (new == (held_out["granted"] == "yes")).mean()
     assert summary.accuracy_before == pytest.approx(before)

@@ -13,12 +13,12 @@ from testsgd.data import generate_demo
 MODULE = '''
 """Models of loan applications; some cannot be fitted."""
 
+import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 
 people = pd.read_csv("people.csv")
 encode = make_column_transformer(
@@ -28,9 +28,25 @@ logistic = make_pipeline(encode, LogisticRegression())
 logistic.fit(people.drop(columns="granted"), people["granted"])
 another = make_pipeline(encode, LogisticRegression(C=1e-3))
 another.fit(people.drop(columns="granted"), people["granted"])
-# It has learnt every row by heart; fitted without those for validation, it errs on some of them.
-learnt_by_heart = make_pipeline(encode, DecisionTreeClassifier(random_state=0))
-learnt_by_heart.fit(people.drop(columns="granted"), people["granted"])
+
+
+class Brittle(LogisticRegression):
+    """Given more rows than it was made for, it learns the wrong labels."""
+
+    def __init__(self, most=1500):
+        super().__init__()
+        self.most = most
+
+    def fit(self, rows, labels):
+        if len(labels) > self.most:
+            labels = np.where(labels == "yes", "no", "yes")
+        return super().fit(rows, labels)
+
+
+# The 1,080 training rows are no more than it was made for; with 50 samples they are.
+brittle = make_pipeline(encode, Brittle())
+brittle.fit(people.drop(columns="granted"), people["granted"])
+brittle.set_params(brittle__most=1100)
 
 
 def black_box(frame):

@@ -106,7 +106,7 @@ def test_where_every_candidate_loses_too_much_the_original_is_kept(
     testsgd: Run, folder: Path, module: str
 ) -> None:
     pytest.importorskip("skops")
-    base = ("--data", "people.csv", "--model", f"{module}:learnt_by_heart")
+    base = ("--data", "people.csv", "--model", f"{module}:brittle")
     finished = testsgd("mitigate", "demo", *base, *QUICK)
     assert (finished.code, finished.err) == (1, "")
     found = document(folder / "reports/demo-mitigated/result.json")

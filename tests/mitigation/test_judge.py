@@ -79,13 +79,16 @@ def wrong_at(*numbers: int) -> Model:
     return model(lambda number: right(number) != (number in numbers))
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_probabilities_count_where_they_are_known(known: bool) -> None:
-    assert Judge(wrong_at(), material(known=known)).by_probabilities is known
+# One of ten validation rows is worth 10 points.
+@pytest.mark.parametrize(("budget", "few"), [(9.99, True), (10.0, False), (0.0, True)])
+def test_labels_are_few_if_one_is_worth_more_than_the_budget(budget: float, few: bool) -> None:
+    assert Judge(wrong_at(), material(), budget).by_probabilities is few
+    assert not Judge(wrong_at(), material(known=False), budget).by_probabilities
 
 
-def test_by_labels_only_the_validation_rows_count() -> None:
-    judge = Judge(wrong_at(21), material(known=False))
+@pytest.mark.parametrize(("budget", "known"), [(10.0, True), (0.5, False)])
+def test_by_labels_only_the_validation_rows_count(budget: float, known: bool) -> None:
+    judge = Judge(wrong_at(21), material(known=known), budget)
     for candidate, lost in (
         (wrong_at(21), 0.0),
         (wrong_at(21, 25, 28), 20.0),
@@ -96,7 +99,7 @@ def test_by_labels_only_the_validation_rows_count() -> None:
 
 
 def test_the_larger_of_two_estimates_counts() -> None:
-    judge = Judge(wrong_at(21), material())
+    judge = Judge(wrong_at(21), material(), 0.5)
     for candidate, by_labels, expected in (
         # Wrong at 4, whose label is the favourable one with the chance 0.7 + 0.01; it is trained
         # on, so that labels say nothing.
@@ -112,7 +115,7 @@ def test_the_larger_of_two_estimates_counts() -> None:
 
 
 def test_what_is_lost_is_lost_beside_the_reference() -> None:
-    judge = Judge(wrong_at(), material(known=False), reference=wrong_at(21, 22, 23))
+    judge = Judge(wrong_at(), material(known=False), 0.5, reference=wrong_at(21, 22, 23))
     assert judge(wrong_at(24))[0] == pytest.approx(-20.0)
     # The scores before are those of the original all the same.
     assert judge.before.score == pytest.approx([0.0])
@@ -134,20 +137,20 @@ def test_what_is_lost_is_lost_beside_the_reference() -> None:
 def test_who_decides_one_way_less_than_half_as_often_is_too_one_sided(
     likes: Callable[[int], bool], refused: bool
 ) -> None:
-    judge = Judge(wrong_at(), material())
+    judge = Judge(wrong_at(), material(), 0.5)
     assert judge.one_sided(model(likes)) is refused
     assert not judge.one_sided(wrong_at())
 
 
 def test_half_as_often_is_enough() -> None:
     """Four of ten before, two of ten now."""
-    judge = Judge(model(lambda number: number in (20, 21, 22, 23)), material())
+    judge = Judge(model(lambda number: number in (20, 21, 22, 23)), material(), 0.5)
     assert not judge.one_sided(model(lambda number: number in (28, 29)))
     assert judge.one_sided(model(lambda number: number == 28))
 
 
 def test_scores_are_those_of_all_rows_but_the_held_out() -> None:
-    judge = Judge(wrong_at(), material())
+    judge = Judge(wrong_at(), material(), 0.5)
     # Of 30 rows 16 are women's. One in two of each gender has the label.
     assert judge.before.score == pytest.approx([0.0])
     # Two women's labels go, 0 and 20, and a man's comes, 3.
@@ -157,7 +160,7 @@ def test_scores_are_those_of_all_rows_but_the_held_out() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_held_out_rows_play_no_part(known: bool) -> None:
-    judge = Judge(wrong_at(2), material(known=known))
+    judge = Judge(wrong_at(2), material(known=known), 0.5)
     assert judge(wrong_at(7, *range(30, 40))) == judge(wrong_at(7))
-    other = Judge(wrong_at(2, 31, 39), material(known=known))
+    other = Judge(wrong_at(2, 31, 39), material(known=known), 0.5)
     assert other(wrong_at(7)) == judge(wrong_at(7))

@@ -286,17 +286,12 @@ class TextInputs(MitigationInputs):
         return Examples(texts, self.labels[places])
 
     def training(self, split: DataSplit) -> Examples:
-        """Give the texts to train on; of those for training only no more than of the others.
+        """Give the texts to train on: not those for training only, which are learnt already.
 
         Made-up texts by the thousand would take most of the time and teach nothing new.
         """
         places, only = split.parts.train, self.texts.training_only
-        if only is None:
-            return self.examples(places)
-        own, made_up = places[~only[places]], places[only[places]]
-        generator = np.random.default_rng(self.settings.seed)
-        drawn = generator.choice(made_up, size=min(len(own), len(made_up)), replace=False)
-        return self.examples(np.sort(np.concatenate([own, drawn])))
+        return self.examples(places if only is None else places[~only[places]])
 
     def material(self, targets: tuple[Target, ...], split: DataSplit) -> TextMaterial:
         """Put the texts together with the targets."""

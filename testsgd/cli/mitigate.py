@@ -111,7 +111,7 @@ def mitigate(
     ] = 3,
     steps: Annotated[
         int, typer.Option(help="How many numbers of samples to try, growing geometrically.")
-    ] = 4,
+    ] = 6,
     fewest_samples: Annotated[int, typer.Option(help="Samples added in the first step.")] = 50,
     largest_share: Annotated[
         float,
@@ -121,9 +121,9 @@ def mitigate(
         str,
         typer.Option(
             help="Which samples to add: counter (those that the model gives the label wanted, as "
-            "in the paper), odds (drawn by the chance that it does), shifted (those nearest to "
-            "its decision boundary relabelled, the others as it labels them), or auto (what has "
-            "proved its worth)."
+            "in the paper), odds (drawn by the chance that it does), shifted (as they come, what "
+            "the model says of all moved by one step), anchored (all; those nearest to the "
+            "decision boundary relabelled), or auto (one kind after the other)."
         ),
     ] = "auto",
     side: Annotated[

@@ -1,7 +1,7 @@
-"""Two more ways to choose samples, which move a decision boundary farther than kept ones do.
+"""More ways to choose samples, which move a decision boundary farther than kept ones do.
 
 Samples to which the model gives the counter label already lie where it gives that label. To learn
-them changes little where it does not. So there are two other kinds.
+them changes little where it does not. So there are other kinds.
 
 By odds
     A member is drawn with the chance that the model gives it the counter label, and carries that
@@ -13,6 +13,11 @@ Shifted
     same step, so large that as many decisions change as the gap asks for. Those that stay on the
     other side are anchors: they keep training from running past the goal. It is what the drawn
     chances of the second kind come to on average, without their chance.
+
+Anchored
+    All members are added every time. Those that the model labels otherwise get the counter label,
+    nearest to the boundary first; all the others keep what the model says. For texts: few enough,
+    and a network learns from a term in all of its texts.
 
 Kamiran and Calders relabel ("massage") training rows in the order of a ranker's scores.
 """
@@ -39,6 +44,9 @@ from testsgd.mitigation.samples import (
 _TIMES = 4
 _AT_LEAST = 8_192
 _BATCH = 16_384
+
+# All members of a group of texts are fewer; of rows not all can be added every time.
+MOST_ANCHORED = 20_000
 
 # Scores nearer to 0 and 1 are taken for this: the odds of a certain one cannot be moved.
 _CERTAIN = 1e-4
@@ -166,6 +174,53 @@ def find_shifted(
     )
 
 
+def find_anchored(
+    source: Source,
+    model: Any,
+    *,
+    favourable: bool,
+    max_draws: int,
+    generator: np.random.Generator,
+    seeds: int,
+) -> Found:
+    """Draw all members, those that the model labels otherwise first, nearest to its boundary.
+
+    Parameters
+    ----------
+    source, model, favourable, max_draws, generator, seeds
+        As for :func:`testsgd.mitigation.samples.find_samples`.
+
+    Returns
+    -------
+    Found
+        At most :data:`MOST_ANCHORED` members.
+    """
+    numbers, drawn, decided, scores, known = _drawn(
+        source, model, min(max_draws, MOST_ANCHORED), generator
+    )
+    counter = decided == favourable
+    others = np.flatnonzero(~counter)
+    nearest = others[np.argsort((-scores if favourable else scores)[others], kind="stable")]
+    order = np.concatenate([nearest, np.flatnonzero(counter)])
+    relabelled = ~counter[order]
+    return Found(
+        numbers=numbers[order],
+        relabelled=relabelled,
+        targets=np.where(relabelled, float(favourable), scores[order]),
+        anchors=np.zeros(len(order), dtype=bool),
+        report=SamplingReport(
+            seeds=seeds,
+            drawn=drawn,
+            distinct=len(numbers),
+            counter_labelled=int(counter.sum()),
+            relabelled=len(others),
+            exhausted=drawn == source.draws or drawn >= max_draws,
+            nearness="score" if known else "unknown",
+        ),
+        scores=scores[order],
+    )
+
+
 def shifted(
     scores: NDArray[np.float64],
     counter: NDArray[np.bool_],
@@ -274,6 +329,9 @@ def find(
     }
     if kind == "odds":
         return find_by_odds(source, model, **common)
+    if kind == "anchored":
+        del common["wanted"]
+        return find_anchored(source, model, **common)
     if kind == "shifted":
         return find_shifted(source, model, share=share, strength=strength, **common)
     return find_samples(source, model, fallback=fallback, **common)

@@ -12,7 +12,7 @@ from testsgd.errors import ParameterError
 from testsgd.mitigation.samples import Fallback
 
 SideChoice = Literal["auto", "group", "rest", "both"]
-KindChoice = Literal["auto", "counter", "odds", "shifted"]
+KindChoice = Literal["auto", "counter", "odds", "shifted", "anchored"]
 
 # From so large a rise of a group's score on, a report lists it.
 RISEN_BY = 0.02
@@ -51,7 +51,7 @@ class MitigationParameters:
         Samples added in the first step.
     largest_share : float
         Samples added in the last step, as a share of the training rows.
-    samples : {"auto", "counter", "odds", "shifted"}
+    samples : {"auto", "counter", "odds", "shifted", "anchored"}
         Which samples are added: those that the model gives the counter label, as in the paper;
         those drawn by the chance that it does; shifted ones; or, one kind after the other, what
         has proved its worth. See :mod:`testsgd.mitigation.choosing`.
@@ -84,14 +84,14 @@ class MitigationParameters:
     Examples
     --------
     >>> MitigationParameters().sizes(20_000)
-    (50, 171, 585, 2000)
+    (50, 105, 219, 458, 957, 2000)
     """
 
     group: int | None = None
     all_above: float | None = None
     max_accuracy_drop: float = 0.5
     runs: int = 3
-    steps: int = 4
+    steps: int = 6
     fewest_samples: int = 50
     largest_share: float = 0.1
     samples: KindChoice = "auto"

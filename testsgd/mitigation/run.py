@@ -125,7 +125,7 @@ def run_mitigation(
         standing = dataclasses.replace(
             unflattered, everywhere=standing.everywhere, held_out=standing.held_out
         )
-    runs = tuple(_outcome(original, before, stand, material, found) for found in searches)
+    runs = tuple(_outcome(original, before, standing, stand, material, found) for found in searches)
     kept = _best(runs)
     held_out = material.split.parts.test
     everywhere = runs[0].audit if kept is None else kept.audit
@@ -460,6 +460,7 @@ def _standing(
 def _outcome(
     original: LoadedModel[Any],
     before: Findings,
+    standing: Standing,
     stand: Callable[[Any], Standing],
     material: Material,
     found: _Found,
@@ -478,7 +479,8 @@ def _outcome(
         candidates=result.candidates,
         chosen=result.chosen,
         model=model,
-        standing=stand(model.model),
+        # A run without a candidate changes nothing.
+        standing=standing if result.model is None else stand(model.model),
         audit=compare_audits(before, after, risen_by=RISEN_BY),
         seconds=found.seconds,
     )

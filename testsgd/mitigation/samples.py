@@ -19,7 +19,7 @@ from testsgd.models.refitting import Inputs
 
 Side = Literal["group", "rest"]
 Fallback = Literal["nearest", "none"]
-Kind = Literal["counter", "odds", "shifted"]
+Kind = Literal["counter", "odds", "shifted", "anchored"]
 
 # Samples that a model is asked about at once: never fewer than these, never more.
 _FEWEST, _MOST = 256, 16_384
@@ -92,8 +92,11 @@ class CounterSamples:
         of shifted samples, what the original model's score became.
     anchors : numpy.ndarray of bool, shape (n,)
         True where the other label is kept, as the original model has it.
-    kind : {"counter", "odds", "shifted"}
+    kind : {"counter", "odds", "shifted", "anchored"}
         How they were chosen.
+    scores : numpy.ndarray of float64, shape (n,), or None
+        Of anchored samples what the original model says of each; those that it labels otherwise
+        come first.
     weights : numpy.ndarray of float64, shape (n,), or None
         How much each counts, where their seeds have weights; None: all 1.
     """
@@ -110,12 +113,26 @@ class CounterSamples:
     anchors: NDArray[np.bool_]
     kind: Kind = "counter"
     weights: NDArray[np.float64] | None = None
+    scores: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.seeds)
 
+    @property
+    def available(self) -> int:
+        """How many can be taken: of anchored samples those that change their label."""
+        return len(self) if self.scores is None else int(self.relabelled.sum())
+
     def take(self, count: int) -> CounterSamples:
-        """Give the first samples."""
+        """Give the first samples; of anchored ones all others too, as the model labels them."""
+        if self.scores is not None:
+            first = np.arange(len(self)) < count
+            return replace(
+                self,
+                relabelled=first,
+                anchors=self.relabelled & ~first,
+                targets=np.where(first, float(self.favourable), self.scores),
+            )
         return replace(
             self,
             inputs=self.inputs[:count],
@@ -180,6 +197,8 @@ class Found:
         True where the other label is kept, as the original model has it.
     report : SamplingReport
         How they were found.
+    scores : numpy.ndarray of float64 or None
+        Of anchored samples what the original model says of each.
     """
 
     numbers: NDArray[np.int64]
@@ -187,6 +206,7 @@ class Found:
     targets: NDArray[np.float64]
     anchors: NDArray[np.bool_]
     report: SamplingReport
+    scores: NDArray[np.float64] | None = None
 
 
 def find_samples(

@@ -172,7 +172,7 @@ class Search(Generic[M]):
                 for place, pool in enumerate(pools)
                 if threshold is None or not scores[pool.target] <= threshold
             ]
-            there = [len(pool) for pool in pools]
+            there = [pool.available for pool in pools]
             more = share_out(dosage.count - sum(taken), wanting, taken, there)
             if not sum(more):
                 continue

@@ -60,7 +60,7 @@ def sample_rows(
         Whose members the rows are.
     target : int
         The target's place among the targets.
-    kind : {"counter", "odds", "shifted"}
+    kind : {"counter", "odds", "shifted", "anchored"}
         How they are chosen: those that the model gives the counter label; by the chance that it
         does; or as they come, with what the model says moved. See
         :mod:`testsgd.mitigation.choosing`.
@@ -117,6 +117,7 @@ def sample_rows(
         target=target,
         report=found.report,
         targets=found.targets,
+        scores=found.scores,
         anchors=found.anchors,
         kind=kind,
     )

@@ -125,7 +125,7 @@ class TextMaterial(Material):
         light = [dosage for dosage in dosages if dosage.weight == 1]
         if kind == "counter":
             return light[-1:]
-        return dosages if self.training_size < _FEW_TEXTS else light
+        return dosages if kind == "shifted" and self.training_size < _FEW_TEXTS else light
 
     def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
         """Give the sides of a target that get samples: the group alone, if it is not said.
@@ -136,8 +136,9 @@ class TextMaterial(Material):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The paper's kind, and the one that does not run past the goal: texts take minutes."""
-        return ("counter", "shifted")
+        """The paper's kind, and those that do not run past the goal: many texts take minutes."""
+        few = self.training_size < _FEW_TEXTS
+        return ("counter", "shifted", "anchored") if few else ("counter", "shifted")
 
     def measure(self, places: Places, *, max_queries: int) -> Callable[[TextModel], Estimates]:
         """Get ready to measure the targets' rates on some texts, for any model."""

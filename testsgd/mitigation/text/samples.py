@@ -85,6 +85,7 @@ def sample_texts(
         target=target,
         report=found.report,
         targets=found.targets,
+        scores=found.scores,
         anchors=found.anchors,
         kind=kind,
     )

@@ -18,6 +18,9 @@ KIND_MEANINGS = {
     "label wanted by the same step for all, set by how many decisions the difference asks to "
     "change; those that the step carries across the decision boundary are relabelled, and those "
     "that stay on the other side are anchors.",
+    "anchored": "All samples that there are, every time; of those that the original model gives "
+    "the other label some are relabelled, nearest to its decision boundary first, and all the rest "
+    "stay as it labels them, as anchors.",
 }
 
 

@@ -27,7 +27,7 @@ STATUS_NAMES = {
 }
 
 # The kinds of samples as the command line calls them, in the order in which they are tried.
-KINDS = ("counter", "odds", "shifted")
+KINDS = ("counter", "odds", "shifted", "anchored")
 
 # In figures with a bracket, lines may break before it but not inside.
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -37,7 +37,7 @@ class MitigationSettings(Part):
     largest_share: float = Field(
         description="samples added in the last step, as a share of the training rows"
     )
-    samples: Literal["auto", "counter", "odds", "shifted"] = Field(
+    samples: Literal["auto", "counter", "odds", "shifted", "anchored"] = Field(
         description="which kinds of samples were tried; `auto`: one after the other"
     )
     side: Literal["auto", "group", "rest", "both"] = Field(
@@ -92,7 +92,7 @@ class SamplesSummary(Part):
     """The samples that were generated for one target, in one run."""
 
     run: int = Field(ge=1, description="which run")
-    kind: Literal["counter", "odds", "shifted"] = Field(
+    kind: Literal["counter", "odds", "shifted", "anchored"] = Field(
         description="how they were chosen: those that the original model gives the counter label; "
         "by the chance that it does; or as drawn, with what the model says of them moved towards "
         "that label by one step for all"
@@ -151,7 +151,7 @@ class CandidateSummary(Part):
     run: int = Field(ge=1, description="which run")
     step: int = Field(ge=0, description="which number of samples; 0: retrained without any")
     stage: str = Field(description="when in the retraining, in words")
-    kind: Literal["none", "counter", "odds", "shifted"] = Field(
+    kind: Literal["none", "counter", "odds", "shifted", "anchored"] = Field(
         description="how its samples were chosen"
     )
     weight: float = Field(description="how much each sample counted beside a training row")
@@ -172,7 +172,7 @@ class RunSummary(Part):
 
     run: int = Field(ge=1, description="which run")
     seed: int = Field(description="its seed")
-    kind: Literal["counter", "odds", "shifted"] | None = Field(
+    kind: Literal["counter", "odds", "shifted", "anchored"] | None = Field(
         description="how they were chosen; null if no candidate was"
     )
     weight: float | None = Field(description="how much each counted; null if no candidate was")
@@ -292,7 +292,10 @@ class MitigationSummary(Part):
     kept_run: int | None = Field(
         description="the run that the kept model is from; null if it is the original"
     )
-    accuracy_before: float = Field(description="of the original model on the held-out rows")
+    accuracy_before: float = Field(
+        description="of the original model on the held-out rows; where it may have learnt from "
+        "them and is fitted anew, of the original fitted to the training rows alone"
+    )
     accuracy_after: Spread = Field(description="on the held-out rows, over the runs")
     accuracy_drop: Spread = Field(description="points lost on the held-out rows, over the runs")
     balanced_before: float = Field(

@@ -1,0 +1,36 @@
+"""The demo: what was planted in it goes, at next to no cost, whatever the seed."""
+
+import pytest
+
+import testsgd
+from testsgd.results import MitigationResult
+
+PLANTED = "gender = female and race = Black and 40 <= age < 60"
+
+
+@pytest.fixture(scope="module")
+def result() -> MitigationResult:
+    return testsgd.mitigate(None, None, "demo", runs=5, compare="none")
+
+
+def test_the_target_is_what_was_planted(result: MitigationResult) -> None:
+    (target,) = result.summary.targets
+    assert target.text == PLANTED
+    assert target.before.score == pytest.approx(0.258, abs=5e-4)
+
+
+def test_five_seeds_bring_it_below_five_points(result: MitigationResult) -> None:
+    assert [run.seed for run in result.summary.runs] == [0, 1, 2, 3, 4]
+    for run in result.summary.runs:
+        assert run.scores[0] < 0.05
+        assert run.held_out_scores[0] < 0.05
+
+
+def test_no_seed_costs_more_than_half_a_point(result: MitigationResult) -> None:
+    assert all(run.accuracy_drop <= 0.5 for run in result.summary.runs)
+    assert result.verdict.status == "mitigated"
+
+
+def test_nobody_is_worse_off_than_the_worst_was(result: MitigationResult) -> None:
+    before = result.summary.all_rows.worst_before
+    assert all(run.worst < before for run in result.summary.runs)
