@@ -10,7 +10,7 @@ PLANTED = "gender = female and race = Black and 40 <= age < 60"
 
 @pytest.fixture(scope="module")
 def result() -> MitigationResult:
-    return testsgd.mitigate(None, None, "demo", runs=5, compare="none")
+    return testsgd.mitigate(None, None, "demo", runs=5, steps=3, compare="none")
 
 
 def test_the_target_is_what_was_planted(result: MitigationResult) -> None:

@@ -127,7 +127,7 @@ def test_points_know_the_kind_of_their_samples(summary: MitigationSummary) -> No
     assert found <= Counter(listed)
     assert found.total() + chart.beyond == len(listed)
     assert set(chart.kinds) == set(found)
-    order = ("none", "counter", "odds", "shifted")
+    order = ("none", "counter", "odds", "shifted", "anchored")
     assert list(chart.kinds) == sorted(chart.kinds, key=order.index)
 
 

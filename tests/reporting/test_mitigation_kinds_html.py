@@ -27,7 +27,7 @@ def words(page: str) -> str:
 def test_shapes_have_a_legend_if_there_are_several() -> None:
     document = one_target_document()
     page = render_mitigation_html(as_mitigation(document))
-    for kind in ("none", "counter", "odds", "shifted"):
+    for kind in ("none", "counter", "odds", "shifted", "anchored"):
         assert page.count(f'id="kind-{kind}"') == 1
     assert "Samples: none counter odds shifted Accuracy is" in words(part(page, "cost"))
     for one in document["candidates"]:
@@ -114,3 +114,14 @@ def test_candidates_that_decide_one_way_only_are_told_apart() -> None:
     section = words(part(render_mitigation_html(as_mitigation(document)), "cost"))
     assert section.count("too one-sided") == 3
     assert "grey ones elsewhere were refused" in section
+
+
+def test_the_kinds_that_were_tried_are_explained() -> None:
+    document = one_target_document()
+    meaning = words(part(render_mitigation_html(as_mitigation(document)), "meaning"))
+    for kind in ("counter", "odds", "shifted"):
+        assert f"Kind of samples: {kind}" in meaning
+    assert "Kind of samples: anchored" not in meaning
+    document["candidates"][0]["kind"] = "anchored"
+    meaning = words(part(render_mitigation_html(as_mitigation(document)), "meaning"))
+    assert "Kind of samples: anchored" in meaning

@@ -126,11 +126,11 @@ class CounterSamples:
     def take(self, count: int) -> CounterSamples:
         """Give the first samples; of anchored ones all others too, as the model labels them."""
         if self.scores is not None:
-            first = np.arange(len(self)) < count
+            first = self.relabelled & (np.arange(len(self)) < count)
             return replace(
                 self,
                 relabelled=first,
-                anchors=self.relabelled & ~first,
+                anchors=self.anchors | (self.relabelled & ~first),
                 targets=np.where(first, float(self.favourable), self.scores),
             )
         return replace(

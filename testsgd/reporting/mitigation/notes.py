@@ -19,8 +19,8 @@ KIND_MEANINGS = {
     "change; those that the step carries across the decision boundary are relabelled, and those "
     "that stay on the other side are anchors.",
     "anchored": "All samples that there are, every time; of those that the original model gives "
-    "the other label some are relabelled, nearest to its decision boundary first, and all the rest "
-    "stay as it labels them, as anchors.",
+    "the other label some are relabelled, nearest to its decision boundary first, and the rest "
+    "keep it, as anchors. A number of such samples is that of those relabelled.",
 }
 
 
@@ -50,7 +50,11 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             f"training {words.one}: the largest number of some kinds is tried with larger weights "
             "too, and where there are fewer samples than asked for, each weighs more.",
         ),
-        *(Note(f"Kind of samples: {kind}", meaning) for kind, meaning in KIND_MEANINGS.items()),
+        *(
+            Note(f"Kind of samples: {kind}", meaning)
+            for kind, meaning in KIND_MEANINGS.items()
+            if kind in _kinds(summary)
+        ),
         *_softened(summary, words),
         Note(
             f"Training, validation and held-out {many}",
@@ -93,6 +97,13 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
 
 def _whom(words: Words) -> str:
     return "people" if words.kind == "rows" else words.many
+
+
+def _kinds(summary: MitigationSummary) -> set[str]:
+    """Give the kinds of samples that the report speaks of."""
+    tried = {candidate.kind for candidate in summary.candidates}
+    drawn = {one.kind for target in summary.targets for one in target.samples}
+    return {*tried, *drawn}
 
 
 def _softened(summary: MitigationSummary, words: Words) -> list[Note]:

@@ -189,7 +189,7 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
 def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) -> SamplesSummary:
     report = pool.report
     # Without a candidate there are samples, but nothing was trained on them.
-    added = pool.take(0) if run.chosen is None else pool
+    added = run.chosen is not None
     label = outcome.material.specification.label
     others = [value for value in label.values or [] if value != label.favourable]
     unfavourable = others[0] if len(others) == 1 else f"not {label.favourable}"
@@ -202,9 +202,9 @@ def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) 
         drawn=report.drawn,
         distinct=report.distinct,
         counter_labelled=report.counter_labelled,
-        relabelled=int(added.relabelled.sum()),
-        anchors=int(added.anchors.sum()),
-        added=len(added),
+        relabelled=int(pool.relabelled.sum()) if added else 0,
+        anchors=int(pool.anchors.sum()) if added else 0,
+        added=len(pool) if added else 0,
         weight=1.0 if run.chosen is None else run.chosen.weight,
     )
 

@@ -155,7 +155,9 @@ class CandidateSummary(Part):
         description="how its samples were chosen"
     )
     weight: float = Field(description="how much each sample counted beside a training row")
-    samples: int = Field(ge=0, description="samples added to the training rows")
+    samples: int = Field(
+        ge=0, description="samples added to the training rows; of anchored ones those relabelled"
+    )
     accuracy_drop: float = Field(description="points of accuracy lost, as `judged_by` says")
     scores: list[float | None] = Field(
         description="each target's score on the rows that are not held out"
@@ -177,8 +179,8 @@ class RunSummary(Part):
     )
     weight: float | None = Field(description="how much each counted; null if no candidate was")
     samples: int | None = Field(
-        description="samples added for the candidate chosen; null if none met the budget, and the "
-        "original model stands in for it"
+        description="samples added for the candidate chosen, of anchored ones those relabelled; "
+        "null if none met the budget, and the original model stands in for it"
     )
     validation_drop: float = Field(
         description="points of accuracy lost on other rows than the held-out, as `judged_by` says"
