@@ -84,7 +84,7 @@ class MitigationParameters:
     Examples
     --------
     >>> MitigationParameters().sizes(20_000)
-    (50, 105, 219, 458, 957, 2000)
+    (50, 105, 219, 457, 956, 2000)
     """
 
     group: int | None = None
