@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from testsgd.auditing import AuditParameters
 from testsgd.data import Table, specification_from_mapping
 from testsgd.mitigation import DataSplit, TableMaterial, Target
-from testsgd.mitigation.run import Judge
+from testsgd.mitigation.judge import Judge
 from testsgd.models import Model, Split, load_model
 from testsgd.rules import RuleSet, ValueRule
 

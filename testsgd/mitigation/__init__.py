@@ -8,8 +8,9 @@ from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.material import DataSplit, Material
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
+from testsgd.mitigation.pools import draw_pools, kinds_of
 from testsgd.mitigation.reweighing import reweighing_weights
-from testsgd.mitigation.run import draw_pools, kinds_of, run_mitigation
+from testsgd.mitigation.run import run_mitigation
 from testsgd.mitigation.samples import CounterSamples, SamplingReport
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.table_material import TableMaterial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from testsgd.auditing import Progress
 from testsgd.errors import DataError, MissingExtraError, ModelError, ParameterError
 from testsgd.mitigation.exponentiated_gradient import exponentiated_gradient
 from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.judge import Judge
 from testsgd.mitigation.material import Material
 from testsgd.mitigation.mixture import Mixture
 from testsgd.mitigation.outcome import Alternative, Standing
@@ -19,9 +20,6 @@ from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.reweighing import reweighing_weights
 from testsgd.mitigation.search import Search
 from testsgd.models import Refitter
-
-if TYPE_CHECKING:
-    from testsgd.mitigation.run import Judge
 
 ALTERNATIVES = {
     "retraining without samples": "the same retraining without any samples: what it reaches is not "
@@ -120,9 +118,10 @@ def _weighted(
     parameters: MitigationParameters,
 ) -> Alternative:
     """Retrain without samples, with the training data's weights or without, in every run."""
-    weights = None
+    weights = labels = None
     if name == "reweighing":
-        training = material.split.parts.train
+        training = material.trained
+        labels = material.favourable[training]
         weights = reweighing_weights(
             _memberships(material)[training], material.favourable[training]
         )
@@ -137,7 +136,7 @@ def _weighted(
             journal=Journal(None, {}),
             name=name,
         )
-        found = search.only(weights=weights, seed=parameters.seed + run)
+        found = search.only(weights=weights, labels=labels, seed=parameters.seed + run)
         if found.model is None:
             return Alternative(
                 name,
@@ -162,7 +161,7 @@ def _mixed(
             name, ALTERNATIVES[name], "not_possible", "it is compared for one group at a time"
         )
     started = time.perf_counter()
-    training = material.split.parts.train
+    training = material.trained
     mixture = exponentiated_gradient(
         refitter,
         material.examples(training),

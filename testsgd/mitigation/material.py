@@ -94,9 +94,14 @@ class Material(ABC):
         return np.setdiff1d(self.audited, self.split.parts.test)
 
     @property
+    def trained(self) -> Places:
+        """The audited places that models are trained on, ascending."""
+        return np.intersect1d(self.split.parts.train, self.audited)
+
+    @property
     def training_size(self) -> int:
         """How many of the audited rows or texts are trained on."""
-        return len(np.intersect1d(self.split.parts.train, self.audited))
+        return len(self.trained)
 
     @property
     def validation(self) -> Places:

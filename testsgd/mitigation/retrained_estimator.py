@@ -18,9 +18,10 @@ from testsgd.auditing import AuditParameters, TableFindings, run_audit
 from testsgd.data import Table
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.columns import Columns, rows_table
+from testsgd.mitigation.judge import Judge
 from testsgd.mitigation.material import DataSplit
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.run import Judge, search_once
+from testsgd.mitigation.run import search_once
 from testsgd.mitigation.samples import CounterSamples, Kind
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.table_material import TableMaterial

@@ -14,22 +14,14 @@ from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
 from testsgd.mitigation.alternatives import try_alternatives
 from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.judge import CANDIDATE_QUERIES, Judge
 from testsgd.mitigation.material import Material
 from testsgd.mitigation.outcome import MitigationOutcome, RunOutcome, Standing
-from testsgd.mitigation.parameters import RISEN_BY, Dosage, MitigationParameters
-from testsgd.mitigation.samples import CounterSamples, Kind
+from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
+from testsgd.mitigation.pools import draw_pools, kinds_of, tried_of
+from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
-from testsgd.mitigation.soft_labels import expected_accuracy
 from testsgd.models import LoadedModel, Refitter
-
-# Rows or texts to ask a candidate about, at most, before its score is measured on draws.
-_CANDIDATE_QUERIES = 200_000
-
-# A candidate must decide either way at least so often, as a share of how often the original does.
-LEAST_SHARE = 0.5
-
-# With fewer training rows on a side only the first kind of samples is tried.
-FEW_SEEDS = 100
 
 
 @dataclass(frozen=True)
@@ -158,83 +150,6 @@ def run_mitigation(
     )
 
 
-class Judge:
-    """Judges candidates on the rows that are not held out.
-
-    Parameters
-    ----------
-    original : Model or TextModel
-        The model that they are compared with.
-    material : Material
-        The rows or texts.
-    max_accuracy_drop : float
-        The budget, in percentage points.
-    reference : Model or TextModel, optional
-        The model whose accuracy is not to be lost, if that is not the original.
-
-    Attributes
-    ----------
-    before : Estimates
-        The original's rates for the targets.
-    by_probabilities : bool
-        True: one validation row is worth more than the budget, so that the few labels alone cannot
-        say whether it is kept. The accuracy lost is then the larger of two estimates: by these
-        labels, and by the cross-fitted probabilities of all rows that are not held out.
-    """
-
-    def __init__(
-        self,
-        original: Any,
-        material: Material,
-        max_accuracy_drop: float,
-        *,
-        reference: Any = None,
-    ) -> None:
-        self._material = material
-        self._measure = material.measure(material.seen, max_queries=_CANDIDATE_QUERIES)
-        validation = material.validation
-        few = max_accuracy_drop * len(validation) < 100
-        self._chances = material.probabilities() if few else None
-        self.by_probabilities = self._chances is not None
-        self._accuracies = self._estimates_of(original if reference is None else reference)
-        self._shares = self._decided(original)
-        self.before = self._measure(original)
-
-    def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
-        """Give the points of accuracy lost, and the targets' scores."""
-        estimates = self._estimates_of(model)
-        lost = max(
-            before - after for before, after in zip(self._accuracies, estimates, strict=True)
-        )
-        return 100 * lost, self._measure(model).score.tolist()
-
-    def one_sided(self, model: Any) -> bool:
-        """Say whether a model decides one way less than half as often as the original.
-
-        If everybody gets the same label no group is treated differently, at little accuracy where
-        nearly all have that label anyway. It is no better model.
-        """
-        now = self._decided(model)
-        return any(
-            after < LEAST_SHARE * before for before, after in zip(self._shares, now, strict=True)
-        )
-
-    def _decided(self, model: Any) -> tuple[float, float]:
-        """Give the shares of favourable and of other decisions on the validation rows."""
-        validation = self._material.validation
-        share = float(self._material.decisions(model, validation).mean())
-        return share, 1 - share
-
-    def _estimates_of(self, model: Any) -> list[float]:
-        """Estimate a model's accuracy: by labels and, if these are few, by probabilities too."""
-        material = self._material
-        by_labels = material.accuracy(model, material.validation)
-        if self._chances is None:
-            return [by_labels]
-        decisions = material.decisions(model, material.seen)
-        return [by_labels, expected_accuracy(decisions, self._chances[material.seen])]
-
-
 def reference_model(
     original: LoadedModel[Any],
     refitter: Refitter[Any],
@@ -250,73 +165,6 @@ def reference_model(
         return original.model
     stages = list(refitter.refit(None, seed=run_seed(parameters, 1)))
     return stages[-1].model
-
-
-def draw_pools(
-    original: LoadedModel[Any],
-    material: Material,
-    parameters: MitigationParameters,
-    *,
-    kind: Kind,
-    gaps: Sequence[float],
-    run: int,
-    wanted: int,
-) -> tuple[CounterSamples, ...]:
-    """Generate the samples of a kind, of each side of each target that gets some.
-
-    Parameters
-    ----------
-    original : LoadedModel
-        The model that was audited: it says which samples counter the discrimination.
-    material : Material
-        The rows or texts, with the targets.
-    parameters : MitigationParameters
-        Which sides, how many draws, and what if there are too few.
-    kind : {"counter", "odds", "shifted"}
-        How samples are chosen.
-    gaps : sequence of float
-        Each target's score, which shifted samples are to close.
-    run : int
-        From 1; each run draws others.
-    wanted : int
-        Samples wanted of each side.
-
-    Raises
-    ------
-    DataError
-        If there is nothing to make samples from.
-    """
-    pools = []
-    for place, target in enumerate(material.targets):
-        sides = material.sides(target, parameters.side)
-        inside = len(material.seeds(target, "group"))
-        outside = len(material.seeds(target, "rest"))
-        for side in sides:
-            # Both sides move to the rate of all together, one side moves all the way.
-            others = outside if side == "group" else inside
-            share = others / (inside + outside) if len(sides) > 1 else 1.0
-            pool = material.sample(
-                original.model,
-                place,
-                side,
-                kind=kind,
-                wanted=wanted,
-                share=share * gaps[place],
-                parameters=parameters,
-                generator=np.random.default_rng(
-                    [parameters.seed, run, place, ("group", "rest").index(side)]
-                ),
-            )
-            pools.append(pool)
-        if not any(len(pool) for pool in pools if pool.target == place):
-            raise DataError(
-                "there are no samples that counter the discrimination of "
-                f"{target.rule_set.text}: {pools[-1].report.seeds} of the training data to draw "
-                f"from, {pools[-1].report.counter_labelled} counter-labelled samples",
-                where=f"group {target.rank}",
-                remedy="allow relabelling with --fallback nearest, or choose another group",
-            )
-    return tuple(pools)
 
 
 def search_once(
@@ -405,27 +253,6 @@ def _search(
     return _Found(run, seed, pools, result, time.perf_counter() - started)
 
 
-def tried_of(material: Material, parameters: MitigationParameters, kind: Kind) -> Sequence[Dosage]:
-    """Give the numbers and weights of samples to try of a kind."""
-    dosages = parameters.dosages(material.training_size)
-    # If only one kind is tried, it is tried in full.
-    alone = len(kinds_of(material, parameters)) == 1
-    return dosages if alone else material.tried(kind, dosages)
-
-
-def kinds_of(material: Material, parameters: MitigationParameters) -> tuple[Kind, ...]:
-    """Give the kinds of samples to try, in order."""
-    if parameters.samples != "auto":
-        return (parameters.samples,)
-    seeds = min(
-        len(material.seeds(target, side))
-        for target in material.targets
-        for side in material.sides(target, parameters.side)
-    )
-    # The other kinds move many members a little; of a few, they would be learnt by heart.
-    return material.kinds if seeds >= FEW_SEEDS else material.kinds[:1]
-
-
 def run_seed(parameters: MitigationParameters, run: int) -> int:
     """Give the seed of a run's retrainings."""
     return parameters.seed + run - 1
@@ -437,7 +264,7 @@ def _standing(
     """Give how the original does, and a way to find out how any model does."""
     parts = material.split.parts
     # As many queries as an audit may make, so that the figures are the audits'.
-    allowed = before.parameters.budget(_CANDIDATE_QUERIES)
+    allowed = before.parameters.budget(CANDIDATE_QUERIES)
     everywhere = material.measure(material.audited, max_queries=allowed)
     held_out = material.measure(parts.test, max_queries=allowed)
 
@@ -447,7 +274,7 @@ def _standing(
         return Standing(
             accuracy=float(right.mean()),
             balanced_accuracy=float(
-                np.mean([right[labels == one].mean() for one in (False, True)])
+                np.mean([right[labels == one].mean() for one in np.unique(labels)])
             ),
             favourable_share=float(decisions.mean()),
             everywhere=everywhere(model),

@@ -219,9 +219,9 @@ class Search(Generic[M]):
         model = None if chosen is None else self._model(chosen, pools[chosen.kind], seed)
         return SearchResult(tuple(self._candidates), chosen, model)
 
-    def only(self, *, weights: Any = None, seed: int) -> SearchResult[M]:
-        """Retrain without samples, perhaps with weights of the training rows, and choose."""
-        stages = self._refitter.refit(None, weights=weights, seed=seed)
+    def only(self, *, weights: Any = None, labels: Any = None, seed: int) -> SearchResult[M]:
+        """Retrain without samples, perhaps with weights or labels of the training rows."""
+        stages = self._refitter.refit(None, weights=weights, labels=labels, seed=seed)
         found = self._judged(stages, 0, "none", (), 1.0)
         best = best_of(found, ())
         model = self._best[1] if best is not None and self._best is not None else None
