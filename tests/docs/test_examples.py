@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -30,7 +31,11 @@ _CONSOLE_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL
 def run(
     command: list[str], folder: Path, *, expected_code: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    # Other tests run beside: threads that wait for each other would take minutes.
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    finished = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env=one_thread
+    )
     assert finished.returncode == expected_code, finished.stderr
     assert finished.stderr == ""
     return finished

@@ -82,7 +82,8 @@ class TextMaterial(Material):
 
     def seeds(self, target: Target, side: Side) -> Places:
         """Give training texts: those that the terms can be put into, or those that lack one."""
-        training = self.split.parts.train
+        # Texts for training only are no part of what was audited.
+        training = self.trained
         if side == "rest":
             return training[~self.members(target)[training]]
         categories, _ = self._chosen[self.targets.index(target)]
