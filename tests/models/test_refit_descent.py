@@ -94,11 +94,30 @@ def test_the_network_given_is_left_as_it_was() -> None:
     before = [layer.weights.copy() for layer in network]
     schedule = RowSchedule(epochs=2, learning_rate=0.1, batch_size=16)
     x32 = [part.astype(np.float32) for part in x]
-    stages = list(train(network, *x32, schedule=schedule, generator=np.random.default_rng(0)))
+    passes = train(network, *x32, schedule=schedule, generator=np.random.default_rng(0))
+    stages = [trained for _, trained in passes]
     for layer, kept in zip(network, before, strict=True):
         np.testing.assert_array_equal(layer.weights, kept)
     # Each epoch's network stays what it was then.
     assert not np.array_equal(stages[0][0].weights, stages[1][0].weights)
+
+
+def test_stages_are_given_every_so_often_and_at_the_end() -> None:
+    schedule = RowSchedule(epochs=8, learning_rate=0.02, batch_size=16, every=3)
+    parts = [part.astype(np.float32) for part in rows(50)]
+    passes = train(layers(), *parts, schedule=schedule, generator=np.random.default_rng(0))
+    assert [epoch for epoch, _ in passes] == [3, 6, 8]
+
+
+def test_an_annealed_training_comes_to_rest() -> None:
+    """Its steps grow smaller: the last epoch moves the weights less than the first."""
+    schedule = RowSchedule(epochs=10, learning_rate=0.02, batch_size=16, annealed=True)
+    parts = [part.astype(np.float32) for part in rows(100)]
+    network = layers()
+    passes = train(network, *parts, schedule=schedule, generator=np.random.default_rng(0))
+    kernels = [network[0].weights, *(trained[0].weights for _, trained in passes)]
+    moves = [np.abs(after - before).sum() for before, after in pairwise(kernels)]
+    assert moves[-1] < moves[0] / 10
 
 
 def test_fresh_layers_are_uniform_after_glorot() -> None:
@@ -117,7 +136,7 @@ def test_an_averaged_training_gives_the_means_of_the_epochs_so_far() -> None:
     kernels = {
         averaged: [
             trained[0].weights
-            for trained in train(
+            for _, trained in train(
                 network,
                 *parts,
                 schedule=RowSchedule(4, 0.02, 16, decay=0.01, averaged=averaged),
@@ -161,7 +180,7 @@ def test_a_training_is_that_of_keras(decay: float) -> None:
     ours = train(network, x, y, w, schedule=schedule, generator=np.random.default_rng(5))
     # The same order of the rows, drawn as `train` draws it.
     generator = np.random.default_rng(5)
-    for trained in ours:
+    for _, trained in ours:
         order = generator.permutation(210)
         twin.fit(
             x[order], y[order], sample_weight=w[order], batch_size=32, shuffle=False, verbose=0

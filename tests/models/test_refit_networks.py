@@ -19,7 +19,7 @@ from testsgd.models import (
     refitter_for,
 )
 from testsgd.models.refitting.networks import NetworkRefitter
-from testsgd.models.refitting.schedule import RowSchedule
+from testsgd.models.refitting.schedule import ROWS_ON, RowSchedule
 
 SHIPPED = bundled_folder("models") / "demo" / MODEL_FILE
 QUICK = RowSchedule(epochs=2, learning_rate=1e-3, batch_size=128)
@@ -158,7 +158,7 @@ def test_what_is_written_is_read_back_bit_for_bit(
     np.testing.assert_array_equal(again.model.scores(frame), stage.model.scores(frame))
     # It can be trained again itself.
     anew = refitter_for(again, demo_specification, examples, examples, from_scratch=False)
-    assert next(anew.refit(None, seed=0)).name == "epoch 1"
+    assert next(anew.refit(None, seed=0)).name == f"epoch {ROWS_ON.every}"
 
 
 def test_a_network_may_take_the_place_of_its_original(examples: Examples, tmp_path: Path) -> None:
