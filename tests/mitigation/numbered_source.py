@@ -51,5 +51,6 @@ class LabelModel(ScoredModel):
     def __init__(self, scores: Any) -> None:
         super().__init__(scores, None)
 
+    # Narrower than the scores of its base: it never has any.
     def scores(self, frame: pd.DataFrame) -> None:  # type: ignore[override]
         return None

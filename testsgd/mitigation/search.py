@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.parameters import Dosage
+from testsgd.mitigation.parameters import RISEN_BY, Dosage
 from testsgd.mitigation.samples import CounterSamples, Kind
 from testsgd.models import Examples, Refitter
 
@@ -22,6 +22,9 @@ M = TypeVar("M")
 
 # Scores in the same step of so much are taken for equal; drawn ones have about that error.
 NEAR = 0.005
+
+# Up to here a difference is as good as none: a change of this size is not even listed.
+SMALL = RISEN_BY
 
 # So many steps in a row without a better candidate end a search for all groups above a score.
 _PATIENCE = 2
@@ -294,8 +297,8 @@ class Search(Generic[M]):
 def best_of(candidates: Sequence[Candidate], before: Sequence[float]) -> Candidate | None:
     """Give the allowed candidate with the smallest scores, if they are below those before.
 
-    Candidates are compared by their worst score in steps of :data:`NEAR`, then by accuracy: what is
-    smaller than the sampling error of a score is not paid for.
+    Candidates are compared by their worst score in steps of :data:`NEAR`, all up to :data:`SMALL`
+    being equal, then by accuracy: what makes no difference is not paid for.
     """
     limit = badness(before) if before else (math.inf, math.inf)
     better = [one for one in candidates if one.allowed and one.badness < limit]
@@ -386,4 +389,6 @@ def _candidate(figures: dict[str, Any]) -> Candidate:
 def _order(candidate: Candidate) -> tuple[float, ...]:
     worst, total = candidate.badness
     near = math.floor(worst / NEAR) if math.isfinite(worst) else worst
+    if worst <= SMALL:
+        near = 0
     return near, candidate.accuracy_drop, worst, total, candidate.step, candidate.stage

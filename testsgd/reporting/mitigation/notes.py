@@ -63,7 +63,8 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "may they decide one way less than half as often as the original model: where "
             f"all {many} get the same label there is no difference, and no use. Of the others, the "
             f"one with the lowest score on all {many} but the held-out is chosen; of several whose "
-            "scores lie in the same half point, the one that loses least accuracy. The "
+            "scores lie in the same half point, or all at two points or less, the one that loses "
+            "least accuracy. The "
             f"{count(split.held_out)} held-out {many} are touched once, at the end.",
         ),
         Note(
