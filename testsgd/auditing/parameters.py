@@ -11,9 +11,24 @@ from testsgd.errors import ParameterError
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
 RankBy = Literal["score", "counterfactual"]
+GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
+IntervalKind = Literal["auto", "anytime", "wald"]
+MarginKind = Literal["anytime", "wald"]
 
 # These may be None.
-_OPTIONAL = ("bins", "jobs", "fail_above", "max_queries")
+_OPTIONAL = ("bins", "jobs", "fail_above", "max_queries", "holdout", "stability")
+
+_WHOLE_NUMBERS = (
+    "min_samples",
+    "max_queries",
+    "max_features",
+    "bins",
+    "top",
+    "seed",
+    "jobs",
+    "replicates",
+    "stability",
+)
 
 # A text costs a model about a thousand times what a row of a table does.
 ROW_QUERIES = 20_000_000
@@ -59,6 +74,24 @@ class AuditParameters:
         Jaccard overlap from which two groups count as one finding.
     fail_above : float or None
         The audit's gate: it fails if what a decided group is ranked by is larger.
+    guarantee : {"per-group", "simultaneous", "fdr"}
+        What the population intervals hold for: one group at a time, as in the paper; all groups at
+        once; or the groups that are found, of which no more than the error rate are expected to
+        be false.
+    interval : {"auto", "anytime", "wald"}
+        Where samples are drawn, whose margin it is that sampling stops at: that of a confidence
+        sequence, which holds whenever sampling stops, or the paper's. ``auto`` is the paper's with
+        independent sampling, and the confidence sequence's otherwise.
+    replicates : int
+        Bootstrap samples behind a simultaneous guarantee.
+    holdout : float or None
+        Share of the rows on which the groups found on the others are estimated anew.
+    stability : int or None
+        Bootstrap samples in which the first groups are looked for; None: as many as are quick, 0:
+        none.
+    condition_on : tuple of str
+        Features that are not sensitive, whose mix a conditional score makes the same on both
+        sides.
 
     Raises
     ------
@@ -88,15 +121,27 @@ class AuditParameters:
     jobs: int | None = None
     overlap: float = 0.8
     fail_above: float | None = None
+    guarantee: GuaranteeKind = "simultaneous"
+    interval: IntervalKind = "auto"
+    replicates: int = 1000
+    holdout: float | None = None
+    stability: int | None = None
+    condition_on: tuple[str, ...] = ()
+
+    def margin_kind(self) -> MarginKind:
+        """Give whose margin sampling stops at."""
+        if self.interval != "auto":
+            return self.interval
+        return "wald" if self.sampling == "independent" else "anytime"
 
     def budget(self, default: int) -> int:
         """Give the most queries, if the user named none the default."""
         return default if self.max_queries is None else self.max_queries
 
     def __post_init__(self) -> None:
-        for name in ("theta", "error_margin", "confidence", "overlap", "fail_above"):
+        for name in ("theta", "error_margin", "confidence", "overlap", "fail_above", "holdout"):
             _check_kind(name, getattr(self, name), Real, "a number")
-        for name in ("min_samples", "max_queries", "max_features", "bins", "top", "seed", "jobs"):
+        for name in _WHOLE_NUMBERS:
             _check_kind(name, getattr(self, name), Integral, "a whole number")
         for name, example in (("theta", "0.05"), ("error_margin", "0.05"), ("confidence", "0.95")):
             value = getattr(self, name)
@@ -117,10 +162,17 @@ class AuditParameters:
             ("max_features", 1),
             ("top", 1),
             ("seed", 0),
+            # Fewer hold no 95%.
+            ("replicates", 19),
+            ("stability", 0),
         ):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise _out_of_range(name, value, f"at least {least}", "give a whole number")
+        if self.holdout is not None and not 0 < self.holdout < 1:
+            raise _out_of_range(
+                "holdout", self.holdout, "between 0 and 1", "give a share such as 0.5"
+            )
         if self.bins is not None and not 2 <= self.bins <= 200:
             raise _out_of_range("bins", self.bins, "between 2 and 200", "the paper's choice is 10")
         if self.jobs is not None and self.jobs < 1:
@@ -129,6 +181,8 @@ class AuditParameters:
             ("mode", get_args(Mode)),
             ("sampling", get_args(SamplingScheme)),
             ("rank_by", get_args(RankBy)),
+            ("guarantee", get_args(GuaranteeKind)),
+            ("interval", get_args(IntervalKind)),
         ):
             if getattr(self, name) not in choices:
                 raise _out_of_range(
