@@ -4,7 +4,7 @@ A rule over a feature is a set of its cells. Summing a table of counts over a ru
 product with a 0/1 matrix (a row a rule, a column a cell); :meth:`Axis.contract` does it for every
 rule at once. For intervals the product is taken as a difference of running sums, for subsets of
 values by adding one value after another to all the subsets without it; both add whole numbers, so
-nothing is rounded.
+nothing is rounded. Floats, which only a bootstrap sums, are rounded as floats are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from testsgd.data import DEFAULT_BINS, MISSING, Feature, Table
 from testsgd.errors import ParameterError
 from testsgd.rules.rule import IntervalRule, Rule, ValueRule
+
+# What is summed: whole numbers, or for a bootstrap floats.
+Number = TypeVar("Number", np.int64, np.float32, np.float64)
 
 # 2 to the 12th rules over one feature; more would be a search over noise, and over no screen.
 MOST_VALUES = 12
@@ -70,7 +73,7 @@ class Axis(Protocol):
         """Give each row's cell."""
         ...
 
-    def contract(self, counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+    def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace the cells along an array's axis by sums over each rule's cells."""
         ...
 
@@ -137,10 +140,10 @@ class CategoryAxis:
             place[code] = cell
         return place[table.codes(self.feature, rows)]
 
-    def contract(self, counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+    def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace values along an axis by sums over each subset of them."""
-        moved = np.moveaxis(counts, axis, 0)
-        sums = np.zeros((1, *moved.shape[1:]), dtype=np.int64)
+        moved: NDArray[Number] = np.moveaxis(counts, axis, 0)
+        sums = np.zeros((1, *moved.shape[1:]), dtype=counts.dtype)
         for value in moved:
             sums = np.concatenate([sums, sums + value])
         return np.moveaxis(sums[1:-1], 0, axis)
@@ -233,10 +236,10 @@ class IntervalAxis:
         # NaN is sorted behind everything; it has a cell of its own.
         return np.where(np.isnan(numbers), self.bins, bins)
 
-    def contract(self, counts: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+    def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace bins along an axis by sums over each run of them."""
-        moved = np.moveaxis(counts, axis, 0)[: self.bins]
-        running = np.zeros((self.bins + 1, *moved.shape[1:]), dtype=np.int64)
+        moved: NDArray[Number] = np.moveaxis(counts, axis, 0)[: self.bins]
+        running = np.zeros((self.bins + 1, *moved.shape[1:]), dtype=counts.dtype)
         np.cumsum(moved, axis=0, out=running[1:])
         starts, stops = self._runs
         return np.moveaxis(running[stops] - running[starts], 0, axis)

@@ -7,7 +7,7 @@ than there are rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,25 @@ from numpy.typing import NDArray
 
 from testsgd.data import Table
 from testsgd.errors import ParameterError
-from testsgd.rules.axes import Axis
+from testsgd.rules.axes import Axis, Number
 
 Counts = NDArray[np.int64]
 
 # Rows laid out at once, so that a long table is never copied.
 _CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How to sum over the combinations of a subset of the features.
+
+    `order` puts the cells of a combination side by side, `starts` says where each combination
+    begins, and `joint` which it is.
+    """
+
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    joint: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,10 @@ class Contingency:
     axes: tuple[Axis, ...]
     coordinates: NDArray[np.int16]
     cell_of_row: NDArray[np.int32]
+    # A bootstrap sums over the same subsets again and again; how to is worked out once for each.
+    _layouts: dict[tuple[int, ...], _Layout] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def cells(self) -> int:
@@ -55,37 +72,44 @@ class Contingency:
         return np.rint(sums).astype(np.int64)
 
     def marginal(
-        self, subset: Sequence[int], quantities: Counts
-    ) -> tuple[NDArray[np.int64], Counts]:
+        self, subset: Sequence[int], quantities: NDArray[Number]
+    ) -> tuple[NDArray[np.int64], NDArray[Number]]:
         """Sum quantities over the combinations of a subset of the features.
 
         Parameters
         ----------
         subset : sequence of int
             Positions of the features.
-        quantities : numpy.ndarray of int64, shape (q, cells)
+        quantities : numpy.ndarray of int64 or float, shape (q, cells)
 
         Returns
         -------
         joint : numpy.ndarray of int64, shape (m,)
             The combinations that occur, as places in the table of all of them, ascending.
-        sums : numpy.ndarray of int64, shape (q, m)
+        sums : numpy.ndarray of the quantities' type, shape (q, m)
         """
-        shape = self.shape(subset)
-        joint = np.ravel_multi_index(
-            tuple(self.coordinates[:, axis].astype(np.intp) for axis in subset), shape
-        )
-        order = np.argsort(joint, kind="stable")
-        ordered = joint[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        layout = self._layout(tuple(subset))
         # Integer sums wrap and never round, which the fingerprints of the lattice rely on.
-        return ordered[starts], np.add.reduceat(quantities[:, order], starts, axis=1)
+        sums = np.add.reduceat(quantities[:, layout.order], layout.starts, axis=1)
+        return layout.joint, sums
 
-    def dense(self, subset: Sequence[int], quantities: Counts) -> Counts:
+    def _layout(self, subset: tuple[int, ...]) -> _Layout:
+        if subset not in self._layouts:
+            joint = np.ravel_multi_index(
+                tuple(self.coordinates[:, axis].astype(np.intp) for axis in subset),
+                self.shape(subset),
+            )
+            order = np.argsort(joint, kind="stable")
+            ordered = joint[order]
+            starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+            self._layouts[subset] = _Layout(order, starts, ordered[starts])
+        return self._layouts[subset]
+
+    def dense(self, subset: Sequence[int], quantities: NDArray[Number]) -> NDArray[Number]:
         """Give :meth:`marginal` as a full array, shape (q, cells of each axis of the subset)."""
         shape = self.shape(subset)
         joint, sums = self.marginal(subset, quantities)
-        full = np.zeros((len(quantities), int(np.prod(shape))), dtype=np.int64)
+        full = np.zeros((len(quantities), int(np.prod(shape))), dtype=quantities.dtype)
         full[:, joint] = sums
         return full.reshape(len(quantities), *shape)
 

@@ -12,12 +12,13 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.rules.axes import Axis
-from testsgd.rules.contingency import Contingency, Counts
+from testsgd.rules.axes import Axis, Number
+from testsgd.rules.contingency import Contingency
 from testsgd.rules.rule import RuleSet
 
 # Numbers in one block; 32 MB.
@@ -25,7 +26,7 @@ _BLOCK_NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(Generic[Number]):
     """Sums over consecutive rule sets of one subset of the features.
 
     Attributes
@@ -34,12 +35,12 @@ class Block:
         Which of :func:`feature_subsets`.
     first : int
         Place of the first rule set among those of the subset.
-    sums : numpy.ndarray of int64, shape (q, rule sets)
+    sums : numpy.ndarray of the quantities' type, shape (q, rule sets)
     """
 
     subset: int
     first: int
-    sums: Counts
+    sums: NDArray[Number]
 
 
 def feature_subsets(axes: Sequence[Axis], max_features: int) -> tuple[tuple[int, ...], ...]:
@@ -59,15 +60,15 @@ def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
 
 
 def rule_set_sums(
-    contingency: Contingency, quantities: Counts, max_features: int
-) -> Iterator[Block]:
+    contingency: Contingency, quantities: NDArray[Number], max_features: int
+) -> Iterator[Block[Number]]:
     """Sum quantities over the rows of every rule set.
 
     Parameters
     ----------
     contingency : Contingency
         The sensitive features' combinations.
-    quantities : numpy.ndarray of int64, shape (q, cells)
+    quantities : numpy.ndarray of int64 or float, shape (q, cells)
         What to sum, tallied by cell.
     max_features : int
         Most rules in a rule set.
@@ -86,7 +87,9 @@ def rule_set_sums(
             yield Block(index, first, sums)
 
 
-def _expand(sums: Counts, axes: list[Axis], first: int) -> Iterator[tuple[int, Counts]]:
+def _expand(
+    sums: NDArray[Number], axes: list[Axis], first: int
+) -> Iterator[tuple[int, NDArray[Number]]]:
     """Contract the remaining axes, in blocks of bounded size.
 
     `sums` has the shape (q, rule sets of the axes before, cells of each remaining axis); `first` is

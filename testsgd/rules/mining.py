@@ -10,7 +10,7 @@ have equally many rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,22 @@ class FrequentRuleSets:
             self.candidates,
             self.frequent,
         )
+
+    def over(self, contingency: Contingency, quantities: Counts) -> FrequentRuleSets:
+        """Give the same groups with other quantities summed, or over other rows.
+
+        Parameters
+        ----------
+        contingency : Contingency
+            The cells of the rows, on the same axes.
+        quantities : numpy.ndarray of int64, shape (q, cells)
+            What to sum.
+        """
+        sums = np.zeros((len(quantities), len(self)), dtype=np.int64)
+        for group in range(len(self)):
+            members = self.members(np.array([group]), contingency)[0]
+            sums[:, group] = quantities[:, members].sum(axis=1)
+        return replace(self, sums=sums)
 
     def rule_counts(self) -> NDArray[np.int64]:
         """Count the rules of each group."""

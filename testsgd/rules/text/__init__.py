@@ -7,6 +7,7 @@ from testsgd.rules.text.term_sets import (
     TermRuleSets,
     frequent_term_sets,
     small_category_sets,
+    term_sets_over,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "find_mentions",
     "frequent_term_sets",
     "small_category_sets",
+    "term_sets_over",
 ]

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,16 +71,32 @@ class TermRuleSets:
     candidates : int
         Rule sets that the terms allow.
     frequent : int
-        Those that are frequent, which is all of these.
+        Those that are frequent.
+    kept : numpy.ndarray of int, shape (groups,), or None
+        Which of the groups of `category_sets` these are, if not all; see :meth:`take`.
     """
 
     terms: SensitiveTerms
     category_sets: tuple[CategorySet, ...]
     candidates: int
     frequent: int
+    kept: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
-        return self.frequent
+        return self._all if self.kept is None else len(self.kept)
+
+    @property
+    def complete(self) -> bool:
+        """True if these are all groups of the sets of categories, numbered as there."""
+        return self.kept is None
+
+    def take(self, groups: NDArray[np.intp]) -> TermRuleSets:
+        """Give some of the groups, in the order given."""
+        return replace(self, kept=self.places(groups))
+
+    def places(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Give the numbers that groups have among all those of the sets of categories."""
+        return groups if self.kept is None else self.kept[groups]
 
     def rule_set(self, group: int) -> RuleSet:
         """Give a group's description."""
@@ -99,14 +115,13 @@ class TermRuleSets:
         IndexError
             If there is no such group.
         """
-        if not 0 <= group < self.frequent:
-            raise IndexError(f"group {group} of {self.frequent}")
-        return bisect_right(self._firsts, group) - 1
+        return bisect_right(self._firsts, self._place(group)) - 1
 
     def chosen(self, group: int) -> tuple[int, ...]:
         """Give the term of each category of a group, as its place in the category."""
         found = self.category_sets[self.set_of(group)]
-        return tuple(int(term) for term in np.unravel_index(group - found.first, found.shape))
+        place = self._place(group) - found.first
+        return tuple(int(term) for term in np.unravel_index(place, found.shape))
 
     def rule_counts(self) -> NDArray[np.int64]:
         """Count the rules of each group, shape (groups,)."""
@@ -120,10 +135,20 @@ class TermRuleSets:
     def _firsts(self) -> list[int]:
         return [found.first for found in self.category_sets]
 
+    @cached_property
+    def _all(self) -> int:
+        return sum(len(found) for found in self.category_sets)
+
+    def _place(self, group: int) -> int:
+        if not 0 <= group < len(self):
+            raise IndexError(f"group {group} of {len(self)}")
+        return group if self.kept is None else int(self.kept[group])
+
     def _spread(self, numbers: list[int]) -> NDArray[np.int64]:
-        return np.repeat(
+        spread = np.repeat(
             np.array(numbers, dtype=np.int64), [len(found) for found in self.category_sets]
         )
+        return spread if self.kept is None else spread[self.kept]
 
 
 def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int) -> TermRuleSets:
@@ -163,24 +188,44 @@ def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int)
     >>> [found.rule_set(group).text for group in range(len(found))]
     ['“old”', '“young”', '“female”', '“male”']
     """
-    presence = mentions.presence()
-    sizes = mentions.terms.sizes
-    needed = max(min_count, 1)
-    sets: list[CategorySet] = []
-    first = 0
-    for categories in _frequent_categories(presence, needed, max_features):
-        rows = np.flatnonzero(presence[:, categories].all(axis=1)).astype(np.int64)
-        shape = tuple(sizes[category] for category in categories)
-        sets.append(CategorySet(categories, rows, first, shape))
-        first += math.prod(shape)
-    if first > MOST_RULE_SETS:
+    categories = _frequent_categories(mentions.presence(), max(min_count, 1), max_features)
+    sets = _category_sets(mentions, categories)
+    frequent = sum(len(one) for one in sets)
+    if frequent > MOST_RULE_SETS:
         raise ParameterError(
-            f"{first:,} frequent rule sets are too many",
+            f"{frequent:,} frequent rule sets are too many",
             where=f"terms “{mentions.terms.name}”",
             remedy="combine fewer categories (--max-features), or use a shorter list of terms",
-            rule_sets=first,
+            rule_sets=frequent,
         )
-    return TermRuleSets(mentions.terms, tuple(sets), _candidates(sizes, max_features), first)
+    candidates = _candidates(mentions.terms.sizes, max_features)
+    return TermRuleSets(mentions.terms, sets, candidates, frequent)
+
+
+def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
+    """Give the same groups over other texts, however few of these mention their categories.
+
+    Parameters
+    ----------
+    mentions : Mentions
+        The terms in the other texts.
+    rule_sets : TermRuleSets
+        The groups.
+    """
+    categories = [one.categories for one in rule_sets.category_sets]
+    return replace(rule_sets, category_sets=_category_sets(mentions, categories))
+
+
+def _category_sets(mentions: Mentions, sets: Sequence[tuple[int, ...]]) -> tuple[CategorySet, ...]:
+    """Find the seed texts of sets of categories, and number their groups."""
+    presence, sizes = mentions.presence(), mentions.terms.sizes
+    found: list[CategorySet] = []
+    first = 0
+    for categories in sets:
+        rows = np.flatnonzero(presence[:, categories].all(axis=1)).astype(np.int64)
+        found.append(CategorySet(categories, rows, first, tuple(sizes[at] for at in categories)))
+        first += len(found[-1])
+    return tuple(found)
 
 
 def _candidates(sizes: tuple[int, ...], max_features: int) -> int:
