@@ -1,16 +1,20 @@
 """Scoring: rates, margins, intervals, when to stop, and which group comes first."""
 
+from testsgd.scoring.equality import equality_p_values
+from testsgd.scoring.exact_tails import clopper_pearson, exact_difference
 from testsgd.scoring.intervals import difference_interval, effective_size, wilson_interval
 from testsgd.scoring.margins import (
     WILSON_BELOW,
     Margins,
     enough,
     normal_quantile,
+    rate_margins,
     score_margins,
     wald_margin,
     wilson_margin,
 )
 from testsgd.scoring.paired import paired_interval
+from testsgd.scoring.population import Side, population_interval
 from testsgd.scoring.ranking import (
     Overlaps,
     block_of,
@@ -18,21 +22,30 @@ from testsgd.scoring.ranking import (
     member_overlaps,
     rank_groups,
 )
+from testsgd.scoring.sequences import confidence_sequence, sequence_margin
 
 __all__ = [
     "WILSON_BELOW",
     "Margins",
     "Overlaps",
+    "Side",
     "block_of",
+    "clopper_pearson",
+    "confidence_sequence",
     "difference_interval",
     "distinct_groups",
     "effective_size",
     "enough",
+    "equality_p_values",
+    "exact_difference",
     "member_overlaps",
     "normal_quantile",
     "paired_interval",
+    "population_interval",
     "rank_groups",
+    "rate_margins",
     "score_margins",
+    "sequence_margin",
     "wald_margin",
     "wilson_interval",
     "wilson_margin",

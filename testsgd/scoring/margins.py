@@ -2,6 +2,10 @@
 
 The score is a difference of two rates, each estimated from its own samples; the paper adds the two
 margins (Theorem 4.2), so that both hold together with the product of their confidences.
+
+The paper's margin is Wald's, which is made for one look at a fixed number of samples. That of a
+confidence sequence (:mod:`testsgd.scoring.sequences`) is wider and holds for the number of samples
+at which sampling stops, too.
 """
 
 from __future__ import annotations
@@ -9,10 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from testsgd.scoring.sequences import TUNED_FOR, sequence_margin
 
 Floats = NDArray[np.float64]
 
@@ -99,12 +105,20 @@ class Margins:
 
 
 def score_margins(
-    favourable_in: Any, samples_in: Any, favourable_out: Any, samples_out: Any, confidence: float
+    favourable_in: Any,
+    samples_in: Any,
+    favourable_out: Any,
+    samples_out: Any,
+    confidence: float,
+    *,
+    kind: Literal["wald", "anytime"] = "wald",
+    tuned_for: float = TUNED_FOR,
 ) -> Margins:
     """Compute the sampling margin of differences of two rates.
 
-    A side whose samples hold fewer than ten favourable or fewer than ten other labels gets Wilson's
-    margin: there the normal approximation fails, and at a rate of exactly 0 or 1 Wald's is 0.
+    With Wald's margins, a side whose samples hold fewer than ten favourable or fewer than ten other
+    labels gets Wilson's margin: there the normal approximation fails, and at a rate of exactly 0 or
+    1 Wald's is 0.
 
     Parameters
     ----------
@@ -112,6 +126,12 @@ def score_margins(
         Favourable labels and samples on each side.
     confidence : float
         Confidence level of each side; together they hold with its square.
+    kind : {"wald", "anytime"}
+        Whose margin. That of a confidence sequence, ``anytime``, holds after all numbers of samples
+        at once, and so do both together: answers inside tell nothing of answers outside, however
+        it is decided on which side to draw next, and when to stop.
+    tuned_for : float
+        Samples a side for which a confidence sequence is narrowest.
 
     Returns
     -------
@@ -132,14 +152,50 @@ def score_margins(
     >>> bool(score_margins(283, 1000, 91, 1000, 0.95).margin <= 0.05)
     True
     """
-    inside, wilson_in = _side(favourable_in, samples_in, confidence)
-    outside, wilson_out = _side(favourable_out, samples_out, confidence)
+    inside, wilson_in = rate_margins(
+        favourable_in, samples_in, confidence, kind=kind, tuned_for=tuned_for
+    )
+    outside, wilson_out = rate_margins(
+        favourable_out, samples_out, confidence, kind=kind, tuned_for=tuned_for
+    )
     return Margins(inside + outside, wilson_in | wilson_out)
 
 
-def _side(favourable: Any, samples: Any, confidence: float) -> tuple[Floats, NDArray[np.bool_]]:
+def rate_margins(
+    favourable: Any,
+    samples: Any,
+    confidence: float,
+    *,
+    kind: Literal["wald", "anytime"] = "wald",
+    tuned_for: float = TUNED_FOR,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Compute the part of the margins that one side accounts for.
+
+    Parameters
+    ----------
+    favourable, samples : array_like of int
+        Favourable labels and samples on that side.
+    confidence, kind, tuned_for
+        As for :func:`score_margins`.
+
+    Returns
+    -------
+    margin : numpy.ndarray of float64
+        Infinite without samples.
+    wilson : numpy.ndarray of bool
+        Where it is Wilson's in place of Wald's.
+
+    Examples
+    --------
+    >>> margin, wilson = rate_margins([283, 3, 0], [1000, 1000, 0], 0.95)
+    >>> margin.round(3).tolist(), wilson.tolist()
+    ([0.028, 0.006, inf], [False, True, True])
+    """
     favourable = np.asarray(favourable, dtype=np.float64)
     samples = np.asarray(samples, dtype=np.float64)
+    if kind == "anytime":
+        margin = sequence_margin(favourable, samples, confidence, tuned_for=tuned_for)
+        return margin, np.zeros(margin.shape, dtype=bool)
     some = np.maximum(samples, 1)
     wilson = np.asarray(np.minimum(favourable, samples - favourable) < WILSON_BELOW)
     margin = np.where(

@@ -1,0 +1,179 @@
+"""Confidence sequences of a rate: intervals that hold whenever one looks, and however often.
+
+An interval for a fixed number of samples covers the truth with its confidence if it is looked at
+once. Sampling until it looks good looks at it again and again, and then it covers less. A
+confidence sequence covers the truth after all numbers of samples at once, with its confidence. So
+it holds at any moment at which sampling may stop, whatever made it stop: the margin, the answers,
+a budget, or what was seen of other groups.
+
+It comes from a bet. For each possible rate p somebody who doubts it puts a part of the capital on
+the next answer, at odds that are fair if p is true. Then the capital is a martingale that begins
+at 1, and the chance that it ever reaches 1/a is at most a (Ville). The sequence is what survives:
+the rates against which the capital is below 1/a. The capital here bets on the share of successes so
+far, mixed with p itself as if p had been seen in `c` samples before (a mixture of all bets by the
+beta distribution with mean p). With S successes and F failures it is::
+
+    B(c p + S, c (1 - p) + F) / (B(c p, c (1 - p)) p^S (1 - p)^F)
+
+Its logarithm is, but for a constant, the sum of log(c + i / p) over i < S and of
+log(c + j / (1 - p)) over j < F. So it is convex in p, and what survives is an interval.
+
+References
+----------
+J. Ville, Étude critique de la notion de collectif, 1939 (the inequality).
+H. Robbins, Statistical methods related to the law of the iterated logarithm, Annals of Mathematical
+Statistics 41, 1970; D. A. Darling and H. Robbins, Confidence sequences for mean, variance, and
+median, PNAS 58, 1967 (mixtures of martingales).
+S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon, Time-uniform, nonparametric, nonasymptotic
+confidence sequences, Annals of Statistics 49, 2021 (the beta-binomial mixture, and its tuning).
+I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 86,
+2024 (confidence sequences as bets).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Samples after which the sequence is narrowest for its confidence, if nothing else is known.
+TUNED_FOR = 2000
+
+_ITERATIONS = 100
+_PRECISION = 1e-11
+
+
+def confidence_sequence(
+    successes: Any, samples: Any, confidence: float, *, tuned_for: float = TUNED_FOR
+) -> tuple[Floats, Floats]:
+    """Compute the interval of a rate that holds after all numbers of samples at once.
+
+    Parameters
+    ----------
+    successes, samples : array_like of int
+        How many of how many so far; they are broadcast.
+    confidence : float
+        Probability that the interval covers the true rate at every time.
+    tuned_for : float
+        After so many samples it is narrowest. Its guarantee holds for any choice that does not
+        depend on the answers.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64
+        The ends; 0 and 1 without samples.
+
+    Examples
+    --------
+    >>> low, high = confidence_sequence([0, 283], [0, 1000], 0.95)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.241], [1.0, 0.328])
+    """
+    found, number = np.broadcast_arrays(
+        np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
+    )
+    weight = _weight_of_rate(confidence, tuned_for)
+    wins, total = found.ravel(), number.ravel()
+    low = _lower_end(wins, total - wins, confidence, weight)
+    high = 1 - _lower_end(total - wins, wins, confidence, weight)
+    return low.reshape(found.shape), high.reshape(found.shape)
+
+
+def sequence_margin(
+    successes: Any, samples: Any, confidence: float, *, tuned_for: float = TUNED_FOR
+) -> Floats:
+    """Compute how far the ends of the confidence sequence lie from the observed rate, at most.
+
+    Parameters
+    ----------
+    successes, samples, confidence, tuned_for
+        As for :func:`confidence_sequence`.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Infinite without samples.
+
+    Examples
+    --------
+    Wider than Wald's 0.028, which holds for one look only.
+
+    >>> float(sequence_margin(283, 1000, 0.95).round(3))
+    0.045
+    """
+    low, high = confidence_sequence(successes, samples, confidence, tuned_for=tuned_for)
+    number = np.asarray(samples, dtype=np.float64)
+    rate = np.asarray(successes, dtype=np.float64) / np.maximum(number, 1)
+    return np.where(number > 0, np.maximum(rate - low, high - rate), np.inf)
+
+
+@lru_cache(maxsize=64)
+def _weight_of_rate(confidence: float, tuned_for: float) -> float:
+    """Give the samples that the rate under test counts for in the bet.
+
+    With n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2),
+    x being n over the weight. That is least where x = log((1 + x) / a^2).
+    """
+    start = 2 * math.log(1 / (1 - confidence))
+    ratio = start
+    for _ in range(50):
+        ratio = start + math.log1p(ratio)
+    return tuned_for / ratio
+
+
+def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -> Floats:
+    """Solve for the lower end by Newton's method, kept between the ends of a bracket.
+
+    The logarithm of the capital is convex and falls there, so that from the first step on Newton's
+    method stays on the outer side of the end.
+    """
+    ends = np.zeros(len(wins))
+    # Nothing is too small a rate for a single success: the capital stays bounded near 0.
+    active = np.flatnonzero(wins >= 2)
+    wins, losses = wins[active], losses[active]
+    total = wins + losses
+    outer, inner = np.zeros(len(active)), wins / total
+    spread = np.sqrt(8 * inner * (1 - inner) / total) + 4 / total
+    rate = np.maximum(inner - spread, inner / 4)
+    for _ in range(_ITERATIONS):
+        if len(active) == 0:
+            break
+        excess, slope = _capital(rate, wins, losses, weight)
+        excess += math.log1p(-confidence)
+        outer = np.where(excess >= 0, rate, outer)
+        inner = np.where(excess < 0, rate, inner)
+        # Close to the inner end it may not fall; then the step leads out of the bracket.
+        following = rate - excess / np.minimum(slope, -1e-9)
+        known = (following > outer) & (following < inner)
+        known |= np.abs(following - rate) <= _PRECISION * rate
+        following = np.where(known, following, (outer + inner) / 2)
+        ends[active] = following
+        going = np.abs(following - rate) > _PRECISION * rate
+        active, wins, losses = active[going], wins[going], losses[going]
+        outer, inner, rate = outer[going], inner[going], following[going]
+    return ends
+
+
+def _capital(rate: Floats, wins: Floats, losses: Floats, weight: float) -> tuple[Floats, Floats]:
+    """Give the logarithm of the capital against each rate, and its derivative by the rate."""
+    # Imported here: only an audit that samples needs it.
+    from scipy.special import gammaln, psi
+
+    yes, no = weight * rate, weight * (1 - rate)
+    value = (
+        (gammaln(yes + wins) - gammaln(yes) - wins * np.log(rate))
+        + (gammaln(no + losses) - gammaln(no) - losses * np.log1p(-rate))
+        - (gammaln(weight + wins + losses) - gammaln(weight))
+    )
+    slope = (
+        weight * (psi(yes + wins) - psi(yes))
+        - weight * (psi(no + losses) - psi(no))
+        - wins / rate
+        + losses / (1 - rate)
+    )
+    return value, slope
