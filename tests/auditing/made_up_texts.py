@@ -82,7 +82,7 @@ def audit(
     def model(batch: list[str]) -> list[str]:
         return ["good" if decide(text) else "bad" for text in batch]
 
-    options = {"theta": 0.01, "max_queries": 10_000_000, **parameters}
+    options = {"theta": 0.01, "max_queries": 10_000_000, "stability": 0, **parameters}
     return run_text_audit(
         load_text_model(model, SPECIFICATION), checked(texts), terms, AuditParameters(**options)
     )

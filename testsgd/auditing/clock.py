@@ -15,7 +15,8 @@ class Clock:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time the block under this name."""
+        """Time the block under this name; blocks of the same name are added."""
         started = time.perf_counter()
         yield
-        self.seconds[name] = round(time.perf_counter() - started, 4)
+        seconds = self.seconds.get(name, 0.0) + time.perf_counter() - started
+        self.seconds[name] = round(seconds, 4)

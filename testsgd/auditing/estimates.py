@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.sampling import Neighbourhood
-from testsgd.scoring import difference_interval, effective_size, enough, score_margins
+from testsgd.scoring import (
+    Margins,
+    Side,
+    enough,
+    population_interval,
+    rate_margins,
+    score_margins,
+)
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -26,17 +33,15 @@ class Estimates:
         Rows inside and outside.
     samples_in, samples_out, favourable_in, favourable_out : numpy.ndarray of int64
         Neighbours asked about on each side and how many got the favourable label.
-    squares_in, squares_out : numpy.ndarray of int64 or None
-        In exact mode the sums over rows of the squared number of favourable neighbours, from which
-        the rows' variance follows; None if samples were drawn.
-    answers : int
-        In exact mode the neighbours of each row; else 1.
     margin : numpy.ndarray of float64
         Sampling margin of the score, 0 in exact mode.
     wilson : numpy.ndarray of bool
         Where Wilson's margin was needed.
     decided : numpy.ndarray of bool
         Where the margin is small enough.
+    margin_kind : {"none", "wald", "anytime"}
+        Whose margin it is: none in exact mode, Wald's (or Wilson's, see `wilson`), or that of a
+        confidence sequence.
     """
 
     rows_in: Counts
@@ -45,17 +50,15 @@ class Estimates:
     samples_out: Counts
     favourable_in: Counts
     favourable_out: Counts
-    squares_in: Counts | None
-    squares_out: Counts | None
-    answers: int
     margin: Floats
     wilson: NDArray[np.bool_]
     decided: NDArray[np.bool_]
+    margin_kind: Literal["none", "wald", "anytime"] = "none"
 
     @property
     def exact(self) -> bool:
         """True if the rates carry no sampling error."""
-        return self.squares_in is not None
+        return self.margin_kind == "none"
 
     @property
     def rate_in(self) -> Floats:
@@ -92,28 +95,31 @@ class Estimates:
         return replace(self, **arrays)
 
     def population_interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """Compute the interval for the difference in the population the rows are drawn from.
+        """Compute intervals for the difference in the population the rows are drawn from.
 
-        NaN where nothing was sampled on one side.
+        Each holds for its group alone; see :func:`testsgd.scoring.population_interval`.
         """
-        known = self.sampled
-        found = self.take(np.flatnonzero(known))
-        if found.squares_in is not None and found.squares_out is not None:
-            size_in = _exact_size(
-                found.favourable_in, found.squares_in, found.rows_in, self.answers
-            )
-            size_out = _exact_size(
-                found.favourable_out, found.squares_out, found.rows_out, self.answers
-            )
-        else:
-            # Both the rows and the draws vary; variances add, so sizes add like resistances.
-            size_in = 1 / (1 / found.rows_in + 1 / found.samples_in)
-            size_out = 1 / (1 / found.rows_out + 1 / found.samples_out)
-        ends = np.full((2, len(known)), np.nan)
-        ends[:, known] = difference_interval(
-            found.rate_in, size_in, found.rate_out, size_out, confidence
+        return self.population_interval_at(1 - confidence)
+
+    def population_interval_at(self, error: Any) -> tuple[Floats, Floats]:
+        """Compute the same intervals with an error rate of its own for each group.
+
+        Parameters
+        ----------
+        error : float or array_like of float, shape (groups,)
+            Two-sided error rates.
+
+        Returns
+        -------
+        low, high : numpy.ndarray of float64, shape (groups,)
+            NaN where nothing was sampled on one side.
+        """
+        return population_interval(
+            Side(self.rows_in, self.samples_in, self.favourable_in),
+            Side(self.rows_out, self.samples_out, self.favourable_out),
+            error,
+            margin_kind=self.margin_kind,
         )
-        return ends[0], ends[1]
 
 
 def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
@@ -121,9 +127,8 @@ def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
 
     Parameters
     ----------
-    sums : numpy.ndarray of int64, shape (3, groups)
-        Over the rows of each group: the rows, their favourable neighbours, and the squares of
-        these.
+    sums : numpy.ndarray of int64, shape (2, groups)
+        Over the rows of each group: the rows, and their favourable neighbours.
     neighbourhood : Neighbourhood
         All rows' favourable neighbours.
 
@@ -132,7 +137,7 @@ def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
     Estimates
         Decided, unless a group has no rows on one side.
     """
-    rows, favourable, squares = sums
+    rows, favourable = sums
     total = len(neighbourhood.favourable)
     counts = neighbourhood.favourable.astype(np.int64)
     groups = len(rows)
@@ -143,9 +148,6 @@ def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
         samples_out=(total - rows) * neighbourhood.size,
         favourable_in=favourable,
         favourable_out=int(counts.sum()) - favourable,
-        squares_in=squares,
-        squares_out=int((counts**2).sum()) - squares,
-        answers=neighbourhood.size,
         margin=np.zeros(groups),
         wilson=np.zeros(groups, dtype=bool),
         decided=(rows > 0) & (rows < total),
@@ -173,10 +175,6 @@ def counted_estimates(tallies: Counts) -> Estimates:
         samples_out=rows_out,
         favourable_in=favourable_in,
         favourable_out=favourable_out,
-        # One answer a row, 0 or 1: the squares are the answers.
-        squares_in=favourable_in,
-        squares_out=favourable_out,
-        answers=1,
         margin=np.zeros(len(rows_in)),
         wilson=np.zeros(len(rows_in), dtype=bool),
         decided=(rows_in > 0) & (rows_out > 0),
@@ -202,9 +200,7 @@ def drawn_estimates(
     Estimates
     """
     samples_in, samples_out, favourable_in, favourable_out = tallies
-    margins = score_margins(
-        favourable_in, samples_in, favourable_out, samples_out, parameters.confidence
-    )
+    margins = margins_of(tallies, parameters)
     return Estimates(
         rows_in=rows_in,
         rows_out=rows_out,
@@ -212,9 +208,6 @@ def drawn_estimates(
         samples_out=samples_out,
         favourable_in=favourable_in,
         favourable_out=favourable_out,
-        squares_in=None,
-        squares_out=None,
-        answers=1,
         margin=margins.margin,
         wilson=margins.wilson,
         decided=enough(
@@ -224,13 +217,63 @@ def drawn_estimates(
             min_samples=parameters.min_samples,
             error_margin=parameters.error_margin,
         ),
+        margin_kind=parameters.margin_kind(),
     )
+
+
+def margins_of(tallies: Counts, parameters: AuditParameters) -> Margins:
+    """Compute the margins that the stopping rule looks at.
+
+    Parameters
+    ----------
+    tallies : numpy.ndarray of int64, shape (4, groups)
+        Samples inside, samples outside, favourable ones inside, favourable ones outside.
+    parameters : AuditParameters
+        The confidence, and whose margin.
+
+    Returns
+    -------
+    Margins
+
+    Notes
+    -----
+    The margin of a confidence sequence holds for a group whenever its sampling stops. Given all
+    that was drawn and answered before, of this group or others, a draw inside is favourable with
+    the rate inside; so the capital of the bet behind the sequence stays a martingale whatever
+    decides on the next draw, and whatever ends the draws.
+    """
+    samples_in, samples_out, favourable_in, favourable_out = tallies
+    return score_margins(
+        favourable_in,
+        samples_in,
+        favourable_out,
+        samples_out,
+        parameters.confidence,
+        kind=parameters.margin_kind(),
+        tuned_for=_expected_samples(parameters),
+    )
+
+
+def margin_outside(estimates: Estimates, parameters: AuditParameters) -> Floats:
+    """Compute the part of each margin that the samples outside account for; 0 without any."""
+    margin, _ = rate_margins(
+        estimates.favourable_out,
+        estimates.samples_out,
+        parameters.confidence,
+        kind=parameters.margin_kind(),
+        tuned_for=_expected_samples(parameters),
+    )
+    return np.where(estimates.samples_out > 0, margin, 0.0)
+
+
+def _expected_samples(parameters: AuditParameters) -> float:
+    """Give the samples a side at which the stopping rule is likely to hold, before any is drawn.
+
+    By a confidence sequence of 95%, half the error margin takes 9 / e^2 samples at a rate of one
+    half and 3 / e^2 at a rate of one tenth.
+    """
+    return max(parameters.min_samples, 5 / parameters.error_margin**2)
 
 
 def _rate(favourable: Counts, samples: Counts) -> Floats:
     return np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
-
-
-def _exact_size(favourable: Counts, squares: Counts, rows: Counts, answers: int) -> Floats:
-    rate = favourable / (rows * answers)
-    return effective_size(rate, squares / (rows * answers**2), rows, answers)

@@ -6,11 +6,10 @@ import numpy as np
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.estimates import exact_estimates
-from testsgd.auditing.outcome import Outcome, Progress
-from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.outcome import Outcome, Progress, Search
 from testsgd.data import Table
 from testsgd.models import Model
-from testsgd.rules import Contingency, mine
+from testsgd.rules import Contingency
 from testsgd.sampling import Neighbourhood, explore_neighbourhood
 
 
@@ -18,9 +17,8 @@ def audit_exactly(
     model: Model,
     table: Table,
     contingency: Contingency,
-    parameters: AuditParameters,
+    search: Search,
     *,
-    min_count: int,
     jobs: int,
     clock: Clock,
     progress: Progress | None = None,
@@ -35,10 +33,8 @@ def audit_exactly(
         The rows.
     contingency : Contingency
         Their sensitive cells.
-    parameters : AuditParameters
-        The most rules in a rule set.
-    min_count : int
-        Fewest rows of a group.
+    search : callable
+        Finds the groups and sums over them.
     jobs : int
         Threads that ask the model at once. The result does not depend on it.
     clock : Clock
@@ -56,12 +52,7 @@ def audit_exactly(
         favourable = neighbourhood.favourable.astype(np.int64)
         rows = contingency.tally()
         cell_favourable = contingency.tally(favourable)
-        rule_sets = mine(
-            contingency,
-            np.vstack([rows, cell_favourable, contingency.tally(favourable**2)]),
-            min_count=min_count,
-            max_features=parameters.max_features,
-        )
+        rule_sets = search(np.vstack([rows, cell_favourable]))
     return Outcome(
         rule_sets,
         exact_estimates(rule_sets.sums, neighbourhood),
@@ -69,6 +60,7 @@ def audit_exactly(
         cell_favourable,
         neighbourhood.queries,
         _accuracy(table, neighbourhood),
+        neighbourhood.favourable,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -10,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Estimates
+from testsgd.auditing.explaining import Explanation
+from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
@@ -35,6 +38,51 @@ class RuleSets(Protocol):
     def rule_set(self, group: int) -> RuleSet:
         """Give a group's description."""
         ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a group looked like where it was found.
+
+    Attributes
+    ----------
+    rank : int
+        Its place in the ranking there.
+    score : float
+        Its score there.
+    n_in : int
+        Its rows there.
+    """
+
+    rank: int
+    score: float
+    n_in: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holdout:
+    """How the rows were split into those searched and those kept for estimating.
+
+    Attributes
+    ----------
+    share : float
+        Share kept, as asked for.
+    searched, estimated : int
+        Rows in each part.
+    groups : int
+        Groups that were searched.
+    missing : int
+        Groups found that have nobody inside, or nobody outside, in the part kept.
+    found : mapping of int to Found
+        For each group of the findings, what it looked like in the part searched.
+    """
+
+    share: float
+    searched: int
+    estimated: int
+    groups: int
+    missing: int
+    found: Mapping[int, Found]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +117,17 @@ class Findings(ABC):
         Share of rows labelled as in the file, if every row was predicted and has a label.
     seconds : dict of str to float
         Wall-clock time of each phase.
+    guarantee : Guarantee or None
+        What the intervals hold for; None if none were asked for.
+    stability : mapping of int to float
+        For the first distinct groups, in which share of bootstrap samples each is among the first
+        ten again; empty if that was not looked at.
+    stability_samples : int
+        How many bootstrap samples.
+    explanations : mapping of int to Explanation
+        For the first distinct groups.
+    holdout : Holdout or None
+        How the rows were split, if the groups were found on other rows than these.
     """
 
     model: LoadedModel[Any]
@@ -84,6 +143,11 @@ class Findings(ABC):
     model_fingerprint: str
     accuracy: float | None
     seconds: dict[str, float] = field(default_factory=dict)
+    guarantee: Guarantee | None = None
+    stability: Mapping[int, float] = field(default_factory=dict)
+    stability_samples: int = 0
+    explanations: Mapping[int, Explanation] = field(default_factory=dict)
+    holdout: Holdout | None = None
 
     @property
     @abstractmethod
@@ -126,6 +190,11 @@ class Findings(ABC):
         """What the groups are ranked by, in their order; NaN where it is not known."""
         return self.estimates.score
 
+    @property
+    def assured(self) -> float:
+        """The largest size that what groups are ranked by has for sure; 0 if none has one."""
+        return 0.0 if self.guarantee is None else self.guarantee.assured
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableFindings(Findings):
@@ -139,6 +208,8 @@ class TableFindings(Findings):
         Their sensitive cells.
     cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
         Samples in each cell of the contingency table and how many got the favourable label.
+    row_favourable : numpy.ndarray of int, shape (rows,), or None
+        How many neighbours of each row got the favourable label; None if samples were drawn.
     """
 
     model: LoadedModel[Model]
@@ -147,6 +218,7 @@ class TableFindings(Findings):
     contingency: Contingency
     cell_samples: Counts
     cell_favourable: Counts
+    row_favourable: NDArray[np.integer] | None = None
 
     @property
     def rows(self) -> int:

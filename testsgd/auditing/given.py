@@ -33,6 +33,8 @@ from testsgd.sampling import (
 # Draws on each side of a group, if the neighbours are too many to ask about all: a rate then has a
 # standard error of at most 0.35 points.
 SAMPLES_A_SIDE = 20_000
+# How many draws there are does not depend on what is seen of them.
+_DRAWN_ONCE = AuditParameters(interval="wald")
 
 
 def measure_groups(
@@ -159,10 +161,10 @@ class GroupMeasure:
         jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
         neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
         favourable = neighbourhood.favourable.astype(np.int64)
-        sums = np.zeros((3, len(self.rule_sets)), dtype=np.int64)
+        sums = np.zeros((2, len(self.rule_sets)), dtype=np.int64)
         for group, inside in enumerate(self._members):
             found = favourable[inside]
-            sums[:, group] = len(found), found.sum(), (found**2).sum()
+            sums[:, group] = len(found), found.sum()
         return exact_estimates(sums, neighbourhood)
 
     def _ask_drawn(self, model: Model) -> Estimates:
@@ -173,7 +175,7 @@ class GroupMeasure:
         ]
         tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
         rows_in = self._members.sum(axis=1, dtype=np.int64)
-        return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, AuditParameters())
+        return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
 
 
 @dataclass(frozen=True)

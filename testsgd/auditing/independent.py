@@ -11,11 +11,11 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.algorithm_two import check_share, sample_until_certain
 from testsgd.auditing.estimates import Counts, drawn_estimates
-from testsgd.auditing.outcome import Outcome, Progress, sides_of
+from testsgd.auditing.outcome import Outcome, Progress, Search, sides_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import Model
-from testsgd.rules import Contingency, FrequentRuleSets, mine
+from testsgd.rules import Contingency, FrequentRuleSets
 from testsgd.sampling import decide_draws, draw
 
 
@@ -24,8 +24,8 @@ def sample_independent(
     table: Table,
     contingency: Contingency,
     parameters: AuditParameters,
+    search: Search,
     *,
-    min_count: int,
     budget: int,
     jobs: int,
     progress: Progress | None = None,
@@ -38,7 +38,7 @@ def sample_independent(
 
     Parameters
     ----------
-    model, table, contingency, parameters, min_count, budget, progress
+    model, table, contingency, parameters, search, budget, progress
         As for :func:`sample_pooled`; each group gets the same share of the budget.
     jobs : int
         Groups sampled at once. The result does not depend on it.
@@ -57,9 +57,7 @@ def sample_independent(
     Zhang et al., TestSGD, Algorithm 2.
     """
     rows = contingency.tally()
-    rule_sets = mine(
-        contingency, rows[None, :], min_count=min_count, max_features=parameters.max_features
-    )
+    rule_sets = search(rows[None, :])
     share = check_share(budget, len(rule_sets), parameters)
     tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
     # One thread a group: the libraries' own threads would split sums by the number of processors.

@@ -14,6 +14,10 @@ from testsgd.rules import Contingency, FrequentRuleSets
 # How much of a phase is done, and how much there is.
 Progress = Callable[[int, int], None]
 
+# Sums quantities, given by cell with the rows first, over the groups that are wanted: all frequent
+# ones, or some that are known already.
+Search = Callable[[Counts], FrequentRuleSets]
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -32,6 +36,8 @@ class Outcome:
         Rows the model was asked about.
     accuracy : float or None
         Share of rows labelled as in the file, if every row was predicted and has a label.
+    row_favourable : numpy.ndarray of int, shape (rows,), or None
+        How many neighbours of each row got the favourable label, if all were asked about.
     """
 
     rule_sets: FrequentRuleSets
@@ -40,6 +46,7 @@ class Outcome:
     cell_favourable: Counts
     queries: int
     accuracy: float | None = None
+    row_favourable: NDArray[np.integer] | None = None
 
 
 def sides_of(

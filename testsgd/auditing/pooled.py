@@ -3,6 +3,10 @@
 Draws from the neighbours of all rows are shared: every group uses those that fall inside and
 outside it. Only groups that are then still uncertain get draws of their own, which no other group
 uses, because they are not drawn from all rows.
+
+The stopping rule is looked at after each doubling of the pool, and after each batch of a group's
+own draws. So by default it looks at the margin of a confidence sequence, which holds whenever
+sampling stops; a group's side has one sequence, in which the pool's draws come first.
 """
 
 from __future__ import annotations
@@ -10,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
-from testsgd.auditing.outcome import Outcome, Progress, sides_of
+from testsgd.auditing.outcome import Outcome, Progress, Search, sides_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import Model
-from testsgd.rules import Contingency, FrequentRuleSets, mine
+from testsgd.rules import Contingency, FrequentRuleSets
 from testsgd.sampling import decide_draws, draw
 
 # So many groups at most get draws of their own before the pool is doubled for all of them.
@@ -26,6 +30,7 @@ def sample_pooled(
     table: Table,
     contingency: Contingency,
     parameters: AuditParameters,
+    search: Search,
     *,
     min_count: int,
     budget: int,
@@ -43,6 +48,8 @@ def sample_pooled(
         Their sensitive cells.
     parameters : AuditParameters
         The stopping rule and the seed.
+    search : callable
+        Finds the groups and sums over them.
     min_count : int
         Fewest rows of a group.
     budget : int
@@ -72,12 +79,7 @@ def sample_pooled(
         asked += size
         if progress is not None:
             progress(asked, budget)
-        rule_sets = mine(
-            contingency,
-            np.vstack([rows, samples, favourable]),
-            min_count=min_count,
-            max_features=parameters.max_features,
-        )
+        rule_sets = search(np.vstack([rows, samples, favourable]))
         rows_in, samples_in, favourable_in = rule_sets.sums
         favourable_out = int(favourable.sum()) - favourable_in
         tallies = np.vstack([samples_in, asked - samples_in, favourable_in, favourable_out])

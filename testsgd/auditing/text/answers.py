@@ -100,6 +100,33 @@ def _joint_counts(
 
 
 @dataclass(frozen=True)
+class KnownAnswers:
+    """All answers of an exact audit, one by one.
+
+    Attributes
+    ----------
+    texts : numpy.ndarray of bool, shape (texts,)
+        Which texts get the favourable label as they are.
+    variants : tuple of numpy.ndarray of bool, shape (seeds, groups of the set)
+        For each set of categories, which seeds get it with the terms of which group.
+    contains : tuple of numpy.ndarray of bool, shape (texts, terms)
+        For each category, which texts have which term.
+    """
+
+    texts: NDArray[np.bool_]
+    variants: tuple[NDArray[np.bool_], ...]
+    contains: tuple[NDArray[np.bool_], ...]
+
+    def inside(self, category_set: CategorySet) -> NDArray[np.bool_]:
+        """Say which seeds contain all terms of a group already, shape (seeds, groups)."""
+        found = np.ones((len(category_set.rows), 1), dtype=bool)
+        for category in category_set.categories:
+            of_category = self.contains[category][category_set.rows]
+            found = (found[:, :, None] & of_category[:, None, :]).reshape(len(found), -1)
+        return found
+
+
+@dataclass(frozen=True)
 class PairSums:
     """Sums over the seeds of one category set, one number a rule set, flat.
 
@@ -109,22 +136,20 @@ class PairSums:
         Sum of the answers with the rule set's terms.
     other : numpy.ndarray of float64
         Sum of the mean answers with other terms, every category changed.
-    squares : numpy.ndarray of float64
-        Sum of the squared differences of the two.
+    squares, sizes : numpy.ndarray of float64
+        Sums of the squared differences of the two, and of the differences without their signs.
     """
 
     with_terms: Floats
     other: Floats
     squares: Floats
+    sizes: Floats
 
 
 def pair_sums(
     answers: NDArray[np.bool_], shape: tuple[int, ...], weights: Counts | None = None
 ) -> PairSums:
     """Compare each seed's answer with a rule set's terms with those with other terms.
-
-    The sum over the other terms of every category is found axis by axis: along one category, the
-    others are all terms less the one. So all rule sets are compared at once.
 
     Parameters
     ----------
@@ -140,17 +165,43 @@ def pair_sums(
     PairSums
     """
     groups = answers.shape[1]
-    with_terms, other, squares = np.zeros(groups), np.zeros(groups), np.zeros(groups)
-    others = np.prod([size - 1 for size in shape])
+    with_terms, other, squares, sizes = np.zeros((4, groups))
     step = max(1, _BLOCK_NUMBERS // max(1, groups))
     for start in range(0, len(answers), step):
         block = answers[start : start + step].astype(np.float64)
-        sums = block.reshape(-1, *shape)
-        for axis in range(1, 1 + len(shape)):
-            sums = sums.sum(axis=axis, keepdims=True) - sums
-        means = sums.reshape(block.shape) / others
+        means = other_means(block, shape)
         often = np.ones(len(block)) if weights is None else weights[start : start + step]
         with_terms += often @ block
         other += often @ means
         squares += often @ (block - means) ** 2
-    return PairSums(with_terms, other, squares)
+        sizes += often @ np.abs(block - means)
+    return PairSums(with_terms, other, squares, sizes)
+
+
+def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:
+    """Give each seed's mean answer with other terms, every category changed.
+
+    The sum over the other terms of every category is found axis by axis: along one category, the
+    others are all terms less the one. So all rule sets are compared at once.
+
+    Parameters
+    ----------
+    answers : numpy.ndarray of float64, shape (m, groups)
+        Answers to all rule sets of the category set, 0 or 1.
+    shape : tuple of int
+        Terms of each category; at least two each.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (m, groups)
+
+    Examples
+    --------
+    >>> other_means(np.array([[1.0, 0.0, 0.0]]), (3,)).tolist()
+    [[0.0, 0.5, 0.5]]
+    """
+    sums = answers.reshape(-1, *shape)
+    for axis in range(1, 1 + len(shape)):
+        sums = sums.sum(axis=axis, keepdims=True) - sums
+    means: Floats = sums.reshape(answers.shape) / np.prod([size - 1 for size in shape])
+    return means

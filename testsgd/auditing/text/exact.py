@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.outcome import Progress
-from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.answers import KnownAnswers, ask_variants, containing_all, pair_sums
 from testsgd.auditing.text.outcome import Comparisons, TextOutcome
+from testsgd.auditing.text.paired import PairedIntervals
 from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.data.text import Texts
 from testsgd.rules.text import Mentions, TermRuleSets
@@ -21,8 +22,8 @@ def audit_texts_exactly(
     texts: Texts,
     mentions: Mentions,
     rule_sets: TermRuleSets,
-    parameters: AuditParameters,
     *,
+    paired: PairedIntervals,
     clock: Clock,
     progress: Progress | None = None,
 ) -> TextOutcome:
@@ -38,8 +39,8 @@ def audit_texts_exactly(
         The sensitive terms in them.
     rule_sets : TermRuleSets
         The groups.
-    parameters : AuditParameters
-        The confidence of the paired interval.
+    paired : PairedIntervals
+        Computes the paired intervals.
     clock : Clock
         Takes down how long the predictions of texts and of variants take.
     progress : callable, optional
@@ -61,17 +62,19 @@ def audit_texts_exactly(
         done += len(texts)
     groups = len(rule_sets)
     favourable_in = np.zeros(groups, dtype=np.int64)
-    comparisons = Comparisons(rule_sets, parameters.confidence)
+    comparisons = Comparisons(rule_sets, paired)
     replacer = Replacer(texts.texts, mentions)
+    kept: list[NDArray[np.bool_]] = []
     with clock.phase("predictions of the variants"):
         for category_set in rule_sets.category_sets:
             variants = ask_variants(
                 predictions, replacer, category_set, category_set.rows, progress=step
             )
             done += variants.size
+            kept.append(variants)
             place = slice(category_set.first, category_set.first + variants.shape[1])
             favourable_in[place] = variants.sum(axis=0)
-            if min(category_set.shape) > 1:
+            if len(variants) and min(category_set.shape) > 1:
                 sums = pair_sums(variants, category_set.shape)
                 comparisons.add(category_set, sums, seeds=len(category_set.rows))
     rows_in = rule_sets.rows()
@@ -88,10 +91,11 @@ def audit_texts_exactly(
         asked=len(texts),
         favourable=favourable,
         accuracy=_accuracy(texts, answers),
+        known=KnownAnswers(answers, tuple(kept), mentions.contains()),
     )
 
 
-def _accuracy(texts: Texts, answers: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float | None:
+def _accuracy(texts: Texts, answers: NDArray[np.bool_]) -> float | None:
     if texts.labels is None:
         return None
     return float((answers == (texts.labels == texts.specification.label.favourable)).mean())

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts
 from testsgd.auditing.findings import Findings
+from testsgd.auditing.guarantee import assured_size
 from testsgd.auditing.text.overlaps import seed_overlaps
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
@@ -35,7 +36,9 @@ class Counterfactual:
         Mean rate over the same seeds with other terms of the same categories, every category
         changed.
     low, high : numpy.ndarray of float64
-        Ends of the paired interval for the difference in the population of the seeds.
+        Ends of the paired interval for the difference in the population of the seeds. With a
+        simultaneous guarantee all of them hold at once, by Bonferroni's inequality; with any other
+        each holds with the confidence that was asked for.
     """
 
     seeds: Counts
@@ -48,6 +51,16 @@ class Counterfactual:
     def difference(self) -> Floats:
         """Mean paired difference: rate with the rule set's terms minus rate with others."""
         return self.rate_with - self.rate_other
+
+    def take(self, groups: NDArray[np.intp]) -> Counterfactual:
+        """Give the comparisons of some groups."""
+        return Counterfactual(
+            self.seeds[groups],
+            self.rate_with[groups],
+            self.rate_other[groups],
+            self.low[groups],
+            self.high[groups],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +101,18 @@ class TextFindings(Findings):
     def overlaps(self) -> Overlaps:
         """Give Jaccard's index of the seeds of groups that share a term."""
         return seed_overlaps(self.rule_sets, self.estimates.difference, len(self.texts))
+
+    @property
+    def assured(self) -> float:
+        """The largest size that what groups are ranked by has for sure; 0 if none has one.
+
+        It is from the paired intervals if groups are ranked by paired differences.
+        """
+        found = self.counterfactual
+        if self.parameters.rank_by != "counterfactual" or found is None or self.guarantee is None:
+            return super().assured
+        sizes = np.where(self.estimates.decided, assured_size(found.low, found.high), 0.0)
+        return float(sizes.max(initial=0.0))
 
     @property
     def sizes(self) -> Floats:

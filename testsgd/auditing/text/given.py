@@ -148,7 +148,7 @@ class TermGroupMeasure:
         if self.exact:
             return counted_estimates(tallies)
         rows_in, rows_out = self._everything.sizes()
-        return drawn_estimates(rows_in, rows_out, tallies, AuditParameters())
+        return drawn_estimates(rows_in, rows_out, tallies, AuditParameters(interval="wald"))
 
     @cached_property
     def _replacer(self) -> Replacer:

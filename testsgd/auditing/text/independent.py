@@ -72,7 +72,7 @@ def sample_texts_independent(
         for category, term in zip(category_set.categories, chosen, strict=True):
             inside &= contains[category][:, term]
         outside = np.flatnonzero(~inside)
-        if len(outside) == 0:
+        if len(outside) == 0 or len(category_set.rows) == 0:
             continue
 
         def ask(

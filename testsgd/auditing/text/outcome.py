@@ -7,21 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from testsgd.auditing.estimates import Estimates
-from testsgd.auditing.text.answers import Floats, PairSums
+from testsgd.auditing.text.answers import Floats, KnownAnswers, PairSums
 from testsgd.auditing.text.findings import Counterfactual
+from testsgd.auditing.text.paired import PairedIntervals
 from testsgd.rules.text import CategorySet, TermRuleSets
-from testsgd.scoring import paired_interval
 
 
 @dataclass(frozen=True)
 class TextOutcome:
-    """Rates of all groups, however they were found; the attributes are those of TextFindings."""
+    """Rates of all groups, however they were found.
+
+    The attributes are those of TextFindings; `known` are the single answers, None if samples were
+    drawn.
+    """
 
     estimates: Estimates
     counterfactual: Counterfactual | None
     asked: int
     favourable: int
     accuracy: float | None = None
+    known: KnownAnswers | None = None
 
 
 class Comparisons:
@@ -31,12 +36,12 @@ class Comparisons:
     ----------
     rule_sets : TermRuleSets
         The groups.
-    confidence : float
-        Of the paired intervals.
+    paired : PairedIntervals
+        Computes their intervals.
     """
 
-    def __init__(self, rule_sets: TermRuleSets, confidence: float) -> None:
-        self._confidence = confidence
+    def __init__(self, rule_sets: TermRuleSets, paired: PairedIntervals) -> None:
+        self._paired = paired
         groups = len(rule_sets)
         self._seeds = np.zeros(groups, dtype=np.int64)
         self._rates: Floats = np.full((2, groups), np.nan)
@@ -67,8 +72,11 @@ class Comparisons:
         # drawn, both the seeds and the draws vary, so sizes add like resistances.
         rows = len(category_set.rows)
         pairs = rows if draws is None else 1 / (1 / rows + 1 / draws)
-        low, high = paired_interval(
-            (sums.with_terms - sums.other) / total, sums.squares / total, pairs, self._confidence
+        low, high = self._paired(
+            (sums.with_terms - sums.other) / total,
+            sums.squares / total,
+            sums.sizes / total,
+            np.full(len(sums.sizes), float(pairs)),
         )
         self._ends[0, groups], self._ends[1, groups] = low, high
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
+from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates, margin_outside
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
 from testsgd.auditing.text.outcome import Comparisons, TextOutcome
+from testsgd.auditing.text.paired import PairedIntervals
 from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.data.text import Texts
 from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
-from testsgd.scoring import wald_margin
 
 # The pool is shared by all groups, so it may be larger than the draws of any one of them: then most
 # of the error margin is left to the side whose samples are dear.
@@ -36,6 +36,7 @@ def sample_texts_pooled(
     rule_sets: TermRuleSets,
     parameters: AuditParameters,
     *,
+    paired: PairedIntervals,
     budget: int,
     progress: Progress | None = None,
 ) -> TextOutcome:
@@ -53,6 +54,8 @@ def sample_texts_pooled(
         The groups.
     parameters : AuditParameters
         The stopping rule and the seed.
+    paired : PairedIntervals
+        Computes the paired intervals.
     budget : int
         Most texts to ask the model about.
     progress : callable, optional
@@ -64,7 +67,14 @@ def sample_texts_pooled(
         Groups that the budget did not suffice for have no samples inside, or are not decided.
     """
     pool = _Pool(predictions, texts, parameters.seed)
-    seeds = _Seeds(predictions, Replacer(texts.texts, mentions), rule_sets, parameters, budget)
+    seeds = _Seeds(
+        predictions,
+        Replacer(texts.texts, mentions),
+        rule_sets,
+        seed=parameters.seed,
+        paired=paired,
+        budget=budget,
+    )
     once = np.ones(len(texts), dtype=np.int64)
     rows_out = len(texts) - containing_all(mentions, rule_sets, once)
 
@@ -93,7 +103,7 @@ def sample_texts_pooled(
     while more:
         uncertain = ~estimates.decided & (seeds.samples > 0)
         # Where the pool takes a large part of a margin, doubling it helps all groups at once.
-        too_small = _margin_out(estimates, parameters) > _POOL_SHARE * parameters.error_margin
+        too_small = margin_outside(estimates, parameters) > _POOL_SHARE * parameters.error_margin
         more = bool((too_small & uncertain).any()) and predictions.asked + pool.new <= budget
         if more:
             pool.draw(pool.size)
@@ -103,12 +113,6 @@ def sample_texts_pooled(
     return TextOutcome(
         estimates, seeds.comparisons.result(), asked=pool.size, favourable=pool.favourable
     )
-
-
-def _margin_out(estimates: Estimates, parameters: AuditParameters) -> NDArray[np.float64]:
-    """Give the part of each margin that the samples outside account for."""
-    samples = np.maximum(estimates.samples_out, 1)
-    return wald_margin(estimates.favourable_out, samples, parameters.confidence)
 
 
 class _Pool:
@@ -152,7 +156,9 @@ class _Seeds:
         predictions: SharedPredictions,
         replacer: Replacer,
         rule_sets: TermRuleSets,
-        parameters: AuditParameters,
+        *,
+        seed: int,
+        paired: PairedIntervals,
         budget: int,
     ) -> None:
         self._predictions = predictions
@@ -160,14 +166,12 @@ class _Seeds:
         self._sets = rule_sets.category_sets
         self._budget = budget
         # Each category set has its own stream: its draws do not depend on which others there are.
-        self._generators = [
-            np.random.default_rng([parameters.seed, 2, *one.categories]) for one in self._sets
-        ]
+        self._generators = [np.random.default_rng([seed, 2, *one.categories]) for one in self._sets]
         self._draws = [0] * len(self._sets)
         self._known = [np.zeros(len(one.rows), dtype=bool) for one in self._sets]
         self.samples = np.zeros(len(rule_sets), dtype=np.int64)
         self.favourable = np.zeros(len(rule_sets), dtype=np.int64)
-        self.comparisons = Comparisons(rule_sets, parameters.confidence)
+        self.comparisons = Comparisons(rule_sets, paired)
 
     def draw(self, place: int, count: int) -> None:
         """Draw so many seeds for all groups of a category set, or none if the budget is short."""
@@ -196,6 +200,8 @@ class _Seeds:
         self, place: int, groups: NDArray[np.intp], count: int
     ) -> tuple[NDArray[np.bool_], Counts] | None:
         category_set = self._sets[place]
+        if not len(category_set.rows):
+            return None
         weights = _draw_evenly(self._generators[place], len(category_set.rows), count)
         different = np.flatnonzero(weights)
         # Groups that are uncertain now were so before: what was asked for them is known.

@@ -1,0 +1,180 @@
+"""Groups of texts found on one part and estimated on the other: against two plain audits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_up_texts import (
+    SPECIFICATION,
+    audit,
+    by_words,
+    checked,
+    made_up_terms,
+    made_up_texts,
+    named,
+)
+
+from testsgd.auditing import AuditParameters
+from testsgd.auditing.text import run_text_audit
+from testsgd.auditing.text.holdout import split_texts
+from testsgd.auditing.text.paired import paired_intervals
+from testsgd.errors import ParameterError
+from testsgd.models import load_text_model
+from testsgd.rules import RuleSet
+
+TEXTS = made_up_texts(240, 4, (0.5, 0.4, 0.3))
+OPTIONS = {"theta": 0.05, "replicates": 199}
+
+
+def decide(text: str) -> bool:
+    return by_words(text) and "red" not in text.split()
+
+
+def halves(share: float = 0.4) -> tuple[list[str], list[str]]:
+    searched, kept = split_texts(checked(TEXTS), share, 0)
+    return list(searched.texts), list(kept.texts)
+
+
+def terms_of(rule_set: RuleSet) -> frozenset[tuple[str, str]]:
+    return frozenset((rule.category, rule.term) for rule in rule_set.rules)
+
+
+def test_groups_are_those_of_one_part_and_numbers_those_of_the_other():
+    found = audit(decide, TEXTS, made_up_terms(), holdout=0.4, stability=20, **OPTIONS)
+    searched, kept = halves()
+    assert (len(searched), len(kept)) == (144, 96)
+    one = audit(decide, searched, made_up_terms(), stability=20, **OPTIONS)
+    other = audit(decide, kept, made_up_terms(), **OPTIONS | {"theta": 0.001})
+    assert len(found.rule_sets) == len(one.distinct) > 10
+    assert found.holdout is not None
+    assert found.holdout.groups == len(one.rule_sets)
+    assert (found.holdout.searched, found.holdout.estimated) == (144, 96)
+    assert found.rows == 96
+    assert found.holdout.missing == 0
+    places = named(other)
+    for group, where in enumerate(one.distinct):
+        assert found.rule_set(group) == one.rule_set(where)
+        assert found.stability.get(group) == one.stability.get(where)
+        place = places[terms_of(one.rule_set(where))]
+        was = found.holdout.found[group]
+        assert was.score == one.estimates.score[where]
+        assert was.n_in == one.estimates.rows_in[where]
+        assert one.ranking[was.rank - 1] == where
+        for name in ("rows_in", "rows_out", "favourable_in", "favourable_out"):
+            ours, theirs = getattr(found.estimates, name), getattr(other.estimates, name)
+            assert ours[group] == theirs[place]
+        for name in ("seeds", "rate_with", "rate_other"):
+            ours, theirs = getattr(found.counterfactual, name), getattr(other.counterfactual, name)
+            assert ours[group] == theirs[place]
+        if group in found.explanations:
+            explained = found.explanations[group]
+            difference = float(other.estimates.difference[place])
+            assert sum(share.share for share in explained.shares) == pytest.approx(difference)
+    assert found.ranking.tolist() == np.argsort(-found.estimates.score, kind="stable").tolist()
+    assert set(found.explanations) == set(found.distinct[:10])
+    assert found.overlaps()(np.arange(5), np.arange(3)).shape == (5, 3)
+
+
+def test_the_guarantee_is_for_the_groups_found_only():
+    found = audit(decide, TEXTS, made_up_terms(), holdout=0.5, **OPTIONS)
+    assert found.guarantee is not None
+    assert found.guarantee.method == "bonferroni"
+    groups = len(found.rule_sets)
+    assert found.guarantee.groups == groups == len(found.guarantee.errors) < found.holdout.groups
+    np.testing.assert_allclose(found.guarantee.errors, 0.05 / groups)
+    plain = audit(decide, TEXTS, made_up_terms(), holdout=0.5, guarantee="per-group", **OPTIONS)
+    wide, narrow = (one.counterfactual.high - one.counterfactual.low for one in (found, plain))
+    # So are the paired intervals.
+    assert np.all(wide > narrow)
+    parameters = AuditParameters()
+    paired = paired_intervals(found.rule_sets, parameters, groups=groups)
+    assert paired.confidence == pytest.approx(1 - 0.05 / groups)
+    everything = paired_intervals(found.rule_sets, parameters)
+    assert everything.confidence > paired.confidence
+
+
+@pytest.mark.parametrize("sampling", ["pooled", "independent"])
+def test_parts_may_be_sampled(sampling):
+    found = audit(
+        decide,
+        TEXTS,
+        made_up_terms(),
+        holdout=0.5,
+        mode="sampled",
+        sampling=sampling,
+        min_samples=40,
+        error_margin=0.3,
+        max_queries=20_000,
+        **OPTIONS,
+    )
+    assert found.mode == "sampled"
+    assert 0 < len(found.rule_sets) == len(found.holdout.found) <= 20
+    assert found.queries <= 20_000
+    assert found.guarantee.groups == len(found.rule_sets)
+
+
+def test_an_exact_audit_of_both_parts_keeps_to_its_budget():
+    found = audit(decide, TEXTS, made_up_terms(), holdout=0.5, mode="exact", **OPTIONS)
+    assert found.mode == "exact"
+    with pytest.raises(ParameterError, match="queries"):
+        audit(decide, TEXTS, made_up_terms(), holdout=0.5, mode="exact", max_queries=300, **OPTIONS)
+
+
+def test_variants_of_one_text_stay_together():
+    clusters = np.repeat(np.arange(60), 4)
+    texts = replace(checked(TEXTS), clusters=clusters)
+    for seed in range(5):
+        searched, kept = split_texts(texts, 0.3, seed)
+        assert not set(searched.clusters) & set(kept.clusters)
+        assert len(kept) == 72
+        assert "groups were found on 168 texts and estimated on 72 others" in kept.notes[-1]
+    assert split_texts(texts, 0.3, 1)[1].texts == split_texts(texts, 0.3, 1)[1].texts
+    assert split_texts(texts, 0.3, 1)[1].texts != split_texts(texts, 0.3, 2)[1].texts
+
+
+def test_a_split_that_leaves_a_part_empty_is_refused():
+    with pytest.raises(ParameterError, match="of 240 texts leaves one part without texts"):
+        audit(decide, TEXTS, made_up_terms(), holdout=0.001)
+
+
+def test_where_no_group_is_frequent_nothing_is_estimated():
+    found = audit(decide, TEXTS, made_up_terms(), holdout=0.5, theta=0.95)
+    assert len(found.rule_sets) == 0
+    assert found.distinct == ()
+    assert found.guarantee.sure == 0
+    assert found.assured == 0
+
+
+def test_texts_have_no_features_to_condition_on():
+    with pytest.raises(ParameterError, match="no features besides their terms"):
+        audit(decide, TEXTS, made_up_terms(), condition_on=("length",))
+
+
+def test_groups_without_seeds_in_the_part_kept_are_missing():
+    # Two texts about a shape, both in the part searched.
+    plain = [f"{place} the {place} door" for place in range(60)]
+    searched, _ = split_texts(checked(plain), 0.5, 0)
+    for row in [plain.index(text) for text in searched.texts][:2]:
+        plain[row] += " round"
+    for row in range(0, len(plain), 2):
+        plain[row] += " red"
+    model = load_text_model(lambda batch: ["good"] * len(batch), SPECIFICATION)
+    for mode in ("exact", "sampled"):
+        found = run_text_audit(
+            model,
+            checked(plain),
+            made_up_terms(),
+            AuditParameters(
+                theta=0.05, holdout=0.5, mode=mode, min_samples=10, error_margin=0.4, stability=0
+            ),
+        )
+        shapes = [
+            group
+            for group in range(len(found.rule_sets))
+            if "shape" in {rule.category for rule in found.rule_set(group).rules}
+        ]
+        assert found.holdout.missing == len(shapes) > 0
+        assert not found.estimates.sampled[shapes].any()
+        assert not set(shapes) & set(found.ranking.tolist())

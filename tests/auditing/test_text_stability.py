@@ -1,0 +1,143 @@
+"""How often groups of texts are found again: against whole audits of texts drawn one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from made_up_texts import (
+    SPECIFICATION,
+    audit,
+    by_words,
+    checked,
+    made_up_terms,
+    made_up_texts,
+    named,
+)
+
+from testsgd.auditing.clock import Clock
+from testsgd.auditing.text.exact import audit_texts_exactly
+from testsgd.auditing.text.paired import PairedIntervals
+from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.auditing.text.stability import resampled
+from testsgd.models import load_text_model
+
+TEXTS = made_up_texts(70, 3, (0.6, 0.5, 0.4))
+OPTIONS = {"theta": 0.2, "overlap": 0.5}
+SAMPLES = 12
+
+
+def decide(text: str) -> bool:
+    """Answers that depend on the words, and on one term."""
+    return by_words(text) and "red" not in text.split()
+
+
+def first_audit(**options):
+    return audit(decide, TEXTS, made_up_terms(), **OPTIONS | options)
+
+
+def drawn_texts(seed: int) -> list[list[str]]:
+    """The bootstrap samples, as lists of texts."""
+    generator = np.random.default_rng([seed, 7])
+    chances = np.full(len(TEXTS), 1 / len(TEXTS))
+    drawn = generator.multinomial(len(TEXTS), chances, size=SAMPLES)
+    return [list(np.repeat(np.array(TEXTS, dtype=object), often)) for often in drawn]
+
+
+def known_answers(found):
+    model = load_text_model(
+        lambda batch: ["good" if decide(text) else "bad" for text in batch], SPECIFICATION
+    )
+    outcome = audit_texts_exactly(
+        SharedPredictions(model.model),
+        checked(TEXTS),
+        found.mentions,
+        found.rule_sets,
+        paired=PairedIntervals(0.95, tails=False),
+        clock=Clock(),
+    )
+    return outcome.known
+
+
+@pytest.mark.parametrize("by_terms", [False, True])
+def test_differences_of_a_sample_are_those_of_an_audit_of_it(by_terms):
+    found = first_audit()
+    samples = resampled(
+        found.rule_sets, known_answers(found), by_terms=by_terms, samples=SAMPLES, seed=1
+    )
+    groups = named(found)
+    for texts, sample in zip(drawn_texts(1), samples, strict=True):
+        again = audit(decide, texts, made_up_terms(), **OPTIONS | {"theta": 0.01})
+        difference = again.estimates.difference
+        if by_terms:
+            difference = again.counterfactual.difference
+        for terms, place in named(again).items():
+            if terms in groups:
+                group = groups[terms]
+                assert sample.rows_in[group] == again.estimates.rows_in[place]
+                assert sample.difference[group] == pytest.approx(difference[place], abs=1e-6)
+
+
+def overlap(one, other, found, differences) -> float:
+    """Jaccard's index of the seeds of two groups that share a term and a direction."""
+    (first, of_first), (second, of_second) = zip((one, other), differences, strict=True)
+    shared = set(found.rule_set(first).rules) & set(found.rule_set(second).rules)
+    if not shared or np.sign(of_first[first]) != np.sign(of_second[second]):
+        return 0.0
+    sets = found.rule_sets
+    rows = [set(sets.category_sets[sets.set_of(group)].rows) for group in (first, second)]
+    return len(rows[0] & rows[1]) / len(rows[0] | rows[1])
+
+
+@pytest.mark.parametrize("rank_by", ["score", "counterfactual"])
+def test_shares_are_those_of_a_loop_over_samples(rank_by):
+    found = first_audit(rank_by=rank_by, stability=SAMPLES)
+    assert found.stability_samples == SAMPLES
+    assert list(found.stability) == list(found.distinct[:10])
+    by_terms = rank_by == "counterfactual"
+    original = found.counterfactual.difference if by_terms else found.estimates.difference
+    counts = found.rule_sets.rule_counts()
+    times = dict.fromkeys(found.stability, 0)
+    samples = resampled(
+        found.rule_sets, known_answers(found), by_terms=by_terms, samples=SAMPLES, seed=0
+    )
+    for sample in samples:
+        size = np.abs(sample.difference)
+        order = sorted(
+            (group for group in range(len(size)) if sample.rows_in[group] >= 14),
+            key=lambda group: (-round(size[group], 12), -sample.rows_in[group], counts[group]),
+        )
+        first: list[int] = []
+        for group in order:
+            both = (sample.difference, sample.difference)
+            if all(overlap(group, kept, found, both) < 0.5 for kept in first):
+                first.append(group)
+        for wanted in times:
+            times[wanted] += any(
+                overlap(wanted, group, found, (original, sample.difference)) >= 0.5
+                for group in first[:10]
+            )
+    for group, share in found.stability.items():
+        assert share == times[group] / SAMPLES
+    # Some come back more often than others, or the test shows nothing.
+    assert len(set(found.stability.values())) > 1
+
+
+def test_a_planted_term_always_comes_back_and_chance_does_not():
+    texts = made_up_texts(200, 1, (0.6, 0.5, 0.4))
+    found = audit(
+        lambda text: "red" not in text.split() and by_words(text),
+        texts,
+        made_up_terms(),
+        stability=50,
+    )
+    assert found.rule_set(found.distinct[0]).rules[0].term == "red"
+    assert found.stability[found.distinct[0]] == 1
+    assert min(found.stability.values()) < 0.9
+
+
+def test_nothing_is_looked_for_where_samples_were_drawn_or_it_is_switched_off():
+    sampled = first_audit(mode="sampled", min_samples=30, error_margin=0.3, stability=5)
+    assert (sampled.stability, sampled.stability_samples) == ({}, 0)
+    off = first_audit(stability=0)
+    assert (off.stability, off.stability_samples) == ({}, 0)
+    assert first_audit(stability=None).stability_samples == 200

@@ -1,0 +1,205 @@
+"""Stability: how often a group of texts would be found again, had there been other texts.
+
+The texts are drawn anew, with replacement, many times. Every answer is known, so the rates of all
+groups in a sample are products of how often each text was drawn with the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.stability import STABLE_GROUPS
+from testsgd.auditing.text.answers import KnownAnswers, other_means
+from testsgd.auditing.text.overlaps import SeedOverlaps
+from testsgd.rules.text import TermRuleSets
+from testsgd.scoring import distinct_groups, rank_groups
+
+Floats = NDArray[np.float64]
+
+_SAMPLES = 200
+_FEWEST_SAMPLES = 50
+# Measured with one thread: what a sample takes at least, for each text, answer and group.
+_SECONDS = 2e-3
+_SECONDS_A_TEXT = 1e-7
+_SECONDS_AN_ANSWER = 5e-10
+_SECONDS_A_GROUP = 1e-6
+_MOST_SECONDS = 10
+# Numbers in memory at once: how often texts were drawn, and differences of groups.
+_NUMBERS = 1 << 22
+
+
+def affordable_samples(texts: int, answers: int, groups: int) -> int:
+    """Give how many bootstrap samples take no longer than about ten seconds.
+
+    Parameters
+    ----------
+    texts : int
+        Texts.
+    answers : int
+        Answers to their variants.
+    groups : int
+        Groups.
+
+    Returns
+    -------
+    int
+        200, or fewer, but 0 if it were fewer than 50.
+
+    Examples
+    --------
+    >>> affordable_samples(5_000, 1_000_000, 2_000), affordable_samples(100_000, 10**9, 10**6)
+    (200, 0)
+    """
+    each = _SECONDS + _SECONDS_A_TEXT * texts
+    each += _SECONDS_AN_ANSWER * answers + _SECONDS_A_GROUP * groups
+    samples = min(_SAMPLES, int(_MOST_SECONDS / each))
+    return samples if samples >= _FEWEST_SAMPLES else 0
+
+
+def term_stability(
+    rule_sets: TermRuleSets,
+    known: KnownAnswers,
+    difference: Floats,
+    distinct: Sequence[int],
+    parameters: AuditParameters,
+    *,
+    min_count: int,
+    samples: int,
+) -> dict[int, float]:
+    """Find how often groups of texts are found again in bootstrap samples of the texts.
+
+    Parameters
+    ----------
+    rule_sets : TermRuleSets
+        All groups.
+    known : KnownAnswers
+        Every answer.
+    difference : numpy.ndarray of float64, shape (groups,)
+        By whose size the groups are ranked.
+    distinct : sequence of int
+        Those among them that are no near copies of one before, best first.
+    parameters : AuditParameters
+        What groups are ranked by, from which overlap two are one finding, and the seed.
+    min_count : int
+        Fewest seeds of a frequent group.
+    samples : int
+        How many bootstrap samples to draw.
+
+    Returns
+    -------
+    dict of int to float
+        For each of the first ten groups of `distinct` the share of the samples in which it, or a
+        near copy of it, is among the first ten distinct groups. Empty if there are no samples.
+
+    Notes
+    -----
+    A sample may have too few texts of some categories, whose groups it then does not find. That it
+    may have enough of others is not looked at: about these nothing was asked. Which groups are near
+    copies is judged by the seeds as they are, and by the sample's differences.
+    """
+    looked_for = np.asarray(distinct[:STABLE_GROUPS], dtype=np.intp)
+    if samples == 0 or len(looked_for) == 0:
+        return {}
+    counts = rule_sets.rule_counts()
+    seeds = SeedOverlaps(rule_sets, len(known.texts))
+    times = np.zeros(len(looked_for), dtype=np.int64)
+    by_terms = parameters.rank_by == "counterfactual"
+    for one in resampled(
+        rule_sets, known, by_terms=by_terms, samples=samples, seed=parameters.seed
+    ):
+        usable = np.flatnonzero((one.rows_in >= min_count) & ~np.isnan(one.difference))
+        size = np.abs(one.difference[usable])
+        order = rank_groups(
+            size, one.rows_in[usable], counts[usable], np.ones(len(usable), dtype=bool)
+        )
+        first = distinct_groups(
+            usable[order],
+            seeds.between(one.difference),
+            overlap=parameters.overlap,
+            limit=STABLE_GROUPS,
+        )
+        found = np.array(first, dtype=np.intp)
+        shares = seeds.between(difference, one.difference)(looked_for, found)
+        times += np.any(shares >= parameters.overlap, axis=1)
+    return dict(zip(looked_for.tolist(), (times / samples).tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a bootstrap sample of the texts shows of each group, arrays of shape (groups,).
+
+    Attributes
+    ----------
+    rows_in : numpy.ndarray of int64
+        Seeds, as often as they were drawn.
+    difference : numpy.ndarray of float64
+        The difference that groups are ranked by; NaN if one side is empty.
+    """
+
+    rows_in: NDArray[np.int64]
+    difference: Floats
+
+
+def resampled(
+    rule_sets: TermRuleSets, known: KnownAnswers, *, by_terms: bool, samples: int, seed: int
+) -> Iterator[Sample]:
+    """Draw bootstrap samples of the texts.
+
+    Parameters
+    ----------
+    rule_sets, known
+        As for :func:`term_stability`.
+    by_terms : bool
+        Give the paired differences instead of those between rates.
+    samples : int
+        How many.
+    seed : int
+        Same seed, same samples.
+
+    Yields
+    ------
+    Sample
+    """
+    texts, groups = len(known.texts), len(rule_sets)
+    generator = np.random.default_rng([seed, 7])
+    together = max(1, _NUMBERS // max(texts, groups, 1))
+    chances = np.full(texts, 1 / texts)
+    for start in range(0, samples, together):
+        size = min(together, samples - start)
+        # Whole numbers below 2**24 are exact, and their product is fast.
+        drawn = generator.multinomial(texts, chances, size=size).astype(np.float32)
+        rows_in = np.zeros((size, groups), dtype=np.int64)
+        differences = np.full((size, groups), np.nan)
+        favourable = drawn @ known.texts.astype(np.float32)
+        for category_set, variants in zip(rule_sets.category_sets, known.variants, strict=True):
+            place = slice(category_set.first, category_set.first + len(category_set))
+            of_seeds = drawn[:, category_set.rows]
+            seeds = of_seeds.sum(axis=1, dtype=np.float64)[:, None]
+            rows_in[:, place] = seeds
+            if by_terms:
+                if min(category_set.shape) > 1:
+                    gain = variants - other_means(variants.astype(np.float64), category_set.shape)
+                    differences[:, place] = _rate(of_seeds @ gain, seeds)
+                continue
+            inside = known.inside(category_set)
+            own = known.texts[category_set.rows][:, None]
+            favourable_out = favourable[:, None] - _times(of_seeds, inside & own)
+            rate_out = _rate(favourable_out, texts - _times(of_seeds, inside))
+            differences[:, place] = _rate(_times(of_seeds, variants), seeds) - rate_out
+        yield from map(Sample, rows_in, differences)
+
+
+def _times(drawn: NDArray[np.float32], answers: NDArray[np.bool_]) -> Floats:
+    """Sum answers over the texts drawn, in each sample."""
+    sums: Floats = (drawn @ answers.astype(np.float32)).astype(np.float64)
+    return sums
+
+
+def _rate(favourable: Floats, rows: Floats) -> Floats:
+    rates: Floats = np.where(rows > 0, favourable / np.maximum(rows, 1), np.nan)
+    return rates
