@@ -15,8 +15,8 @@ from testsgd.data import generate_demo
 from testsgd.errors import ConfigurationError, ParameterError, ResultError
 
 RANKED = ["rank", "text", "support", "n_in", "n_out", "rate_in", "rate_out", "difference"]
-MEASURED = ["score", "margin", "interval_low", "interval_high", "exact", "samples_in"]
-COLUMNS = [*RANKED, *MEASURED, "samples_out", "decided", "distinct"]
+MEASURED = ["score", "margin", "interval_low", "interval_high", "assured", "q_value"]
+COLUMNS = [*RANKED, *MEASURED, "exact", "samples_in", "samples_out", "decided", "distinct"]
 
 
 @pytest.fixture(scope="module")

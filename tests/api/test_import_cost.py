@@ -11,10 +11,10 @@ import pytest
 
 HEAVY = [
     "pandas", "numpy", "tensorflow", "keras", "sklearn", "pydantic", "pyarrow", "scipy", "skops",
-    "fairlearn",
+    "fairlearn", "divexplorer", "aif360",
 ]  # fmt: skip
 
-EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn"]
+EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
 
 BLOCK = """
 import sys

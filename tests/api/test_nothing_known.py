@@ -32,5 +32,8 @@ def test_each_phase_of_an_exact_audit_has_its_time() -> None:
         "model check",
         "predictions",
         "rule sets",
+        "guarantee",
         "ranking",
+        "explanations",
+        "stability",
     ]

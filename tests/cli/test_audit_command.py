@@ -56,7 +56,7 @@ def test_verbose_prints_timings(testsgd: Run) -> None:
 
 @pytest.mark.parametrize(("gate", "code"), [("0.2", 1), ("0.3", 0), ("0", 1), ("1", 0)])
 def test_the_gate_decides_the_exit_code(testsgd: Run, folder: Path, gate: str, code: int) -> None:
-    # The demo's largest score is between 0.25 and 0.26.
+    # The demo's largest score is between 0.25 and 0.26; of that 0.20 is sure.
     finished = testsgd("audit", "demo", "--fail-above", gate, "--out", "out")
     assert (finished.code, finished.err) == (code, "")
     assert ("The gate failed" if code else "The gate passed") in finished.out
@@ -65,12 +65,51 @@ def test_the_gate_decides_the_exit_code(testsgd: Run, folder: Path, gate: str, c
     assert (result["groups"][0]["score"] > float(gate)) == bool(code)
 
 
+def test_features_to_be_alike_in_are_listed_with_commas(testsgd: Run, folder: Path) -> None:
+    options = ("--condition-on", "income, debt_ratio", "--stability", "0", "--out", "out")
+    assert testsgd("audit", "demo", *options).code == 0
+    result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    assert result["parameters"]["condition_on"] == ["income", "debt_ratio"]
+    found = result["groups"][0]["explanation"]["conditional"]
+    assert found["features"] == ["income", "debt_ratio"]
+
+
 def test_a_score_of_exactly_the_gate_passes(testsgd: Run, folder: Path) -> None:
     testsgd("audit", "demo", "--out", "out")
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
-    score = result["groups"][0]["score"]
-    assert testsgd("audit", "demo", "--fail-above", repr(score)).code == 0
-    assert testsgd("audit", "demo", "--fail-above", repr(score - 1e-12)).code == 1
+    score, sure = result["groups"][0]["score"], result["groups"][0]["assured"]
+
+    def code(gate: float, *options: str) -> int:
+        quick = ("--stability", "0", "--format", "json")
+        return int(testsgd("audit", "demo", "--fail-above", repr(gate), *quick, *options).code)
+
+    assert code(score) == 0
+    assert code(score - 1e-12) == 3
+    assert code(sure) == 3
+    assert code(sure - 1e-12) == 1
+    assert code(score - 1e-12, "--guarantee", "per-group") == 1
+
+
+def test_a_gate_without_enough_evidence_says_so(testsgd: Run, folder: Path) -> None:
+    finished = testsgd("audit", "demo", "--fail-above", "0.25", "--out", "out")
+    assert (finished.code, finished.err) == (3, "")
+    assert "Not enough evidence for the gate" in finished.out
+    assert (folder / "out" / "report.html").is_file()
+
+
+def test_a_wide_terminal_shows_what_is_assured(
+    testsgd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    wide = testsgd("audit", "demo", "--stability", "0", "--out", "out").out
+    result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    heading = next(line for line in wide.splitlines() if "difference" in line and "rank" in line)
+    assert heading.split()[-1] == "assured"
+    first = next(line for line in wide.splitlines() if PLANTED_GROUP in line)
+    assert first.split()[-1] == f"{100 * result['groups'][0]['assured']:.1f}"
+    monkeypatch.setenv("COLUMNS", "100")
+    narrow = testsgd("audit", "demo", "--stability", "0").out
+    assert "assured" not in narrow
 
 
 @pytest.mark.parametrize(
@@ -141,7 +180,8 @@ def test_options_reach_the_audit(testsgd: Run, folder: Path) -> None:
     options = {
         "theta": 0.1, "error_margin": 0.1, "min_samples": 300, "confidence": 0.9, "mode": "sampled",
         "sampling": "pooled", "max_queries": 90_000, "max_features": 2, "bins": 5, "top": 7,
-        "seed": 3, "fail_above": 0.9,
+        "seed": 3, "fail_above": 0.9, "guarantee": "fdr", "interval": "wald", "replicates": 50,
+        "stability": 0, "holdout": 0.25,
     }  # fmt: skip
     arguments = [
         part

@@ -218,7 +218,12 @@ def test_groups_can_be_ranked_by_what_the_terms_change_themselves(
     assert own == sorted(own, reverse=True)
     assert "in the same texts" in found["verdict"]["headline"]
     assert f"{own[0]:.3f}" in found["verdict"]["sentences"][0]
-    assert audit("--rank-by", "counterfactual", "--fail-above", f"{own[0] - 0.001}").code == 1
+    ends = [group["counterfactual"]["interval"] for group in found["groups"]]
+    sure = max(max(low, -high, 0.0) for low, high in ends)
+    for gate, code in ((own[0] - 0.001, 3), (sure + 0.001, 3), (sure - 0.001, 1)):
+        assert audit("--rank-by", "counterfactual", "--fail-above", f"{gate}").code == code
+    least = ("--fail-above", f"{own[0] - 0.001}", "--guarantee", "per-group")
+    assert audit("--rank-by", "counterfactual", *least).code == 1
     base = ("audit", spec, "--data", "comments.csv", "--model", "forum:judge")
     message = fails(*base, "--rank-by", "counterfactual", "--sampling", "independent")
     assert "compares nothing in pairs" in message

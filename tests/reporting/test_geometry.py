@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from audit_documents import as_summary
 
-from testsgd.reporting import geometry, heat
+from testsgd.reporting import geometry, heat, scatter
 from testsgd.reporting.summary import HeatMap
 from testsgd.reporting.wording import MINUS, findings
 
@@ -76,7 +76,7 @@ def test_side_follows_the_sign(summary):
 
 
 def test_scatter_keeps_every_point_inside(summary):
-    plot = geometry.scatter_plot(summary, findings(summary))
+    plot = scatter.scatter_plot(summary, findings(summary))
     assert len(plot.points) == len(summary.charts.scatter)
     assert all(0 <= point.x <= 100 and 0 <= point.y <= 100 for point in plot.points)
     assert plot.tiles == ()
@@ -84,13 +84,13 @@ def test_scatter_keeps_every_point_inside(summary):
 
 
 def test_scatter_tiles_are_darker_with_more_groups_and_touch(crime):
-    plot = geometry.scatter_plot(crime, [])
+    plot = scatter.scatter_plot(crime, [])
     assert plot.points == ()
     levels = sorted(
         (cell.n, tile.level) for cell, tile in zip(crime.charts.scatter, plot.tiles, strict=True)
     )
     assert [level for _, level in levels] == sorted(level for _, level in levels)
-    assert (levels[0][1], levels[-1][1]) == (1, geometry.TILE_LEVELS)
+    assert (levels[0][1], levels[-1][1]) == (1, scatter.TILE_LEVELS)
     assert plot.largest == levels[-1][0]
     column = sorted(tile.y for tile in plot.tiles if tile.x == plot.tiles[0].x)
     assert column[1] - column[0] == pytest.approx(plot.tiles[0].height, abs=0.11)
@@ -99,25 +99,25 @@ def test_scatter_tiles_are_darker_with_more_groups_and_touch(crime):
 def test_scatter_of_a_single_tile(document):
     document["charts"] |= {"scatter": [{"support": 0.5, "score": 0.2, "n": 7}]}
     document["charts"] |= {"scatter_binned": True}
-    (tile,) = geometry.scatter_plot(as_summary(document), []).tiles
-    assert tile.level == geometry.TILE_LEVELS
+    (tile,) = scatter.scatter_plot(as_summary(document), []).tiles
+    assert tile.level == scatter.TILE_LEVELS
     assert tile.width > 0 < tile.height
 
 
 def test_scatter_shows_the_gate(sampled):
-    plot = geometry.scatter_plot(sampled, [])
+    plot = scatter.scatter_plot(sampled, [])
     assert plot.gate == pytest.approx(100 - plot.y_scale.place(0.1))
 
 
 def test_scatter_of_nothing(empty):
-    plot = geometry.scatter_plot(empty, [])
+    plot = scatter.scatter_plot(empty, [])
     assert plot.points == ()
     assert plot.marks == ()
 
 
 def test_marks_are_by_rank_and_labels_keep_apart(summary):
     top = findings(summary)
-    marks = geometry.scatter_plot(summary, top).marks
+    marks = scatter.scatter_plot(summary, top).marks
     assert [mark.title.split(".")[0] for mark in marks] == [str(group.rank) for group in top]
     places = [(mark.x, mark.y, mark.dx, mark.dy) for mark in marks if mark.label]
     assert len(places) == len(set(places))
@@ -125,7 +125,7 @@ def test_marks_are_by_rank_and_labels_keep_apart(summary):
 
 def test_label_is_left_out_where_there_is_no_room(summary):
     group = findings(summary)[0]
-    marks = geometry.scatter_plot(summary, [group] * 30).marks
+    marks = scatter.scatter_plot(summary, [group] * 30).marks
     assert 0 < sum(bool(mark.label) for mark in marks) < 30
 
 

@@ -17,6 +17,7 @@ from audit_documents import (
 )
 from page_outline import Outline
 from text_documents import TEXT_DOCUMENTS
+from trusted_documents import TRUST_DOCUMENTS
 
 from testsgd.reporting.html import render_html
 from testsgd.reporting.wording import findings
@@ -28,6 +29,7 @@ DOCUMENTS = {
     "empty": empty_document,
     "crime": crime_document,
     **TEXT_DOCUMENTS,
+    **TRUST_DOCUMENTS,
 }
 
 

@@ -80,8 +80,10 @@ def test_the_table_and_the_summary_agree(result: AuditResult) -> None:
     for group in result.summary.groups:
         row = rows.loc[group.rank]
         for name in GROUP_COLUMNS:
-            if name not in ("rank", "interval_low", "interval_high"):
+            if name not in ("rank", "interval_low", "interval_high", "q_value"):
                 assert row[name] == getattr(group, name)
+        assert group.q_value is None
+        assert pd.isna(row["q_value"])
         assert (row["interval_low"], row["interval_high"]) == group.interval
 
 

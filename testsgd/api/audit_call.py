@@ -72,7 +72,9 @@ def audit(
     **parameters
         Those of :class:`testsgd.auditing.AuditParameters`: ``theta``, ``error_margin``,
         ``min_samples``, ``confidence``, ``mode``, ``sampling``, ``max_queries``, ``max_features``,
-        ``bins``, ``rank_by``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``.
+        ``bins``, ``rank_by``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``,
+        ``guarantee``, ``interval``, ``replicates``, ``holdout``, ``stability``, ``condition_on``
+        (a sequence of features, or their names with commas).
 
     Returns
     -------

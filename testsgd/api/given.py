@@ -127,7 +127,29 @@ def audit_parameters(
         chosen["theta"] = specification.audit.theta
     if chosen.get("theta", 0) is None:
         del chosen["theta"]
+    chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
     return AuditParameters(**chosen)
+
+
+def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
+    """Read features that a user lists, with commas or one by one."""
+    listed = names.split(",") if isinstance(names, str) else names or ()
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(one, str) for one in listed):
+        raise ParameterError(
+            f"{names!r} is no list of features",
+            where="condition_on",
+            remedy="give names of features, with commas or as a list",
+            name="condition_on",
+        )
+    chosen = tuple(dict.fromkeys(one.strip() for one in listed if one.strip()))
+    if chosen and isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} has texts, and no features to be alike in",
+            where="condition_on",
+            remedy="leave it out",
+            name="condition_on",
+        )
+    return chosen
 
 
 def check_count(name: str, value: int | None, least: int) -> None:

@@ -50,6 +50,41 @@ def audit(
     confidence: Annotated[
         float, typer.Option(help="Confidence of each side's margin; both hold with its square.")
     ] = 0.95,
+    guarantee: Annotated[
+        str,
+        typer.Option(
+            help="What the intervals hold for: per-group (one at a time), simultaneous (all "
+            "groups), or fdr (the groups found)."
+        ),
+    ] = "simultaneous",
+    replicates: Annotated[
+        int, typer.Option(help="Bootstrap samples behind a simultaneous guarantee.")
+    ] = 1000,
+    interval: Annotated[
+        str,
+        typer.Option(
+            help="The margin that sampling stops at: anytime, wald (the paper's), or auto (wald "
+            "with independent sampling)."
+        ),
+    ] = "auto",
+    holdout: Annotated[
+        float | None,
+        typer.Option(help="Share of the rows to hold out: groups are found on the others."),
+    ] = None,
+    stability: Annotated[
+        int | None,
+        typer.Option(
+            help="Bootstrap samples to look for the first groups in; 0 for none. (default: 200, "
+            "if that is quick)"
+        ),
+    ] = None,
+    condition_on: Annotated[
+        str,
+        typer.Option(
+            help="Features, with commas, whose mix is made the same on both sides for a second "
+            "comparison."
+        ),
+    ] = "",
     mode: Annotated[
         str,
         typer.Option(help="exact (predict every neighbour), sampled, or auto (exact if it fits)."),
@@ -87,7 +122,10 @@ def audit(
     threshold: ThresholdOption = 0.5,
     fail_above: Annotated[
         float | None,
-        typer.Option(help="Exit with 1 if a group's score, or what it is ranked by, is larger."),
+        typer.Option(
+            help="Exit with 1 if a difference is larger for sure, with 3 if only perhaps; what is "
+            "sure follows from --guarantee."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME)")
@@ -121,6 +159,12 @@ def audit(
             error_margin=error_margin,
             min_samples=min_samples,
             confidence=confidence,
+            guarantee=guarantee,
+            replicates=replicates,
+            interval=interval,
+            holdout=holdout,
+            stability=stability,
+            condition_on=condition_on,
             mode=mode,
             sampling=sampling,
             max_queries=max_queries,
@@ -168,6 +212,7 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         Column(summary.data.kind, numeric=True),
         Column("group"),
         Column("population", numeric=True, only_if_wide=True),
+        Column("assured", numeric=True, only_if_wide=True),
     ]
     by_terms = any(group.counterfactual for group in groups)
     if by_terms:
@@ -185,6 +230,7 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
             f"{group.n_in:,}",
             group.text,
             f"{points(low)} to {points(high)}",
+            "" if group.assured is None else f"{100 * group.assured:.1f}",
         ]
         if by_terms:
             own = group.counterfactual

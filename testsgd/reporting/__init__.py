@@ -1,5 +1,19 @@
 """Reporting: one summary of a result, and every view rendered from it."""
 
+from testsgd.reporting.comparison import (
+    COMPARISON_SCHEMA_FILE,
+    COMPARISON_SCHEMA_NAME,
+    ComparisonSummary,
+    ComparisonVerdict,
+    comparison_schema,
+    comparison_verdict,
+    generate_comparison_schema,
+    read_comparison_summary,
+    render_comparison_html,
+    render_comparison_json,
+    render_comparison_markdown,
+)
+from testsgd.reporting.comparison.summarise import summarise_comparison
 from testsgd.reporting.document import (
     SCHEMA_FILE,
     generate_schema,
@@ -35,6 +49,8 @@ from testsgd.reporting.tables import (
 )
 
 __all__ = [
+    "COMPARISON_SCHEMA_FILE",
+    "COMPARISON_SCHEMA_NAME",
     "COUNTERFACTUAL_COLUMNS",
     "GROUP_COLUMNS",
     "MITIGATION_SCHEMA_FILE",
@@ -42,17 +58,26 @@ __all__ = [
     "SCHEMA_FILE",
     "SCHEMA_NAME",
     "AuditSummary",
+    "ComparisonSummary",
+    "ComparisonVerdict",
     "GroupSummary",
     "MitigationSummary",
     "MitigationVerdict",
     "Verdict",
+    "comparison_schema",
+    "comparison_verdict",
+    "generate_comparison_schema",
     "generate_mitigation_schema",
     "generate_schema",
     "groups_frame",
     "mitigation_schema",
     "mitigation_verdict",
+    "read_comparison_summary",
     "read_mitigation_summary",
     "read_summary",
+    "render_comparison_html",
+    "render_comparison_json",
+    "render_comparison_markdown",
     "render_html",
     "render_json",
     "render_markdown",
@@ -60,6 +85,7 @@ __all__ = [
     "render_mitigation_json",
     "render_mitigation_markdown",
     "summarise",
+    "summarise_comparison",
     "summarise_mitigation",
     "summary_frame",
     "summary_schema",

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.reporting import explanations, geometry, heat, particulars, wording
+from testsgd.reporting import (
+    explanations,
+    geometry,
+    heat,
+    particulars,
+    scatter,
+    steps,
+    wording,
+)
 from testsgd.reporting.pages import page_environment
 from testsgd.reporting.summary import AuditSummary, GroupSummary, RuleAlone
 from testsgd.reporting.vocabulary import vocabulary
@@ -32,6 +40,7 @@ class _Finding:
     whisker: geometry.Whisker
     own: geometry.Whisker | None
     parts: tuple[_Part, ...]
+    steps: tuple[steps.Step, ...]
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,7 @@ def render_html(summary: AuditSummary) -> str:
             scale=scale,
             side_scale=geometry.rate_scale(sides),
             cell_scale=geometry.rate_scale([*cells, summary.overall_rate]),
-            scatter=geometry.scatter_plot(summary, top),
+            scatter=scatter.scatter_plot(summary, top),
             heat_maps=heat_maps.tables,
             heat_keys=heat_maps.keys,
             remarks=_remarks(summary),
@@ -98,7 +107,7 @@ def _finding(group: GroupSummary, scale: geometry.Scale) -> _Finding:
     )
     found = group.counterfactual
     own = None if found is None else geometry.counterfactual_whisker(found, scale)
-    return _Finding(group, geometry.whisker(group, scale), own, parts)
+    return _Finding(group, geometry.whisker(group, scale), own, parts, steps.steps(group, scale))
 
 
 def _heat_maps(summary: AuditSummary, words: Words) -> _HeatMaps:

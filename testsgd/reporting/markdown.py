@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testsgd.reporting import explanations, particulars, wording
+from testsgd.reporting.behind import (
+    conditional_sentence,
+    contrasts,
+    no_contrasts,
+    q_text,
+    simplest_sentence,
+    trust_facts,
+)
+from testsgd.reporting.certainty import examined, gate_rule, rows_figure
 from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.summary import AuditSummary, GroupSummary, Snippet, TermsSummary
 from testsgd.reporting.vocabulary import vocabulary
@@ -36,6 +45,7 @@ def render_markdown(summary: AuditSummary) -> str:
         *_findings(summary, top, words),
         *_unknown(summary, words),
         *folded(f"What each {words.rule} gives on its own", _parts(top, words)),
+        *folded("How far each group can be trusted, and leads", _behind(summary, top, words)),
         *folded(f"Rates by {words.feature}", _rates(summary, words)),
         *folded("Sensitive terms in the texts", _terms(summary.terms)),
         *folded("Ranking", _ranking(summary, words)),
@@ -59,12 +69,11 @@ def _verdict(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
     )
     if summary.model.output == "scores" and summary.model.threshold is not None:
         note += f" A score above {number(summary.model.threshold)} counts as this prediction."
-    if summary.parameters.fail_above is not None:
-        gate = size_points(summary.parameters.fail_above)
-        note += f" The gate fails on a difference of more than {gate}."
+    if rule := gate_rule(summary):
+        note += f" {rule}"
     figures = {
-        words.rows_figure: count(data.rows),
-        "Groups examined": count(summary.counts.groups),
+        rows_figure(summary, words): count(data.rows),
+        "Groups examined": count(examined(summary)),
         "Overall rate": percent(summary.overall_rate),
         "Top difference": points(top[0].difference) if top else "none",
         "Mode": wording.mode_name(summary),
@@ -100,6 +109,10 @@ def _groups_table(
     headings = ["Rank", "Group", words.many.capitalize(), "Share", "In group", "Outside"]
     headings += ["Difference", "Sampling margin"] if margins else ["Difference"]
     headings += ["Population interval, points"]
+    found = any(group.q_value is not None for group in groups)
+    assured = not found and any(group.assured is not None for group in groups)
+    headings += ["Assured, points"] if assured else []
+    headings += ["q-value"] if found else []
     headings += ["Terms alone, points"] if own else []
     right = [0, *range(2, len(headings))]
     headings += ["Remark"] if remarks else []
@@ -117,6 +130,10 @@ def _groups_table(
         if margins:
             row.append("exact" if group.exact else f"± {size_points(group.margin)}")
         row.append(interval(group.interval))
+        if assured:
+            row.append(wording.size(group.assured))
+        if found:
+            row.append(escape(q_text(group.q_value)))
         if own:
             row.append(wording.counterfactual_points(group))
         if remarks:
@@ -189,6 +206,29 @@ def _parts(top: Sequence[GroupSummary], words: Words) -> list[str]:
     headings = ["Rank", f"{words.rule.capitalize()} alone", many, "Rate"]
     headings += ["Rate outside", "Difference"]
     return [table(headings, rows, right=[0, 2, 3, 4, 5])]
+
+
+def _behind(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> list[str]:
+    blocks = []
+    for group in top:
+        facts = [
+            f"{name}: {text}"
+            for name, text in trust_facts(group, summary, words)
+            if name not in ("Assured", "q-value")
+        ]
+        if group.explanation is not None and len(group.explanation.shares) > 1:
+            added = [f"{one.text} {points(one.share)}" for one in group.explanation.shares]
+            facts.append(f"What each {words.rule} adds: {'; '.join(added)}")
+        if leads := contrasts(group):
+            differing = [f"{one.feature} ({one.inside} against {one.outside})" for one in leads]
+            facts.append(f"Differs in other features, as leads, not causes: {'; '.join(differing)}")
+        facts += [no_contrasts(group), simplest_sentence(group, words)]
+        facts += [conditional_sentence(group)]
+        items = [f"- {escape(fact)}" for fact in facts if fact]
+        if items:
+            title = f"**{group.rank}. {escape(group.text, TEXT_LIMIT)}**"
+            blocks += [title, "\n".join(items)]
+    return blocks
 
 
 def _rates(summary: AuditSummary, words: Words) -> list[str]:

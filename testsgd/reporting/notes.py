@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from testsgd.reporting.summary import AuditSummary
-from testsgd.reporting.wording import count, number, size_points, z_value
+from testsgd.reporting.wording import number, size_points, z_value
 
 
 @dataclass(frozen=True)
@@ -47,28 +47,26 @@ def sampling_margin_note(summary: AuditSummary, *, exact: str, missing: str) -> 
         )
         return Note("Sampling margin", text)
     confidence = summary.parameters.confidence
+    anytime = any(group.margin_method == "anytime" for group in summary.groups)
+    quantile = "" if anytime else f" (z = {z_value(confidence)})"
     text += (
         "The margins of "
         f"the rate inside and of the rate outside are added. Each side is given a confidence of "
-        f"{number(confidence)} (z = {z_value(confidence)}), so both hold together with a "
+        f"{number(confidence)}{quantile}, so both hold together with a "
         f"confidence of {number(confidence)} squared, which is {number(confidence**2)} (Theorem "
-        "4.2 of the TestSGD paper by Zhang, Sun, Wang and Sun). The margin says nothing about the "
-        f"{missing}. A group is decided once its margin is at most "
-        f"{size_points(summary.parameters.error_margin)}."
+        "4.2 of the TestSGD paper by Zhang, Sun, Wang and Sun). "
+    )
+    if anytime:
+        text += (
+            "Sampling stops when the margin is small, and a usual interval that is looked at again "
+            "and again covers less than it says. This margin is from a confidence sequence, which "
+            "holds whenever sampling stops. "
+        )
+    text += (
+        f"The margin says nothing about the {missing}. A group is decided once its margin is at "
+        f"most {size_points(summary.parameters.error_margin)}."
     )
     return Note("Sampling margin", text)
-
-
-def many_groups_note(summary: AuditSummary, many: str) -> Note:
-    """Explain what searching many groups does to the numbers of the first."""
-    return Note(
-        "Searching many groups",
-        f"{count(summary.counts.groups)} groups were compared and the list begins with the "
-        "largest differences. A group at the top is there partly by luck, so its difference is "
-        "likely to be somewhat smaller in other data. Every interval is meant for one group; "
-        f"they do not hold for all groups at once. {many.capitalize()} that played no part in this "
-        "audit are the way to confirm a finding.",
-    )
 
 
 def not_judged_note(many: str) -> Note:

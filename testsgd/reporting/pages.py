@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from testsgd.reporting import wording
+from testsgd.reporting import behind, certainty, wording
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -34,6 +34,16 @@ def page_environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     for write in (
+        behind.conditional_sentence,
+        behind.contrasts,
+        behind.no_contrasts,
+        behind.q_text,
+        behind.simplest_sentence,
+        behind.trust_facts,
+        certainty.examined,
+        certainty.gate_rule,
+        certainty.interval_scope,
+        certainty.rows_figure,
         wording.apart,
         wording.compared,
         wording.count,
@@ -52,6 +62,7 @@ def page_environment(*folders: Path) -> Environment:
         wording.share,
         wording.shorten,
         wording.signed,
+        wording.size,
         wording.size_points,
     ):
         environment.filters[write.__name__] = write

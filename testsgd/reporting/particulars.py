@@ -13,10 +13,24 @@ from testsgd.reporting.wording import (
     number,
     percent,
     seconds,
+    series,
     share,
     size_points,
 )
 from testsgd.reporting.words import Words
+
+_GUARANTEES = {
+    "per-group": "one group at a time",
+    "simultaneous": "all groups at once",
+    "fdr": "the groups found",
+}
+_METHODS = {
+    "each": "",
+    "max-statistic": "bootstrap of the largest deviation",
+    "bonferroni": "Bonferroni",
+    "mixed": "bootstrap of the largest deviation, and Bonferroni",
+    "false-coverage": "Benjamini and Yekutieli",
+}
 
 
 @dataclass(frozen=True)
@@ -127,17 +141,33 @@ def _settings(summary: AuditSummary) -> Section:
         ("Error margin", size_points(chosen.error_margin)),
         ("Confidence on each side", number(chosen.confidence)),
         ("Samples on each side, at least", count(chosen.min_samples)),
+        ("Intervals hold for", _GUARANTEES[chosen.guarantee]),
+        *_guarantee(summary),
         ("Mode asked for", chosen.mode),
         ("Mode used", mode_name(summary)),
         ("Sampling asked for", chosen.sampling),
+        ("Margin asked for", "" if summary.mode == "exact" else chosen.interval),
         ("Model queries, at most", count(chosen.max_queries)),
         (f"{words.features.capitalize()} in a rule set, at most", count(chosen.max_features)),
         ("Bins", bins if words.kind == "rows" else ""),
         ("Ranked by", chosen.rank_by if words.kind == "texts" else ""),
         ("Groups to report", count(chosen.top)),
         ("Overlap from which two groups are one finding", percent(chosen.overlap)),
+        ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
+        ("Conditional on", series(chosen.condition_on)),
         ("Fail above", "no gate" if gate is None else size_points(gate)),
         ("Seed", str(chosen.seed)),
+    )
+
+
+def _guarantee(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+    found = summary.guarantee
+    if found is None:
+        return ()
+    return (
+        ("Method", _METHODS[found.method]),
+        ("Quantile", "" if found.critical is None else f"{found.critical:.2f}"),
+        ("Bootstrap samples", count(found.replicates) if found.replicates else ""),
     )
 
 

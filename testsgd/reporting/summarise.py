@@ -21,14 +21,30 @@ from testsgd.reporting.summary import (
     GroupSummary,
     ModelSummary,
     Parameters,
-    RuleSummary,
     UndecidedGroup,
 )
 from testsgd.reporting.table.subject import TableSubject
 from testsgd.reporting.text.subject import TextSubject
+from testsgd.reporting.trust import (
+    assured_sizes,
+    group_trust,
+    guarantee_summary,
+    holdout_summary,
+    interval_ends,
+    rule_summary,
+    sure_size,
+)
 from testsgd.reporting.verdict import verdict
 from testsgd.reporting.wording import share
-from testsgd.rules import Rule
+
+__all__ = [
+    "PACKAGES",
+    "model_summary",
+    "package_versions",
+    "rule_summary",
+    "subject_of",
+    "summarise",
+]
 
 PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
 
@@ -55,7 +71,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     estimates = findings.estimates
     subject = subject_of(findings, snippets)
     data, terms = subject.data(), subject.terms()
-    groups = _groups(findings, subject)
+    places = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
+    groups = _groups(findings, subject, places)
+    guarantee, holdout = guarantee_summary(findings, places), holdout_summary(findings)
     unsampled = np.flatnonzero(~estimates.sampled)
     decided = int(estimates.decided.sum())
     counts = Counts(
@@ -90,11 +108,18 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
             words=subject.words,
             terms=terms,
             small_features=subject.small_features(),
+            guarantee=guarantee,
+            sure_size=sure_size(findings),
+            holdout=holdout,
+            stability_samples=findings.stability_samples,
         ),
         groups=groups,
         undecided=_undecided(findings, unsampled, subject),
         charts=charts(findings, subject),
         terms=terms,
+        guarantee=guarantee,
+        holdout=holdout,
+        stability_samples=findings.stability_samples,
     )
 
 
@@ -108,28 +133,34 @@ def subject_of(findings: Findings, snippets: int) -> Subject:
     raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
 
 
-def _groups(findings: Findings, subject: Subject) -> list[GroupSummary]:
-    """Describe the top of the ranking and the distinct groups below it."""
-    place = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
-    top = {int(group) for group in findings.ranking[: findings.parameters.top]}
-    chosen = sorted(top | set(findings.distinct), key=lambda group: place[group])
+def _groups(findings: Findings, subject: Subject, places: dict[int, int]) -> list[GroupSummary]:
+    """Describe the top of the ranking, the distinct groups below it, and the surest one."""
+    chosen = {int(group) for group in findings.ranking[: findings.parameters.top]}
+    chosen |= set(findings.distinct)
+    surest = None if findings.guarantee is None else findings.guarantee.surest
+    if surest in places:
+        chosen.add(surest)
+    order = sorted(chosen, key=lambda group: places[group])
     explained = set(findings.distinct[:_EXPLAINED]) | {
         int(group) for group in findings.ranking[:_EXPLAINED]
     }
-    estimates = findings.estimates.take(np.array(chosen, dtype=np.intp))
-    low, high = estimates.population_interval(findings.parameters.confidence)
+    listed = np.array(order, dtype=np.intp)
+    estimates = findings.estimates.take(listed)
+    low, high = interval_ends(findings, listed)
+    assured = assured_sizes(findings, listed, low, high)
     return [
         _group(
             findings,
             subject,
             group,
-            rank=place[group],
+            rank=places[group],
             estimates=estimates,
             at=at,
             interval=(float(low[at]), float(high[at])),
+            assured=None if np.isnan(assured[at]) else float(assured[at]),
             explain=group in explained,
         )
-        for at, group in enumerate(chosen)
+        for at, group in enumerate(order)
     ]
 
 
@@ -142,11 +173,12 @@ def _group(
     estimates: Estimates,
     at: int,
     interval: tuple[float, float],
+    assured: float | None,
     explain: bool,
 ) -> GroupSummary:
     rule_set = findings.rule_set(group)
     rows_in = int(estimates.rows_in[at])
-    margin_method = "none" if estimates.exact else ("wilson" if estimates.wilson[at] else "wald")
+    margin_method = "wilson" if estimates.wilson[at] else estimates.margin_kind
     explain = explain and len(rule_set.rules) > 1
     return GroupSummary.model_validate(
         {
@@ -170,13 +202,10 @@ def _group(
             "distinct": group in findings.distinct,
             "rules_alone": subject.rules_alone(group) if explain else [],
             "counterfactual": subject.counterfactual(group),
+            "assured": assured,
+            **group_trust(findings, group),
         }
     )
-
-
-def rule_summary(rule: Rule) -> RuleSummary:
-    """Write a rule as a part of the document."""
-    return RuleSummary.model_validate(rule.to_json())
 
 
 def _undecided(

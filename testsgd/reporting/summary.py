@@ -8,34 +8,63 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from testsgd.reporting.chart_parts import CellRate, Charts, FeatureRates, HeatMap, ScatterCell
+from testsgd.reporting.parts import Part, RuleSummary
+from testsgd.reporting.term_parts import (
+    Snippet,
+    TermCategorySummary,
+    TermsSummary,
+    TermSummary,
+)
+from testsgd.reporting.trust_parts import (
+    ConditionalSummary,
+    ContrastSummary,
+    ExplanationSummary,
+    FoundSummary,
+    GuaranteeSummary,
+    HoldoutSummary,
+    RuleShareSummary,
+    SimplestSummary,
+)
 
 SCHEMA_NAME = "testsgd.audit/1"
 
-
-class Part(BaseModel):
-    """A part of a summary: frozen, and with no keys but its own."""
-
-    # A key may be called model_queries; older versions of pydantic keep such names for themselves.
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=()
-    )
-
-
-class RuleSummary(Part):
-    """One rule: values of a categorical feature, an interval of a continuous one, or a term."""
-
-    feature: str = Field(description="the sensitive feature, or the category of the term")
-    values: list[str] | None = Field(
-        None, description="values allowed, for a categorical feature; for texts the one term"
-    )
-    low: float | None = Field(
-        None, description="inclusive lower end, null where the rule is open below"
-    )
-    high: float | None = Field(
-        None, description="exclusive upper end, null where the rule is open above"
-    )
-    text: str = Field(description="the rule as people write it")
+__all__ = [
+    "SCHEMA_NAME",
+    "AuditSummary",
+    "CellRate",
+    "Charts",
+    "ConditionalSummary",
+    "ContrastSummary",
+    "CounterfactualSummary",
+    "Counts",
+    "DataSummary",
+    "ExplanationSummary",
+    "FeatureRates",
+    "FeatureSummary",
+    "FoundSummary",
+    "GroupSummary",
+    "GuaranteeSummary",
+    "HeatMap",
+    "HoldoutSummary",
+    "LabelSummary",
+    "ModelSummary",
+    "Parameters",
+    "Part",
+    "RuleAlone",
+    "RuleShareSummary",
+    "RuleSummary",
+    "ScatterCell",
+    "SimplestSummary",
+    "Snippet",
+    "TermCategorySummary",
+    "TermSummary",
+    "TermsSummary",
+    "UndecidedGroup",
+    "Verdict",
+]
 
 
 class RuleAlone(Part):
@@ -85,11 +114,12 @@ class GroupSummary(Part):
     margin: float = Field(
         ge=0, description="sampling margin of the score, both sides added; 0 in exact mode"
     )
-    margin_method: Literal["none", "wald", "wilson"] = Field(
+    margin_method: Literal["none", "wald", "wilson", "anytime"] = Field(
         description="whose interval the margin is from; `none` in exact mode"
     )
     interval: tuple[float, float] = Field(
-        description="interval for the difference in the population the rows are a sample of"
+        description="interval for the difference in the population the rows are a sample of; "
+        "what it holds for is in `guarantee`"
     )
     exact: bool = Field(description="true if the rates carry no sampling error")
     samples_in: int = Field(description="generated rows or texts asked about inside")
@@ -104,6 +134,33 @@ class GroupSummary(Part):
     counterfactual: CounterfactualSummary | None = Field(
         None,
         description="for texts: what the terms change by themselves; null if it was not compared",
+    )
+    assured: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="smallest size of the difference within `interval`, 0 if the interval holds "
+        "zero; null if the group is not decided, or no guarantee was computed",
+    )
+    q_value: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of false finds to expect among the groups that differ as clearly as "
+        "this one; null unless the guarantee is `fdr`",
+    )
+    stability: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of bootstrap samples with the group among the first ten distinct "
+        "ones; null if it was not looked at",
+    )
+    found: FoundSummary | None = Field(
+        None, description="how it looked on the rows that were searched; null without a holdout"
+    )
+    explanation: ExplanationSummary | None = Field(
+        None, description="what is behind its difference, for the first groups"
     )
 
 
@@ -125,53 +182,6 @@ class FeatureSummary(Part):
     sensitive: bool = Field(description="may rules be about it?")
     domain: str = Field(description="declared range, values or terms, in words")
     missing: int = Field(ge=0, description="rows in which it is missing; texts without a term")
-
-
-class CellRate(Part):
-    """Rate in one cell of one sensitive feature."""
-
-    label: str = Field(description="the value or bin")
-    n: int = Field(description="rows; for texts, those the term is put into")
-    rate: float | None = Field(description="null if the cell has no rows, or none was sampled")
-
-
-class FeatureRates(Part):
-    """Rates over the cells of one sensitive feature."""
-
-    feature: str = Field(description="the sensitive feature")
-    cells: list[CellRate] = Field(description="its values, its bins or its terms")
-
-
-class HeatMap(Part):
-    """Rates over the cells of two sensitive features; rates[i][j] is row i, column j."""
-
-    row_feature: str = Field(description="the feature of the rows")
-    column_feature: str = Field(description="the feature of the columns")
-    row_labels: list[str] = Field(description="the rows' cells")
-    column_labels: list[str] = Field(description="the columns' cells")
-    rates: list[list[float | None]] = Field(description="rates, row by row; null where nobody is")
-    counts: list[list[int]] = Field(description="numbers of rows of the file, row by row")
-
-
-class ScatterCell(Part):
-    """Groups that fall in one small cell of the support-against-score plane."""
-
-    support: float = Field(description="share of the rows")
-    score: float = Field(description="score")
-    n: int = Field(description="groups at this place")
-
-
-class Charts(Part):
-    """Numbers behind the charts, so that a report can be drawn again without the data."""
-
-    scatter: list[ScatterCell] = Field(description="all frequent groups, support against score")
-    scatter_binned: bool = Field(description="true: points stand for cells of several groups")
-    features: list[FeatureRates] = Field(
-        description="rates over the cells of each sensitive feature"
-    )
-    heat_maps: list[HeatMap] = Field(
-        description="rates over the cells of each pair of sensitive features"
-    )
 
 
 class LabelSummary(Part):
@@ -199,53 +209,6 @@ class DataSummary(Part):
     notes: list[str] = Field(
         default_factory=list, description="which rows were left out, whether labels are absent"
     )
-
-
-class Snippet(Part):
-    """A place of a text at which a sensitive term stands."""
-
-    before: str = Field(description="what stands before the term, cut at a blank")
-    term: str = Field(description="the term, as the text writes it")
-    after: str = Field(description="what stands after it, cut at a blank")
-
-
-class TermSummary(Part):
-    """One sensitive term, and how the texts use it."""
-
-    term: str = Field(description="the term")
-    forms: list[str] = Field(description="its plurals and other spellings, which count as it")
-    ambiguous: str = Field("", description="what else it often means; empty if nothing is known")
-    texts: int = Field(ge=0, description="texts that contain it")
-    mentions: int = Field(ge=0, description="how often it stands in them")
-    share: float = Field(ge=0, le=1, description="share of the mentions of its category")
-    rate: float | None = Field(
-        None, description="rate with this term in place; null if its category is not frequent"
-    )
-    known_to_model: bool | None = Field(
-        None, description="does the model know every word of it? null if the model does not say"
-    )
-    snippets: list[Snippet] = Field(default_factory=list, description="some of its places")
-
-
-class TermCategorySummary(Part):
-    """One category of sensitive terms."""
-
-    name: str = Field(description="the category")
-    texts: int = Field(ge=0, description="texts that contain a term of it")
-    share: float = Field(ge=0, le=1, description="share of all texts")
-    mentions: int = Field(ge=0, description="how often its terms stand in the texts")
-    terms: list[TermSummary] = Field(description="its terms, as listed")
-
-
-class TermsSummary(Part):
-    """The sensitive terms, and where the texts mention them."""
-
-    name: str = Field(description="name of the list")
-    source: str = Field(description="where the list is from")
-    fingerprint: str = Field(description="sha256 of the list")
-    texts: int = Field(ge=0, description="texts that contain any of the terms")
-    snippets_shown: bool = Field(description="false: the texts were not to be shown")
-    categories: list[TermCategorySummary] = Field(description="in the order of the list")
 
 
 class ModelSummary(Part):
@@ -284,6 +247,21 @@ class Parameters(Part):
     seed: int = Field(description="seed of every random choice")
     overlap: float = Field(description="Jaccard overlap from which two groups are one finding")
     fail_above: float | None = Field(None, description="the gate; null if there is none")
+    # The defaults below are what audits did before there was a choice.
+    guarantee: Literal["per-group", "simultaneous", "fdr"] = Field(
+        "per-group", description="what the population intervals were to hold for"
+    )
+    interval: Literal["auto", "anytime", "wald"] = Field(
+        "wald", description="whose sampling margin was asked for"
+    )
+    replicates: int = Field(1000, description="bootstrap samples for a simultaneous guarantee")
+    holdout: float | None = Field(None, description="share of the rows held out; null: none")
+    stability: int | None = Field(
+        0, description="bootstrap samples to look for the first groups in; null: what was quick"
+    )
+    condition_on: tuple[str, ...] = Field(
+        (), description="features whose mix a conditional score makes the same"
+    )
 
 
 class Counts(Part):
@@ -342,4 +320,13 @@ class AuditSummary(Part):
     charts: Charts = Field(description="the numbers behind the report's charts")
     terms: TermsSummary | None = Field(
         None, description="for texts: the sensitive terms; null for rows"
+    )
+    guarantee: GuaranteeSummary | None = Field(
+        None, description="what the population intervals hold for; null: for one group at a time"
+    )
+    holdout: HoldoutSummary | None = Field(
+        None, description="how the rows were split; null if they were not"
+    )
+    stability_samples: int = Field(
+        0, ge=0, description="bootstrap samples behind each `stability`; 0 if there are none"
     )

@@ -14,6 +14,7 @@ from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.auditing import Findings
 from testsgd.auditing.text import TextFindings
 from testsgd.reporting.summary import AuditSummary
+from testsgd.reporting.trust import assured_sizes, interval_ends, q_values
 
 GROUP_COLUMNS = (
     "rank",
@@ -28,12 +29,17 @@ GROUP_COLUMNS = (
     "margin",
     "interval_low",
     "interval_high",
+    "assured",
+    "q_value",
     "exact",
     "samples_in",
     "samples_out",
     "decided",
     "distinct",
 )
+
+# Numbers that are not always known; NaN where they are not.
+_PARTLY_KNOWN = ("assured", "q_value")
 
 # For texts only: what the terms change by themselves, NaN where it was not compared.
 COUNTERFACTUAL_COLUMNS = (
@@ -85,6 +91,7 @@ def summary_frame(summary: AuditSummary) -> pd.DataFrame:
     for group in summary.groups:
         row = {name: getattr(group, name) for name in columns if name in type(group).model_fields}
         row["interval_low"], row["interval_high"] = group.interval
+        row |= {name: float("nan") for name in _PARTLY_KNOWN if row[name] is None}
         found = group.counterfactual
         values = (found.difference, *found.interval) if found else (float("nan"),) * 3
         rows.append(row | dict(zip(COUNTERFACTUAL_COLUMNS, values, strict=True)))
@@ -123,7 +130,7 @@ def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
     for start in range(0, max(count, 1), _CHUNK):
         groups = findings.ranking[start : min(start + _CHUNK, count)]
         estimates = findings.estimates.take(groups)
-        low, high = estimates.population_interval(findings.parameters.confidence)
+        low, high = interval_ends(findings, groups)
         frame = pd.DataFrame(
             {
                 "rank": np.arange(start + 1, start + 1 + len(groups)),
@@ -138,6 +145,8 @@ def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
                 "margin": estimates.margin,
                 "interval_low": low,
                 "interval_high": high,
+                "assured": assured_sizes(findings, groups, low, high),
+                "q_value": q_values(findings, groups),
                 "exact": estimates.exact,
                 "samples_in": estimates.samples_in,
                 "samples_out": estimates.samples_out,

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testsgd.reporting.summary import Counts, GroupSummary, Parameters, TermsSummary, Verdict
+from testsgd.reporting.certainty import (
+    certainty_sentences,
+    gate_sentence,
+    holdout_sentences,
+    unstable_sentences,
+)
+from testsgd.reporting.summary import (
+    Counts,
+    GroupSummary,
+    GuaranteeSummary,
+    HoldoutSummary,
+    Parameters,
+    TermsSummary,
+    Verdict,
+)
 from testsgd.reporting.vocabulary import words_for
 from testsgd.reporting.wording import (
     count,
@@ -32,6 +46,10 @@ def verdict(
     words: Words | None = None,
     terms: TermsSummary | None = None,
     small_features: Sequence[str] = (),
+    guarantee: GuaranteeSummary | None = None,
+    sure_size: float | None = None,
+    holdout: HoldoutSummary | None = None,
+    stability_samples: int = 0,
 ) -> Verdict:
     """Say in words what an audit found.
 
@@ -55,6 +73,15 @@ def verdict(
         For texts: the sensitive terms.
     small_features : sequence of str
         For texts: categories of terms that too few texts mention.
+    guarantee : GuaranteeSummary, optional
+        What the population intervals hold for.
+    sure_size : float, optional
+        The size of difference that is sure, which the gate then goes by; not given where groups
+        are taken at their scores.
+    holdout : HoldoutSummary, optional
+        How the rows were split.
+    stability_samples : int
+        In how many bootstrap samples the first groups were looked for.
 
     Returns
     -------
@@ -76,6 +103,11 @@ def verdict(
     by_terms = parameters.rank_by == "counterfactual" and top.counterfactual is not None
     if by_terms:
         headline, *sentences = words.by_terms(top, label)
+    sentences = [*holdout_sentences(holdout, top, words, estimated=counts.groups), *sentences]
+    sentences += certainty_sentences(
+        guarantee, groups, top, words, examined=counts.groups, by_terms=by_terms
+    )
+    sentences += unstable_sentences(top, stability_samples)
     sentences += words.beside_top(top, label, terms, own=not by_terms)
     if top.score == 0 and top.rate_in in (0, 1):
         who = words.every if top.rate_in else words.no
@@ -95,18 +127,30 @@ def verdict(
         sentences.append(words.too_small(counts.undecided_small, parameters.theta, small_features))
     if parameters.fail_above is None:
         return Verdict(status="reported", exit_code=DONE, headline=headline, sentences=sentences)
-    failed = top_score > parameters.fail_above
-    relation = "above" if failed else "not above"
+    gate = parameters.fail_above
     largest = "difference by the terms themselves" if by_terms else "score"
-    gate = (
-        f"The gate {'failed' if failed else 'passed'}: the largest {largest}, {top_score:.3f}, is "
-        f"{relation} {parameters.fail_above:g}."
+    failed = (top_score if sure_size is None else sure_size) > gate
+    enough = failed or top_score <= gate
+    sentence = gate_sentence(
+        failed=failed,
+        enough=enough,
+        largest=largest,
+        top=top_score,
+        sure=sure_size,
+        gate=gate,
+        kind=None if guarantee is None else guarantee.kind,
     )
-    return Verdict(
-        status="gate_failed" if failed else "gate_passed",
-        exit_code=GATE_FAILED if failed else DONE,
-        headline=headline,
-        sentences=[gate, *sentences],
+    if not enough:
+        status, code = "not_enough_evidence", NOT_ENOUGH_EVIDENCE
+    else:
+        status, code = ("gate_failed", GATE_FAILED) if failed else ("gate_passed", DONE)
+    return Verdict.model_validate(
+        {
+            "status": status,
+            "exit_code": code,
+            "headline": headline,
+            "sentences": [sentence, *sentences],
+        }
     )
 
 

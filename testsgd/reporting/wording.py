@@ -23,7 +23,7 @@ STATUS_NAMES = {
     "gate_failed": "Gate failed",
     "not_enough_evidence": "Not enough evidence",
 }
-METHOD_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson"}
+METHOD_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson", "anytime": "anytime"}
 
 
 def count(number: int) -> str:
@@ -101,6 +101,17 @@ def points(difference: float | None) -> str:
     '+19.9 points'
     """
     return NOTHING if difference is None else f"{signed(difference)} points"
+
+
+def size(known: float | None) -> str:
+    """Write the size of a difference in percentage points, without unit.
+
+    Examples
+    --------
+    >>> size(0.1994), size(0.0)
+    ('19.9', '0.0')
+    """
+    return NOTHING if known is None else f"{100 * known:.1f}"
 
 
 def size_points(size: float) -> str:

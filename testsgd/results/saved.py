@@ -7,18 +7,21 @@ from pathlib import Path
 
 from testsgd.errors import ResultError
 from testsgd.reporting import (
+    COMPARISON_SCHEMA_NAME,
     MITIGATION_SCHEMA_NAME,
     SCHEMA_NAME,
+    read_comparison_summary,
     read_mitigation_summary,
     read_summary,
 )
 from testsgd.results.audit_result import AuditResult
+from testsgd.results.comparison_result import ComparisonResult
 from testsgd.results.files import read_source
 from testsgd.results.mitigation_result import MitigationResult
 
 
-def read_result(source: str | Path) -> AuditResult | MitigationResult:
-    """Read a result back, of an audit or of a mitigation, as its ``schema`` says.
+def read_result(source: str | Path) -> AuditResult | ComparisonResult | MitigationResult:
+    """Read a result back, of an audit, a comparison or a mitigation, as its ``schema`` says.
 
     Parameters
     ----------
@@ -27,12 +30,12 @@ def read_result(source: str | Path) -> AuditResult | MitigationResult:
 
     Returns
     -------
-    AuditResult or MitigationResult
+    AuditResult, ComparisonResult or MitigationResult
 
     Raises
     ------
     ResultError
-        If it is neither.
+        If it is none of these.
 
     Examples
     --------
@@ -53,8 +56,11 @@ def read_result(source: str | Path) -> AuditResult | MitigationResult:
         return AuditResult(read_summary(text, where=where))
     if seen == MITIGATION_SCHEMA_NAME:
         return MitigationResult(read_mitigation_summary(text, where=where))
+    if seen == COMPARISON_SCHEMA_NAME:
+        return ComparisonResult(read_comparison_summary(text, where=where))
+    known = (SCHEMA_NAME, MITIGATION_SCHEMA_NAME, COMPARISON_SCHEMA_NAME)
     raise ResultError(
-        f"the schema is {seen!r}, neither {SCHEMA_NAME!r} nor {MITIGATION_SCHEMA_NAME!r}",
+        f"the schema is {seen!r}, neither {' nor '.join(repr(name) for name in known)}",
         where=where,
         remedy="give a result.json that this version of testsgd can read",
         schema=seen,

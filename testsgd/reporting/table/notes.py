@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from testsgd.reporting.notes import (
     Note,
-    many_groups_note,
     not_judged_note,
     not_shown_note,
     sampling_margin_note,
 )
 from testsgd.reporting.summary import AuditSummary
-from testsgd.reporting.wording import count, number, percent
+from testsgd.reporting.trust_notes import behind_notes, interval_confidence, searching_notes
+from testsgd.reporting.wording import count, percent
 
 
 def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
@@ -37,13 +37,14 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
             missing="people who are missing from the file",
         ),
         Note("Population interval", _population_interval(summary)),
-        many_groups_note(summary, "rows"),
+        *searching_notes(summary, "rows"),
         Note(
             "Distinct groups",
             "Many rule sets select nearly the same rows. A group is called distinct if its rows "
             f"overlap (Jaccard) by less than {overlap} with each distinct group ranked above it.",
         ),
         not_judged_note("rows"),
+        *behind_notes(summary, "rows"),
         not_shown_note("a group is treated rightly", "people who know the field"),
         Note(
             "Decisions, not outcomes",
@@ -55,8 +56,8 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
 
 def _population_interval(summary: AuditSummary) -> str:
     text = (
-        "The people in the file are themselves a sample. The interval says, with a confidence of "
-        f"{number(summary.parameters.confidence)}, where the difference may lie in the population "
+        "The people in the file are themselves a sample. The interval says"
+        f"{interval_confidence(summary)} where the difference may lie in the population "
         "they come from, if they were drawn from it at random. How wide it is depends on how many "
         "rows there are on each side. "
     )

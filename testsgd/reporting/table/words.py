@@ -44,7 +44,7 @@ class RowWords(Words):
     def size(self, group: GroupSummary) -> str:
         """Say in a sentence how large a group is."""
         rows = plural(group.n_in, "row")
-        return f"{rows}, {percent(group.support)} of the file; {count(group.n_out)} outside."
+        return f"{rows}, {percent(group.support)} of all; {count(group.n_out)} outside."
 
     def rule_in_words(self, rule: RuleSummary) -> str:
         """Say what a rule asks for, as a phrase.

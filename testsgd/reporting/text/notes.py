@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from testsgd.reporting.notes import (
     Note,
-    many_groups_note,
     not_judged_note,
     not_shown_note,
     sampling_margin_note,
 )
 from testsgd.reporting.summary import AuditSummary
-from testsgd.reporting.wording import number, percent, series
+from testsgd.reporting.trust_notes import behind_notes, interval_confidence, searching_notes
+from testsgd.reporting.wording import percent, series
 
 
 def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
@@ -57,7 +57,7 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
             missing="texts that are missing from the data",
         ),
         Note("Population interval", _population_interval(summary)),
-        many_groups_note(summary, "texts"),
+        *searching_notes(summary, "texts"),
         Note(
             "Distinct groups",
             "Many groups tell the same story. A group is called distinct if it is no near copy of "
@@ -66,6 +66,7 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
             f"at least {overlap}.",
         ),
         not_judged_note("texts"),
+        *behind_notes(summary, "texts"),
         not_shown_note("the model treats a term rightly", "those who know the field"),
         Note(
             "Decisions about texts, not outcomes",
@@ -87,7 +88,7 @@ def _counterfactual(summary: AuditSummary) -> str:
         "The same seeds, once with the terms of the group and once with other terms, every "
         "category changed, on average over all other terms. What the texts are about is the same "
         "on both sides, so the difference between them is the terms' own. Its interval is paired "
-        "and, like the other, is meant for the population. A difference from other texts of which "
+        "and, like the other, about the population. A difference from other texts of which "
         "little is the terms' own is there for other terms of these categories too."
     )
     if summary.mode == "sampled":
@@ -111,8 +112,8 @@ def _ambiguity(summary: AuditSummary) -> str:
 
 def _population_interval(summary: AuditSummary) -> str:
     text = (
-        "The texts are themselves a sample. The interval says, with a confidence of "
-        f"{number(summary.parameters.confidence)}, where the difference may lie in the population "
+        "The texts are themselves a sample. The interval says"
+        f"{interval_confidence(summary)} where the difference may lie in the population "
         "they come from, if they were drawn from it at random. A seed counts once, however many "
         "texts are generated from it. A text can be a seed and be outside as well; the interval "
         "takes the two sides for independent, which makes it somewhat too wide as long as most "

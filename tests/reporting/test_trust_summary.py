@@ -1,0 +1,154 @@
+"""The summary's figures of trust are those of the findings, in its groups and in tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import testsgd
+from testsgd import AuditResult
+from testsgd.auditing import Findings
+from testsgd.data import generate_demo
+from testsgd.reporting import groups_frame, read_summary, render_json, summarise, summary_frame
+
+PEOPLE = generate_demo(rows=2000, seed=21)
+SMALL: dict[str, Any] = {"stability": 0, "replicates": 99, "max_features": 2}
+
+
+def audit(**settings: Any) -> AuditResult:
+    return testsgd.audit(None, PEOPLE, "demo", **SMALL | settings)
+
+
+@pytest.fixture(scope="module")
+def result() -> AuditResult:
+    return audit(top=3)
+
+
+def known(result: AuditResult) -> Findings:
+    assert result.findings is not None
+    return result.findings
+
+
+def outside_zero(low: float, high: float) -> float:
+    """Work out the smallest size within an interval, the long way."""
+    return 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+
+
+def test_intervals_are_those_of_the_guarantee(result: AuditResult) -> None:
+    findings = known(result)
+    assert findings.guarantee is not None
+    ends = findings.guarantee.interval(findings.estimates, findings.ranking)
+    for group in result.summary.groups:
+        low, high = (float(end[group.rank - 1]) for end in ends)
+        assert group.interval == (low, high)
+        assert group.assured == outside_zero(low, high)
+
+
+def test_counts_and_the_surest_follow_from_all_intervals(result: AuditResult) -> None:
+    findings, told = known(result), result.summary.guarantee
+    assert findings.guarantee is not None
+    assert told is not None
+    assert (told.kind, told.groups) == ("simultaneous", len(findings.ranking))
+    ends = findings.guarantee.interval(findings.estimates, findings.ranking)
+    sizes = [outside_zero(float(low), float(high)) for low, high in zip(*ends, strict=True)]
+    assert told.sure == sum(size > 0 for size in sizes)
+    assert told.surest_rank == 1 + int(np.argmax(sizes))
+
+
+def test_the_surest_group_is_in_the_summary_however_far_down_it_ranks(
+    result: AuditResult,
+) -> None:
+    findings = known(result)
+    assert findings.guarantee is not None
+    last = int(findings.ranking[-1])
+    moved = replace(findings, guarantee=replace(findings.guarantee, surest=last))
+    ranks = [group.rank for group in summarise(moved).groups]
+    assert ranks[-1] == len(findings.ranking)
+    assert ranks == sorted(ranks)
+    assert ranks[-1] not in [group.rank for group in result.summary.groups]
+
+
+def test_without_a_guarantee_intervals_are_for_one_group(result: AuditResult) -> None:
+    findings = replace(known(result), guarantee=None)
+    one = summarise(findings)
+    assert one.guarantee is None
+    low, high = findings.estimates.population_interval(0.95)
+    group = int(findings.ranking[0])
+    assert one.groups[0].interval == (float(low[group]), float(high[group]))
+    assert one.groups[0].assured is None
+    assert groups_frame(findings)["assured"].isna().all()
+
+
+def test_the_table_has_the_same_figures(result: AuditResult) -> None:
+    whole, part = result.groups.set_index("rank"), summary_frame(result.summary).set_index("rank")
+    columns = ["interval_low", "interval_high", "assured", "q_value"]
+    pd.testing.assert_frame_equal(whole.loc[part.index, columns], part[columns])
+    assert part["q_value"].isna().all()
+
+
+def test_q_values_and_the_number_found() -> None:
+    result = audit(guarantee="fdr", top=500)
+    frame, told = result.groups, result.summary.guarantee
+    assert told is not None
+    assert told.sure == int((frame["q_value"] <= 1 - 0.95).sum()) > 0
+    found = {group.rank: group.q_value for group in result.summary.groups}
+    for rank, q_value in frame.set_index("rank")["q_value"].items():
+        assert rank not in found or found[rank] == q_value
+
+
+@pytest.mark.parametrize("kind", ["per-group", "simultaneous", "fdr"])
+def test_the_gate_goes_by_all_groups_not_only_by_those_listed(kind: str) -> None:
+    frame = audit(guarantee=kind, top=500).groups
+    sure = {
+        "per-group": frame["score"].max(),
+        "simultaneous": frame["assured"].max(),
+        "fdr": frame["score"][frame["q_value"] <= 1 - 0.95].max(),
+    }[kind]
+    for gate, code in ((sure - 1e-6, 1), (frame["score"].max(), 0)):
+        assert audit(guarantee=kind, top=1, fail_above=float(gate)).verdict.exit_code == code
+    if kind == "simultaneous":
+        between = float((sure + frame["score"].max()) / 2)
+        assert audit(top=1, fail_above=between).verdict.exit_code == 3
+
+
+def test_held_out_rows_stability_and_explanations_reach_the_document() -> None:
+    result = audit(holdout=0.5, stability=20, condition_on="income, debt_ratio")
+    findings, summary = known(result), result.summary
+    assert findings.holdout is not None
+    assert summary.holdout is not None
+    assert summary.holdout.searched + summary.holdout.estimated == len(PEOPLE)
+    assert summary.stability_samples == 20
+    for group in summary.groups:
+        number = int(findings.ranking[group.rank - 1])
+        assert group.found is not None
+        assert group.found.rank == findings.holdout.found[number].rank
+        assert group.stability == findings.stability.get(number)
+    explained = [one for one in summary.groups if one.explanation is not None]
+    assert explained
+    for one in explained:
+        assert one.explanation is not None
+        added = sum(share.share for share in one.explanation.shares)
+        assert added == pytest.approx(one.difference)
+        assert one.explanation.conditional is not None
+        assert one.explanation.conditional.features == ["income", "debt_ratio"]
+    assert read_summary(render_json(summary)) == summary
+
+
+def test_older_documents_are_read_as_one_group_at_a_time(result: AuditResult) -> None:
+    document = result.summary.model_dump(by_alias=True, mode="json")
+    new = ("guarantee", "interval", "replicates", "holdout", "stability", "condition_on")
+    for key in ("guarantee", "holdout", "stability_samples"):
+        del document[key]
+    for key in new:
+        del document["parameters"][key]
+    for group in document["groups"]:
+        for key in ("assured", "q_value", "stability", "found", "explanation"):
+            del group[key]
+    old = type(result.summary).model_validate(document)
+    assert old.guarantee is None
+    assert (old.parameters.guarantee, old.parameters.interval) == ("per-group", "wald")
+    assert not any(group.assured for group in old.groups)

@@ -1,0 +1,182 @@
+"""Reports say what intervals hold for, how stable a group is, and what is behind it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from audit_documents import as_summary, census_document
+from page_outline import Outline
+from trusted_documents import SUREST, anytime_document, found_document, trusted_document
+
+from testsgd.reporting import geometry, render_html, render_markdown
+from testsgd.reporting.explanations import meaning_notes
+from testsgd.reporting.steps import steps
+from testsgd.reporting.summary import AuditSummary
+from testsgd.reporting.wording import findings
+
+
+@pytest.fixture(scope="module")
+def trusted() -> AuditSummary:
+    return as_summary(trusted_document())
+
+
+def notes(summary: AuditSummary) -> dict[str, str]:
+    return {note.term: note.text for note in meaning_notes(summary)}
+
+
+def readings(summary: AuditSummary) -> list[str]:
+    """Both views as plain text, without the marks of Markdown."""
+    markdown = render_markdown(summary).replace("\\", "").replace("&lt;", "<").replace("&gt;", ">")
+    return [Outline(render_html(summary)).text, markdown]
+
+
+def test_both_views_tell_of_stability_holdout_rules_and_leads(trusted: AuditSummary) -> None:
+    for text in readings(trusted):
+        for part in (
+            "among the first ten in 187 of 200 bootstrap samples",
+            "777 rows",
+            "Simpler, with at least 90% of the difference",
+            "leads, not causes",
+            "workclass = Private",
+            "Compared with others of the same mix of hours_per_week and education_num",
+            "98.7% of the group have somebody like them",
+        ):
+            assert part in text
+
+
+def test_a_contrast_of_a_hundredth_deviation_is_no_lead(trusted: AuditSummary) -> None:
+    for text in readings(trusted):
+        assert "hours_per_week, mean" in text
+        assert "capital_gain, mean" not in text
+
+
+def test_a_group_that_differs_in_nothing_else_says_so() -> None:
+    document = trusted_document()
+    for group in document["groups"]:
+        if "explanation" in group:
+            group["explanation"]["contrasts"] = group["explanation"]["contrasts"][-1:]
+    for text in readings(as_summary(document)):
+        assert "In no other feature does it differ by as much as a tenth" in text
+
+
+def test_what_the_rules_add_ends_at_the_difference(trusted: AuditSummary) -> None:
+    top = findings(trusted)
+    scale = geometry.difference_scale(top)
+    several = [group for group in top if len(group.rules) > 1]
+    assert several
+    for group in several:
+        drawn = steps(group, scale)
+        assert [step.text for step in drawn] == [rule.text for rule in group.rules]
+        ends = [drawn[0].start, drawn[0].start + drawn[0].width]
+        assert min(abs(end - scale.place(0)) for end in ends) < 0.11
+        ends = [drawn[-1].start, drawn[-1].start + drawn[-1].width]
+        assert min(abs(end - scale.place(group.difference)) for end in ends) < 0.11
+
+
+def test_steps_that_go_back_and_forth_stay_on_the_scale() -> None:
+    document = trusted_document()
+    group = next(one for one in document["groups"] if len(one["rules"]) == 2)
+    shares = group["explanation"]["shares"] if "explanation" in group else []
+    if not shares:
+        group["explanation"] = {"shares": [], "simplest": None, "contrasts": []}
+    group["explanation"]["shares"] = [
+        {"text": "one", "share": 0.8},
+        {"text": "other", "share": group["difference"] - 0.8},
+    ]
+    (found,) = [one for one in as_summary(document).groups if one.rank == group["rank"]]
+    scale = geometry.difference_scale([found])
+    assert scale.high >= 0.8
+    first, second = steps(found, scale)
+    assert (first.side, second.side) == ("more", "less")
+
+
+def test_a_group_whose_rules_are_all_needed_says_so() -> None:
+    document = trusted_document()
+    for group in document["groups"]:
+        if "explanation" in group:
+            group["explanation"]["simplest"]["rules"] = group["rules"]
+    text = Outline(render_html(as_summary(document))).text
+    assert "No rule can be left out" in text
+    assert "Simpler, with" not in text
+
+
+def test_the_surest_group_is_marked_in_the_ranking(trusted: AuditSummary) -> None:
+    page = render_html(trusted)
+    ranking = page[page.index('id="ranking"') : page.index('id="unknown"')]
+    rows = [row for row in ranking.split("<tr>") if "surest" in row]
+    assert len(rows) == 1
+    assert f"<td>{trusted.groups[SUREST].rank}</td>" in rows[0]
+
+
+def test_what_is_assured_is_a_column(trusted: AuditSummary) -> None:
+    assert "31.4" in render_html(trusted)
+    for text in readings(trusted):
+        assert "Assured, points" in text
+    for text in readings(as_summary(census_document())):
+        assert "Assured, points" not in text
+
+
+def test_q_values_are_a_column_and_explained() -> None:
+    summary = as_summary(found_document())
+    for text in readings(summary):
+        assert "q-value" in text
+        assert "<0.001" in text
+        assert "0.012" in text
+        assert "meant for the groups found" in text
+    assert "at most 5%" in notes(summary)["Searching many groups"]
+
+
+def test_the_notes_say_what_the_intervals_hold_for(trusted: AuditSummary) -> None:
+    told = notes(trusted)
+    search = told["Searching many groups"]
+    for part in ("hold at once", "3.66", "1.96", "1,000 bootstrap samples", "613"):
+        assert part in search
+    assert "24,419" in told["Held-out rows"]
+    assert "200" in told["Stability"]
+    assert {"What each rule adds", "Leads, not causes", "Like with like"} <= set(told)
+    assert "0.95" not in told["Population interval"]
+
+
+def test_the_notes_of_older_and_per_group_audits_claim_no_more_than_they_can() -> None:
+    for document in (census_document(), anytime_document()):
+        told = notes(as_summary(document))
+        assert "do not hold for all groups at once" in told["Searching many groups"]
+        assert "with a confidence of 0.95" in told["Population interval"]
+        assert not {"Stability", "Held-out rows", "What each rule adds"} & set(told)
+
+
+def test_a_margin_that_holds_whenever_sampling_stops_is_named() -> None:
+    summary = as_summary(anytime_document())
+    assert "confidence sequence" in notes(summary)["Sampling margin"]
+    assert "z = 1.96" not in notes(summary)["Sampling margin"]
+    assert "(anytime; 1,000 samples inside" in Outline(render_html(summary)).text
+
+
+def test_the_rows_held_out_are_not_called_the_file(trusted: AuditSummary) -> None:
+    for text in readings(trusted):
+        assert "Rows held out" in text
+        assert "Rows in the file" not in text
+        assert "613" in text
+
+
+def test_the_rule_of_the_gate_is_told(trusted: AuditSummary) -> None:
+    for text in readings(trusted):
+        assert "The gate fails if a difference is more than 10.0 points for sure." in text
+    text = Outline(render_html(as_summary(anytime_document()))).text
+    assert "The gate fails on a difference of more than 10.0 points." in text
+
+
+def test_names_in_explanations_are_escaped() -> None:
+    evil = "<script>alert(1)</script>"
+    document = trusted_document()
+    document["parameters"]["condition_on"] = [evil]
+    for group in document["groups"]:
+        if "explanation" in group:
+            found = group["explanation"]
+            found["contrasts"][0]["feature"] = found["contrasts"][1]["value"] = evil
+            found["shares"][0]["text"] = found["simplest"]["text"] = evil
+            found["conditional"]["features"] = [evil]
+    summary = as_summary(document)
+    assert Outline(render_html(summary)).tags["script"] == 0
+    assert not re.search("<script", render_markdown(summary))

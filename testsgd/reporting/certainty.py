@@ -1,0 +1,230 @@
+"""Sentences on how far the findings of an audit can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testsgd.reporting.summary import (
+    AuditSummary,
+    GroupSummary,
+    GuaranteeSummary,
+    HoldoutSummary,
+)
+from testsgd.reporting.wording import count, how_often, plural, share, size_points
+from testsgd.reporting.words import Words
+
+# A group that comes back in fewer bootstrap samples is remarked on.
+_STABLE = 0.5
+
+
+def certainty_sentences(
+    guarantee: GuaranteeSummary | None,
+    groups: Sequence[GroupSummary],
+    top: GroupSummary,
+    words: Words,
+    *,
+    examined: int,
+    by_terms: bool = False,
+) -> list[str]:
+    """Say what the intervals hold for, how many groups differ, and which does so most surely.
+
+    Parameters
+    ----------
+    guarantee : GuaranteeSummary or None
+        What the intervals hold for; None for an audit that did not look at it.
+    groups : sequence of GroupSummary
+        The groups of the summary, the surest among them.
+    top : GroupSummary
+        The group that the verdict speaks of.
+    words : Words
+        How the data are spoken of.
+    examined : int
+        How many groups were looked at.
+    by_terms : bool
+        The verdict gives the interval of the terms alone.
+
+    Returns
+    -------
+    list of str
+        Nothing about a single group: its interval says all.
+    """
+    if guarantee is None or examined < 2:
+        return []
+    return [
+        *_intervals(guarantee, examined, by_terms=by_terms),
+        _differing(guarantee, examined, f" from {words.others}" if by_terms else ""),
+        *([] if by_terms else _surest(guarantee, groups, top, words)),
+    ]
+
+
+def _intervals(guarantee: GuaranteeSummary, examined: int, *, by_terms: bool) -> list[str]:
+    if guarantee.kind == "simultaneous":
+        alone = (
+            f"With a confidence of {share(guarantee.confidence)} the intervals of the terms alone "
+            "hold for all groups at once."
+        )
+        return [alone] if by_terms else []
+    if by_terms or guarantee.kind == "per-group":
+        return [
+            f"The interval is meant for this one group; of the {count(examined)} that were looked "
+            "at, the first may look bad by luck."
+        ]
+    return []
+
+
+def _differing(guarantee: GuaranteeSummary, examined: int, others: str) -> str:
+    error = share(1 - guarantee.confidence)
+    differ = f"differ{'s' if guarantee.sure < 2 else ''}{others}"
+    if guarantee.sure == examined:
+        of_all = f"All {count(examined)} groups {differ}"
+    elif guarantee.sure == 0:
+        of_all = f"Of {count(examined)} groups, none {differ}"
+    else:
+        least = "" if guarantee.sure_complete else "at least "
+        of_all = f"Of {count(examined)} groups, {least}{count(guarantee.sure)} {differ}"
+    if guarantee.kind == "simultaneous":
+        return (
+            f"{of_all} for sure; with a confidence of {share(guarantee.confidence)} the intervals "
+            f"of all {count(guarantee.groups)} hold at once."
+        )
+    if guarantee.kind == "per-group":
+        return (
+            f"{of_all} if each is taken by itself; if there were no differences, {error} would "
+            "seem to."
+        )
+    if guarantee.sure == 0:
+        return f"{of_all} clearly enough to count as found."
+    finds = "of these finds, and of their intervals,"
+    return f"{of_all}; {finds} at most {error} are expected to be false."
+
+
+def _surest(
+    guarantee: GuaranteeSummary, groups: Sequence[GroupSummary], top: GroupSummary, words: Words
+) -> list[str]:
+    """Name the surest difference; only where all intervals hold at once is one chosen by them."""
+    surest = next((one for one in groups if one.rank == guarantee.surest_rank), None)
+    if guarantee.kind != "simultaneous" or surest is None or surest.rank == top.rank:
+        return []
+    return [
+        f"The difference that is surest is that for {words.target(surest)}: at least "
+        f"{assured_points(surest)}."
+    ]
+
+
+def unstable_sentences(top: GroupSummary, samples: int) -> list[str]:
+    """Say that the first group is seldom found again, if that is so."""
+    if top.stability is None or top.stability >= _STABLE:
+        return []
+    times = round(top.stability * samples)
+    return [
+        f"It is among the first ten in only {count(times)} of {count(samples)} bootstrap samples."
+    ]
+
+
+def interval_scope(summary: AuditSummary) -> str:
+    """Say what the intervals hold for, to stand behind one; empty if only for one group each."""
+    guarantee = summary.guarantee
+    if guarantee is None or guarantee.kind == "per-group":
+        return ""
+    if guarantee.kind == "fdr":
+        return "meant for the groups found"
+    return f"holding for all {plural(guarantee.groups, 'group')} at once"
+
+
+def examined(summary: AuditSummary) -> int:
+    """Give how many groups were compared, wherever it was."""
+    holdout = summary.holdout
+    return summary.counts.groups if holdout is None else holdout.groups
+
+
+def rows_figure(summary: AuditSummary, words: Words) -> str:
+    """Name the number of rows or texts that the figures are from."""
+    return words.rows_figure if summary.holdout is None else f"{words.many.capitalize()} held out"
+
+
+def gate_rule(summary: AuditSummary) -> str:
+    """Say what the gate fails on; empty if there is none."""
+    gate, guarantee = summary.parameters.fail_above, summary.guarantee
+    if gate is None:
+        return ""
+    if guarantee is not None and guarantee.kind == "simultaneous":
+        return f"The gate fails if a difference is more than {size_points(gate)} for sure."
+    by_terms = summary.parameters.rank_by == "counterfactual"
+    if guarantee is not None and guarantee.kind == "fdr" and not by_terms:
+        return f"The gate fails if a group found differs by more than {size_points(gate)}."
+    return f"The gate fails on a difference of more than {size_points(gate)}."
+
+
+def assured_points(group: GroupSummary) -> str:
+    """Write what is sure of a group's difference, as points more or less often."""
+    if not group.assured:
+        return "nothing is sure"
+    low, _ = group.interval
+    return how_often(group.assured if low > 0 else -group.assured)
+
+
+def holdout_sentences(
+    holdout: HoldoutSummary | None, top: GroupSummary, words: Words, *, estimated: int
+) -> list[str]:
+    """Say that groups were found on some rows and estimated on others."""
+    if holdout is None:
+        return []
+    sentences = [
+        f"Of {plural(holdout.groups, 'group')} searched in {plural(holdout.searched, words.one)}, "
+        f"the first {count(estimated)} distinct ones were estimated on {count(holdout.estimated)} "
+        "others; all figures are from these."
+    ]
+    if top.found is not None:
+        sentences.append(
+            f"Where it was found, this group had rank {count(top.found.rank)} and a score of "
+            f"{size_points(top.found.score)}."
+        )
+    return sentences
+
+
+def gate_sentence(
+    *, failed: bool, enough: bool, largest: str, top: float, sure: float | None, gate: float,
+    kind: str | None,
+) -> str:  # fmt: skip
+    """Say how the gate came out, and by which numbers.
+
+    Parameters
+    ----------
+    failed : bool
+        Is a difference above the gate for sure?
+    enough : bool
+        False if the first is above it, but not for sure.
+    largest : str
+        What groups are ranked by.
+    top : float
+        The largest of it.
+    sure : float or None
+        What is sure, None where nothing but `top` counts.
+    gate : float
+        The gate.
+    kind : str or None
+        What the audit guarantees.
+
+    Returns
+    -------
+    str
+    """
+    first = f"the largest {largest}, {top:.3f},"
+    if not enough:
+        among = (
+            f"the largest among the groups found is {sure:.3f}"
+            if kind == "fdr"
+            else f"none above it is sure; the surest is at least {sure:.3f}"
+        )
+        known = among if sure else "no difference at all is sure"
+        return f"Not enough evidence for the gate: {first} is above {gate:g}, but {known}."
+    if not failed:
+        return f"The gate passed: {first} is not above {gate:g}."
+    if sure is None:
+        return f"The gate failed: {first} is above {gate:g}."
+    if kind == "fdr":
+        return (
+            f"The gate failed: the largest {largest} among the groups found, {sure:.3f}, is above "
+            f"{gate:g}."
+        )
+    return f"The gate failed: a {largest} of at least {sure:.3f} is sure, above {gate:g}."

@@ -1,0 +1,52 @@
+"""Particulars of a comparison: data, model, settings and run, as facts with names."""
+
+from __future__ import annotations
+
+from testsgd.reporting.comparison.phrases import HOLDS_FOR, nearness
+from testsgd.reporting.comparison.summary import ComparisonSummary
+from testsgd.reporting.particulars import Section, data_section, model_section, section
+from testsgd.reporting.vocabulary import words_for
+from testsgd.reporting.wording import count, moment, number, percent, seconds, share
+
+
+def comparison_particulars(summary: ComparisonSummary) -> tuple[Section, ...]:
+    """List the particulars of the data, the model, the settings and the run.
+
+    Parameters
+    ----------
+    summary : ComparisonSummary
+        The comparison.
+
+    Returns
+    -------
+    tuple of Section
+    """
+    words, chosen = words_for(summary.data.kind), summary.settings
+    limit = "none" if chosen.time_limit is None else seconds(chosen.time_limit)
+    return (
+        data_section(summary.data, words),
+        model_section("Model", summary.model, words),
+        section(
+            "Settings",
+            ("Methods", ", ".join(chosen.methods)),
+            ("Time limit of each method", limit),
+            ("Smallest support (theta)", share(chosen.theta)),
+            ("Features in a rule set, at most", count(chosen.max_features)),
+            ("Bins", "as the data set says" if chosen.bins is None else count(chosen.bins)),
+            (
+                "Confidence of intervals",
+                f"{number(chosen.confidence)}, {HOLDS_FOR[chosen.guarantee]}",
+            ),
+            ("Near: Jaccard's index, at least", nearness(chosen.near)),
+            ("Copies of one method: at least", nearness(chosen.copies)),
+            ("Seed", str(chosen.seed)),
+        ),
+        section(
+            "Run",
+            ("Written", moment(summary.created)),
+            ("Mode of the audit", summary.mode),
+            (f"Rate of “{summary.data.label.favourable}”", percent(summary.overall_rate)),
+            *((f"Time: {phase}", seconds(time)) for phase, time in summary.seconds.items()),
+            *((f"Version: {name}", version) for name, version in summary.versions.items()),
+        ),
+    )
