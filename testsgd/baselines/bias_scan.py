@@ -1,0 +1,188 @@
+"""AIF360's bias scan (MDSS): the set of values whose decisions differ most from the expected rate.
+
+The scan takes any set of cells of each sensitive feature, bins as well, whether they are neighbours
+or not. It climbs from one feature to the next to the set with the largest likelihood ratio, from
+several starts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.baselines.result import BaselineFinding, BaselineResult, Figure, unavailable
+from testsgd.baselines.subject import Subject
+from testsgd.errors import MissingExtraError
+from testsgd.rules import Axis, IntervalRule, ValueRule
+
+_MEASURE = (
+    "score of the scan: logarithm of the likelihood ratio of the group's decisions, odds of its "
+    "own against those of all rows"
+)
+
+# How the scan's two directions are called there, and here.
+_DIRECTIONS = {"negative": "less often", "positive": "more often"}
+
+
+class BiasScan:
+    """Bias scan of AIF360, with that package's own settings.
+
+    Parameters
+    ----------
+    starts : int
+        Starts of the search.
+    penalty : float
+        What a value in the group's description costs. The default, AIF360's, is next to nothing.
+
+    References
+    ----------
+    Zhang and Neill, Identifying significant predictive bias in classifiers, FAT/ML 2017.
+    """
+
+    method = "bias-scan"
+    title = "AIF360's bias scan (MDSS)"
+
+    def __init__(self, *, starts: int = 10, penalty: float = 1e-17) -> None:
+        self._starts = starts
+        self._penalty = penalty
+
+    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
+        """Scan for a group that gets the favourable label less often, and for one more often.
+
+        The scan has no support threshold: the note says so where a group is smaller.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows and the decisions.
+        time_limit : float, optional
+            Seconds after which the second direction is not begun.
+
+        Returns
+        -------
+        BaselineResult
+            Not available if the package is not installed.
+        """
+        try:
+            from aif360.detectors.mdss.MDSS import MDSS
+            from aif360.detectors.mdss.ScoringFunctions import Bernoulli
+        except ImportError:
+            missing = MissingExtraError("aif360", extra="aif360", purpose=self.title)
+            return unavailable(self, _MEASURE, str(missing))
+        started = time.perf_counter()
+        findings: list[BaselineFinding] = []
+        figures: list[Figure] = []
+        notes: list[str] = []
+        for direction, words in _DIRECTIONS.items():
+            if subject.decisions.all() or not subject.decisions.any():
+                notes.append("everybody is decided alike")
+                break
+            if time_limit is not None and time.perf_counter() - started > time_limit:
+                notes.append(f"time was up: not scanned for those who get it {words}")
+                break
+            cells, score = self._scan(MDSS(Bernoulli(direction=direction)), subject)
+            rows = rows_of(subject, cells)
+            if score <= 0 or rows.all():
+                continue
+            if rows.sum() < subject.min_count:
+                notes.append(f"the group that gets it {words} is below the support threshold")
+            findings.append(
+                BaselineFinding(text=text_of(subject.axes, cells), value=score, rows=rows)
+            )
+            figures.append(
+                Figure(
+                    f"rate of the group that gets it {words}",
+                    float(subject.decisions[rows].mean()),
+                    f"Its rate of favourable decisions; that of all rows is "
+                    f"{subject.decisions.mean():.1%}.",
+                )
+            )
+        return BaselineResult(
+            method=self.method,
+            title=self.title,
+            measure=_MEASURE,
+            findings=tuple(sorted(findings, key=lambda finding: -finding.value)),
+            figures=tuple(figures),
+            groups=None,
+            queries=0,
+            seconds=time.perf_counter() - started,
+            note="; ".join(notes),
+        )
+
+    def _scan(self, scanner: Any, subject: Subject) -> tuple[dict[int, list[int]], float]:
+        """Scan in one direction; give the cells of each axis that is restricted, and the score."""
+        coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
+        frame = pd.DataFrame(
+            {str(place): coordinates[:, place] for place in range(len(subject.axes))}
+        )
+        # The scan seeds the generator that all of numpy shares.
+        state = np.random.get_state()  # noqa: NPY002
+        try:
+            found, score = scanner.scan(
+                frame,
+                pd.Series(np.full(len(frame), subject.decisions.mean())),
+                pd.Series(subject.decisions.astype(np.int64)),
+                self._penalty,
+                self._starts,
+                seed=subject.seed,
+            )
+        finally:
+            np.random.set_state(state)  # noqa: NPY002
+        cells = {int(name): sorted(int(cell) for cell in values) for name, values in found.items()}
+        return {
+            place: cells[place]
+            for place in sorted(cells)
+            if len(cells[place]) < len(np.unique(coordinates[:, place]))
+        }, float(score)
+
+
+def rows_of(subject: Subject, cells: dict[int, list[int]]) -> NDArray[np.bool_]:
+    """Say which rows lie in the given cells of every restricted axis."""
+    coordinates = subject.contingency.coordinates
+    inside = np.ones(len(coordinates), dtype=bool)
+    for place, chosen in cells.items():
+        inside &= np.isin(coordinates[:, place], chosen)
+    return inside[subject.contingency.cell_of_row]
+
+
+def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:
+    """Write sets of cells as people write them.
+
+    Examples
+    --------
+    >>> from testsgd.rules import CategoryAxis, IntervalAxis
+    >>> axes = (
+    ...     CategoryAxis("race", ("Black", "White", "other"), (0, 1, 2)),
+    ...     IntervalAxis("age", (0.0, 20.0, 40.0, 60.0, 80.0)),
+    ... )
+    >>> text_of(axes, {0: [0, 2], 1: [0, 2, 3]})
+    'race in {Black, other} and (age < 20 or age >= 40)'
+    """
+    return " and ".join(_axis_text(axes[place], chosen) for place, chosen in cells.items())
+
+
+def _axis_text(axis: Axis, cells: Sequence[int]) -> str:
+    rules = [axis.cell_rule(cell) for cell in cells]
+    values = [value for rule in rules if isinstance(rule, ValueRule) for value in rule.values]
+    if values:
+        return ValueRule(axis.feature, tuple(values)).text
+    parts: list[IntervalRule] = []
+    for rule in rules:
+        if not isinstance(rule, IntervalRule):
+            continue
+        if parts and parts[-1].high == rule.low:
+            parts[-1] = IntervalRule(axis.feature, parts[-1].low, rule.high)
+        else:
+            parts.append(rule)
+    texts = [part.text for part in parts]
+    texts += [
+        f"{axis.feature} = {axis.labels[cell]}"
+        for cell, rule in zip(cells, rules, strict=True)
+        if rule is None
+    ]
+    return texts[0] if len(texts) == 1 else f"({' or '.join(texts)})"

@@ -1,0 +1,193 @@
+"""The combinations of sensitive values that a method tries, in the cells of the audit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.baselines.coding import Points, RowCoding
+from testsgd.data import Feature
+from testsgd.rules import Axis, Contingency, IntervalAxis, RuleSet
+
+# More combinations than these are not all tried, only those that occur.
+MOST_COMBINATIONS = 5_000
+
+NOBODY = "no row has a value for every sensitive feature, so there is nothing to combine"
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Combinations of cells, one of every sensitive feature.
+
+    Attributes
+    ----------
+    axes : tuple of Axis
+        The sensitive features.
+    usable : tuple of numpy.ndarray of int
+        The cells of each that have values: not that of missing numbers, and no bin outside the
+        feature's range.
+    cells : numpy.ndarray of int, shape (combinations, features)
+        The cell on each axis.
+    complete : bool
+        True: these are all combinations of usable cells, the last feature's cell changing fastest.
+    possible : int
+        How many combinations there are.
+    """
+
+    axes: tuple[Axis, ...]
+    usable: tuple[NDArray[np.intp], ...]
+    cells: NDArray[np.intp]
+    complete: bool
+    possible: int
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many usable cells each axis has."""
+        return tuple(len(cells) for cells in self.usable)
+
+    def note(self) -> str:
+        """Say which combinations are tried, if not all."""
+        if self.complete:
+            return ""
+        return (
+            f"of {self.possible:,} possible combinations of sensitive values only "
+            f"{len(self):,} that occur in the data were tried"
+        )
+
+
+def sensitive_combinations(
+    contingency: Contingency, coding: RowCoding, *, most: int = MOST_COMBINATIONS
+) -> Combinations:
+    """List all combinations of sensitive cells or, if they are too many, those that occur.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The cells, and the combinations that occur.
+    coding : RowCoding
+        Of the same table.
+    most : int
+        If there are more, only those that occur are listed; of these the most frequent.
+
+    Returns
+    -------
+    Combinations
+    """
+    axes = contingency.axes
+    usable = tuple(_usable(axis, coding.feature(coding.place(axis.feature))) for axis in axes)
+    possible = math.prod(len(cells) for cells in usable)
+    if possible <= most:
+        grid = np.meshgrid(*usable, indexing="ij")
+        cells = np.column_stack([part.ravel() for part in grid])
+        return Combinations(axes, usable, cells, complete=True, possible=possible)
+    occurring = contingency.coordinates.astype(np.intp)
+    fits = np.ones(len(occurring), dtype=bool)
+    for place, known in enumerate(usable):
+        fits &= np.isin(occurring[:, place], known)
+    counts = contingency.tally()[fits]
+    frequent = np.sort(np.argsort(-counts, kind="stable")[:most])
+    return Combinations(axes, usable, occurring[fits][frequent], complete=False, possible=possible)
+
+
+def drawn_values(
+    axis: Axis, feature: Feature, count: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw values uniformly from every cell of a sensitive feature.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (cells, count)
+        Numbers, or places of categories; NaN in a cell without values.
+    """
+    if not isinstance(axis, IntervalAxis):
+        return np.repeat(cell_values(axis, feature)[:, None], count, axis=1)
+    values = np.full((len(axis.labels), count), np.nan)
+    for cell in range(axis.bins):
+        low, high = _limits(axis, feature, cell)
+        if low > high:
+            continue
+        if feature.type == "integer":
+            values[cell] = generator.integers(int(low), int(high) + 1, count)
+        else:
+            values[cell] = generator.uniform(low, high, count)
+    return values
+
+
+def cell_values(axis: Axis, feature: Feature) -> NDArray[np.float64]:
+    """Give one value of every cell: the category, or the middle of the bin.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (cells,)
+        NaN in a cell without values.
+    """
+    if not isinstance(axis, IntervalAxis):
+        declared = feature.values or []
+        places = {value: place for place, value in enumerate(declared)}
+        # "missing" is kept for missing cells, so it is never declared.
+        return np.array([places.get(label, -1) for label in axis.labels], dtype=np.float64)
+    values = np.full(len(axis.labels), np.nan)
+    for cell in range(axis.bins):
+        low, high = _limits(axis, feature, cell)
+        if low <= high:
+            middle = (low + high) / 2
+            values[cell] = np.floor(middle) if feature.type == "integer" else middle
+    return values
+
+
+def combination_points(combinations: Combinations, coding: RowCoding) -> Points:
+    """Give one value of each sensitive feature for every combination.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (combinations, features)
+        In the order of the axes, as :meth:`RowCoding.points` writes them.
+    """
+    columns = [
+        cell_values(axis, coding.feature(coding.place(axis.feature)))[combinations.cells[:, place]]
+        for place, axis in enumerate(combinations.axes)
+    ]
+    return np.column_stack(columns)
+
+
+def rule_set_of(axes: tuple[Axis, ...], chosen: tuple[int, ...], cells: tuple[int, ...]) -> RuleSet:
+    """Give the rule set of one cell on each of some axes."""
+    rules = [axes[axis].cell_rule(cell) for axis, cell in zip(chosen, cells, strict=True)]
+    return RuleSet(tuple(rule for rule in rules if rule is not None))
+
+
+def rows_of(
+    contingency: Contingency, chosen: tuple[int, ...], cells: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    """Say which rows lie in one cell on each of some axes, shape (rows,)."""
+    inside = np.all(contingency.coordinates[:, list(chosen)] == np.array(cells), axis=1)
+    return np.asarray(inside[contingency.cell_of_row], dtype=bool)
+
+
+def _usable(axis: Axis, feature: Feature) -> NDArray[np.intp]:
+    return np.flatnonzero(~np.isnan(cell_values(axis, feature)))
+
+
+def _limits(axis: IntervalAxis, feature: Feature, cell: int) -> tuple[float, float]:
+    """Give the least and the largest value of a bin within the range; the first is above if none.
+
+    The largest decimal is the limit itself, which a draw has no chance to hit.
+    """
+    lowest, highest = feature.range or (-np.inf, np.inf)
+    low, high = max(axis.edges[cell], lowest), min(axis.edges[cell + 1], highest)
+    last = cell == axis.bins - 1
+    if feature.type == "integer":
+        upper = np.floor(high)
+        if not last and upper == axis.edges[cell + 1]:
+            upper -= 1
+        return float(np.ceil(low)), float(upper)
+    # A bin of which the range leaves but one point has no value, unless that point is in it.
+    if low == high and not last and high == axis.edges[cell + 1]:
+        return 1.0, 0.0
+    return low, high

@@ -1,0 +1,161 @@
+"""DivExplorer on the sensitive features: how far the rate of every frequent itemset diverges.
+
+An item is a cell of a sensitive feature, the same bins as the audit's. DivExplorer looks at every
+combination of items, a rule set with one value or one bin a feature; it knows no sets of values and
+no intervals of several bins.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.baselines.result import (
+    MOST_FINDINGS,
+    BaselineFinding,
+    BaselineResult,
+    unavailable,
+)
+from testsgd.baselines.subject import Subject
+from testsgd.errors import MissingExtraError
+from testsgd.rules import RuleSet
+
+_MEASURE = "divergence: the group's rate of favourable decisions less that of all rows"
+
+_OUTCOME = "favourable"
+
+# An itemset as (axis, cell), ascending.
+Items = tuple[tuple[int, int], ...]
+
+
+class DivExplorer:
+    """DivExplorer, as it is installed from PyPI, with its fastest algorithm (FP-growth).
+
+    References
+    ----------
+    Pastor, de Alfaro and Baralis, Looking for trouble: analyzing classifier behavior via pattern
+    divergence, SIGMOD 2021.
+    """
+
+    method = "divexplorer"
+    title = "DivExplorer"
+
+    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
+        """List the frequent itemsets by divergence.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows and the decisions.
+        time_limit : float, optional
+            Seconds after which it is not begun. DivExplorer itself cannot be stopped.
+
+        Returns
+        -------
+        BaselineResult
+            Not available if the package is not installed.
+        """
+        try:
+            from divexplorer import DivergenceExplorer
+        except ImportError:
+            missing = MissingExtraError("divexplorer", extra="divexplorer", purpose=self.title)
+            return unavailable(self, _MEASURE, str(missing))
+        started = time.perf_counter()
+        frame = items_frame(subject)
+        note = ""
+        found: list[tuple[Items, float]] = []
+        if time_limit is not None and time.perf_counter() - started > time_limit:
+            note = "time was up before it began"
+        elif _some_item_frequent(frame, subject.min_count):
+            patterns = _patterns(DivergenceExplorer, frame, subject.min_count)
+            found = _read(patterns, subject.max_features)
+            longer = len(patterns) - 1 - len(found)
+            if longer:
+                note = f"{longer:,} itemsets of more than {subject.max_features} items left out"
+        best = sorted(found, key=lambda item: (-abs(item[1]), len(item[0]), item[0]))
+        return BaselineResult(
+            method=self.method,
+            title=self.title,
+            measure=_MEASURE,
+            findings=tuple(
+                BaselineFinding(
+                    text=rule_set_of(subject, items).text, value=value, rows=rows_of(subject, items)
+                )
+                for items, value in best[:MOST_FINDINGS]
+            ),
+            figures=(),
+            groups=len(found),
+            queries=0,
+            seconds=time.perf_counter() - started,
+            note=note,
+        )
+
+
+def items_frame(subject: Subject) -> pd.DataFrame:
+    """Write the rows as DivExplorer takes them: a column a sensitive feature, and the decisions.
+
+    Columns and values are the places of the axes and of their cells. A cell over which there is no
+    rule (a missing number) is no item.
+    """
+    coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
+    columns: dict[str, Any] = {}
+    for place, axis in enumerate(subject.axes):
+        cells = [cell for cell in range(len(axis.labels)) if axis.cell_rule(cell) is not None]
+        code = np.full(len(axis.labels), -1, dtype=np.intp)
+        code[cells] = np.arange(len(cells))
+        columns[str(place)] = pd.Categorical.from_codes(
+            code[coordinates[:, place]], categories=pd.Index([str(cell) for cell in cells])
+        )
+    return pd.DataFrame({**columns, _OUTCOME: subject.decisions.astype(np.int64)})
+
+
+def rule_set_of(subject: Subject, items: Items) -> RuleSet:
+    """Write an itemset as a rule set."""
+    rules = [subject.axes[axis].cell_rule(cell) for axis, cell in items]
+    return RuleSet(tuple(rule for rule in rules if rule is not None))
+
+
+def rows_of(subject: Subject, items: Items) -> NDArray[np.bool_]:
+    """Say which rows satisfy an itemset."""
+    coordinates = subject.contingency.coordinates
+    inside = np.ones(len(coordinates), dtype=bool)
+    for axis, cell in items:
+        inside &= coordinates[:, axis] == cell
+    return inside[subject.contingency.cell_of_row]
+
+
+def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:
+    """Say whether there is an itemset at all; the tool does not expect that there is none."""
+    items = [name for name in frame.columns if name != _OUTCOME]
+    return any(int(frame[name].value_counts().max()) >= min_count for name in items)
+
+
+def _patterns(explorer: Any, frame: pd.DataFrame, min_count: int) -> pd.DataFrame:
+    """Call DivExplorer."""
+    with warnings.catch_warnings():
+        # It calls pandas in ways that pandas will drop one day.
+        warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="divexplorer")
+        patterns: pd.DataFrame = explorer(frame).get_pattern_divergence(
+            # Half a row less, so that rounding does not lose an itemset of exactly enough rows.
+            min_support=(min_count - 0.5) / len(frame),
+            boolean_outcomes=[_OUTCOME],
+            FPM_algorithm="fpgrowth",
+        )
+    return patterns
+
+
+def _read(patterns: pd.DataFrame, longest: int) -> list[tuple[Items, float]]:
+    """Give the itemsets, without the empty one and those of too many items."""
+    found = []
+    for itemset, divergence in zip(patterns["itemset"], patterns[f"{_OUTCOME}_div"], strict=True):
+        if 1 <= len(itemset) <= longest:
+            pairs = (item.split("=") for item in itemset)
+            found.append(
+                (tuple(sorted((int(axis), int(cell)) for axis, cell in pairs)), float(divergence))
+            )
+    return found

@@ -1,0 +1,253 @@
+"""Themis: how far apart the rates of two combinations of sensitive values lie on generated rows.
+
+Rows are generated with every feature that is not sensitive drawn uniformly from its domain, and
+each is given every combination of sensitive values in turn. The group discrimination score is the
+largest rate of a combination minus the smallest; the causal discrimination score is the share of
+generated rows about which the model does not decide alike under all combinations. Rates say what
+the model does over its whole domain, which may be far from where people are. So both scores are
+given a second time for rows of the data, whose other features stay as they are; and with them the
+rates of the people as they are, whose other features differ, too.
+
+References
+----------
+Galhotra, S., Brun, Y. and Meliou, A. (2017). Fairness testing: testing software for
+discrimination. ESEC/FSE 2017.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.baselines.coding import RowCoding
+from testsgd.baselines.combination_rates import CombinationRates, combination_rates
+from testsgd.baselines.combinations import (
+    NOBODY,
+    Combinations,
+    rows_of,
+    rule_set_of,
+    sensitive_combinations,
+)
+from testsgd.baselines.deadline import Deadline
+from testsgd.baselines.result import (
+    MOST_FINDINGS,
+    BaselineFinding,
+    BaselineResult,
+    Figure,
+    unavailable,
+)
+from testsgd.baselines.subject import Subject
+
+# Rows of the data that a combination must have for its rate on them to be looked at.
+FEWEST_ROWS = 30
+
+_MEASURE = (
+    "largest minus smallest rate of the favourable label over combinations of sensitive values, on "
+    "generated rows"
+)
+
+
+class Themis:
+    """The scores of Galhotra et al. over all combinations of the sensitive cells.
+
+    Parameters
+    ----------
+    fewest, most : int
+        Rows generated for each combination, at least and at most.
+    queries : int
+        How many rows in all, as far as `fewest` and `most` allow.
+
+    Examples
+    --------
+    >>> from testsgd.baselines import subject_of
+    >>> from testsgd.data import load_specification, load_table
+    >>> from testsgd.models import load_model
+    >>> specification = load_specification("demo")
+    >>> subject = subject_of(
+    ...     load_table(specification), load_model(None, specification).model, theta=0.05
+    ... )
+    >>> result = Themis(fewest=200, most=200).run(subject)
+    >>> result.queries == (200 + 200) * result.groups
+    True
+    """
+
+    method = "themis"
+    title = "Themis"
+
+    def __init__(
+        self, *, fewest: int = 1_000, most: int = 10_000, queries: int = 1_000_000
+    ) -> None:
+        self._fewest = fewest
+        self._most = most
+        self._queries = queries
+
+    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
+        """Generate rows and compare the combinations' rates.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows, whose columns' types and sensitive cells are taken, and the model.
+        time_limit : float, optional
+            Seconds after which no more rows are generated; at least one block of them is.
+
+        Returns
+        -------
+        BaselineResult
+            A finding is a pair of groups, one for every subset of the sensitive features; the
+            first has the score of the method.
+        """
+        deadline = Deadline(time_limit)
+        coding = RowCoding(subject.table)
+        combinations = sensitive_combinations(subject.contingency, coding)
+        if not len(combinations):
+            return unavailable(self, _MEASURE, NOBODY)
+        generator = np.random.default_rng(subject.seed)
+        wanted = int(np.clip(self._queries // len(combinations), self._fewest, self._most))
+        generated = combination_rates(
+            subject.model,
+            coding,
+            combinations,
+            lambda count: coding.uniform(generator, count),
+            wanted=wanted,
+            generator=generator,
+            deadline=deadline,
+        )
+        rows = iter(generator.permutation(len(subject.table))[:wanted])
+        people = combination_rates(
+            subject.model,
+            coding,
+            combinations,
+            lambda count: coding.points(np.fromiter(rows, dtype=np.intp, count=count)),
+            wanted=min(wanted, len(subject.table)),
+            generator=generator,
+            deadline=deadline,
+        )
+        notes = [combinations.note()]
+        if generated.rows < wanted or people.rows < min(wanted, len(subject.table)):
+            notes.append(
+                f"stopped after {deadline.seconds:.0f} s with {generated.rows:,} of {wanted:,} "
+                f"generated rows and {people.rows:,} people"
+            )
+        return BaselineResult(
+            method=self.method,
+            title=self.title,
+            measure=_MEASURE,
+            findings=_findings(subject, combinations, generated.rates),
+            figures=(
+                *_scores(combinations, generated, "generated rows", ""),
+                *_scores(combinations, people, "rows of the data", ", people of the data"),
+                _on_own_rows(subject),
+            ),
+            groups=len(combinations),
+            queries=(generated.rows + people.rows) * len(combinations),
+            seconds=deadline.seconds,
+            note="; ".join(note for note in notes if note),
+        )
+
+
+def _scores(
+    combinations: Combinations, found: CombinationRates, what: str, whose: str
+) -> tuple[Figure, Figure]:
+    """Give both scores on one kind of rows."""
+    everything = tuple(range(len(combinations.axes)))
+    high, low = (
+        rule_set_of(combinations.axes, everything, tuple(combinations.cells[place])).text
+        for place in (found.rates.argmax(), found.rates.argmin())
+    )
+    pair = f": [{high}] - [{low}]" if found.group > 0 else ""
+    return (
+        Figure(
+            f"group discrimination score{whose}",
+            found.group,
+            "largest minus smallest rate of the favourable label over the combinations of "
+            f"sensitive values, each of them given to the same {found.rows:,} {what}{pair}",
+        ),
+        Figure(
+            f"causal discrimination score{whose}",
+            found.causal,
+            f"share of {found.rows:,} {what} about which another combination of sensitive values "
+            "changes the decision",
+        ),
+    )
+
+
+def _findings(
+    subject: Subject, combinations: Combinations, rates: NDArray[np.float64]
+) -> tuple[BaselineFinding, ...]:
+    """Give the widest pair over every subset of the features, the widest of all first."""
+    everything = tuple(range(len(combinations.axes)))
+    if not combinations.complete:
+        # Over fewer features, combinations that occur are no fair average of the others.
+        high, low = combinations.cells[np.argmax(rates)], combinations.cells[np.argmin(rates)]
+        pair = _pair(subject, everything, tuple(high), tuple(low), float(np.ptp(rates)))
+        return (pair,) if pair.value > 0 else ()
+    grid = rates.reshape(combinations.shape)
+    widest: list[tuple[float, tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = []
+    for size in range(1, len(everything) + 1):
+        for chosen in itertools.combinations(everything, size):
+            others = tuple(axis for axis in everything if axis not in chosen)
+            means = grid.mean(axis=others) if others else grid
+            if (value := float(np.ptp(means))) > 0:
+                high, low = (
+                    tuple(
+                        int(combinations.usable[axis][cell])
+                        for axis, cell in zip(
+                            chosen, np.unravel_index(int(place), means.shape), strict=True
+                        )
+                    )
+                    for place in (means.argmax(), means.argmin())
+                )
+                widest.append((value, chosen, high, low))
+    # Equal values: the fewest features first, which the order they were found in gives.
+    widest.sort(key=lambda item: -item[0])
+    return tuple(
+        _pair(subject, chosen, high, low, value)
+        for value, chosen, high, low in widest[:MOST_FINDINGS]
+    )
+
+
+def _pair(
+    subject: Subject,
+    chosen: tuple[int, ...],
+    high: tuple[int, ...],
+    low: tuple[int, ...],
+    value: float,
+) -> BaselineFinding:
+    texts = [rule_set_of(subject.axes, chosen, cells).text for cells in (high, low)]
+    return BaselineFinding(
+        text=f"[{texts[0]}] - [{texts[1]}]",
+        value=value,
+        rows=rows_of(subject.contingency, chosen, high),
+        rows_other=rows_of(subject.contingency, chosen, low),
+    )
+
+
+def _on_own_rows(subject: Subject) -> Figure:
+    """Compare the rates of the combinations on the rows of the data themselves."""
+    name = "group discrimination score, as observed"
+    counts = subject.contingency.tally()
+    favourable = subject.contingency.tally(subject.decisions.astype(np.int64))
+    large = np.flatnonzero(counts >= FEWEST_ROWS)
+    if len(large) < 2:
+        return Figure(
+            name,
+            f"fewer than two combinations have {FEWEST_ROWS} rows",
+            "the same difference between the groups of people who have each combination",
+        )
+    rates = favourable[large] / counts[large]
+    everything = tuple(range(len(subject.axes)))
+    high, low = (
+        rule_set_of(
+            subject.axes, everything, tuple(int(c) for c in subject.contingency.coordinates[cell])
+        ).text
+        for cell in (large[rates.argmax()], large[rates.argmin()])
+    )
+    return Figure(
+        name,
+        float(np.ptp(rates)),
+        f"the same difference between the groups of people who have each combination, over the "
+        f"{len(large):,} combinations with {FEWEST_ROWS} rows or more: [{high}] - [{low}]",
+    )
