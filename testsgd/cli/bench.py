@@ -1,0 +1,142 @@
+"""``testsgd bench``: what the audit finds where the truth is known."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testsgd.cli.console import DONE, Column, print_line, print_table, progress_bar
+from testsgd.cli.options import QuietOption, VerboseOption, listed
+from testsgd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from testsgd.truth import Measure, TruthSettings
+
+app = typer.Typer(name="bench", help="Measure the audit itself.", no_args_is_help=True)
+
+
+@app.callback()
+def bench() -> None:
+    """Measure the audit itself."""
+
+
+@app.command("truth")
+def truth(
+    populations: Annotated[
+        str | None,
+        typer.Option(help="Populations, with commas. (default: all six)"),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(help="People in a run, with commas. (default: 1000,10000,100000,1000000)"),
+    ] = None,
+    runs: Annotated[
+        int,
+        typer.Option(help="Runs up to 10,000 people; above, fewer, so that they take as long."),
+    ] = 1_000,
+    baseline_runs: Annotated[
+        int,
+        typer.Option(help="The same for other methods, run up to 100,000 people; 0: none."),
+    ] = 100,
+    methods: Annotated[
+        str | None, typer.Option(help="Which other methods, with commas. (default: all five)")
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds for one run of another method, if it can be stopped.")
+    ] = 10.0,
+    seed: Annotated[int, typer.Option(help="Same seed, same people.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes; changes no result.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for truth.json and truth.md, written as it goes.")
+    ] = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Audit generated people whose discrimination is known, many times over.
+
+    Measures how often the planted group is found, how often there is a false finding where there is
+    none, and how often each kind of interval holds the truth; and the same of other methods.
+    """
+    from testsgd.baselines import METHODS
+    from testsgd.truth import POPULATIONS, SIZES, TruthSettings, run_truth, truth_tables
+
+    settings = TruthSettings(
+        populations=POPULATIONS if populations is None else tuple(listed(populations)),
+        sizes=SIZES if sizes is None else tuple(_size(text) for text in listed(sizes)),
+        runs=runs,
+        baseline_runs=baseline_runs,
+        methods=METHODS if methods is None else tuple(listed(methods)),
+        time_limit=time_limit,
+        seed=seed,
+        jobs=jobs,
+    )
+    command = _command(settings)
+    started = time.perf_counter()
+    measures: list[Measure] = []
+    with progress_bar(quiet) as progress:
+        for part in run_truth(settings, progress=progress):
+            measures += part.measures
+            if out is not None:
+                _write(out, measures, settings, command, time.perf_counter() - started)
+    if not quiet:
+        for table in truth_tables(measures, intervals=False):
+            columns = [
+                # A long heading is broken into lines, which a column of numbers never is.
+                Column(
+                    heading,
+                    numeric=place >= table.labels and " " not in heading,
+                    only_if_wide=heading in ("runs", "seconds"),
+                )
+                for place, heading in enumerate(table.headings)
+            ]
+            print_table(table.title, columns, table.cells)
+        print_line(f"{command}: {time.perf_counter() - started:.0f} s")
+        if out is not None:
+            print_line(f"Written: {out}")
+    return DONE
+
+
+def _size(text: str) -> int:
+    try:
+        return int(text.replace("_", ""))
+    except ValueError as error:
+        raise ParameterError(
+            f"{text!r} is no whole number",
+            where="--sizes",
+            remedy="give numbers such as 1000",
+        ) from error
+
+
+def _command(settings: TruthSettings) -> str:
+    """Write the command that does the same, whatever the number of processes."""
+    return " ".join(
+        [
+            "testsgd bench truth",
+            f"--populations {','.join(settings.populations)}",
+            f"--sizes {','.join(str(size) for size in settings.sizes)}",
+            f"--runs {settings.runs}",
+            f"--baseline-runs {settings.baseline_runs}",
+            *([f"--methods {','.join(settings.methods)}"] if settings.baseline_runs else []),
+            f"--time-limit {settings.time_limit:g}",
+            f"--seed {settings.seed}",
+        ]
+    )
+
+
+def _write(
+    folder: Path,
+    measures: list[Measure],
+    settings: TruthSettings,
+    command: str,
+    seconds: float,
+) -> None:
+    from testsgd._files import write_text
+    from testsgd.truth import truth_document, truth_markdown
+
+    document = json.dumps(truth_document(measures, settings), indent=1)
+    write_text(folder / "truth.json", document + "\n")
+    write_text(folder / "truth.md", truth_markdown(measures, settings, command, seconds))

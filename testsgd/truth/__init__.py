@@ -1,0 +1,40 @@
+"""Ground truth: populations with known discrimination, and how often the audit finds it."""
+
+from testsgd.truth.baseline_runs import FINDINGS, BaselineRun, baselines_once
+from testsgd.truth.bench import SIZES, Part, TruthSettings, run_truth
+from testsgd.truth.catalogue import POPULATIONS, population
+from testsgd.truth.hits import Hits, find_hits, jaccard
+from testsgd.truth.measures import Measure, measure_baselines, measure_runs, share_interval
+from testsgd.truth.populations import Population
+from testsgd.truth.rates import Truth, truth_of
+from testsgd.truth.runs import Coverage, Run, audit_once
+from testsgd.truth.tables import TruthTable, truth_document, truth_markdown, truth_tables
+
+__all__ = [
+    "FINDINGS",
+    "POPULATIONS",
+    "SIZES",
+    "BaselineRun",
+    "Coverage",
+    "Hits",
+    "Measure",
+    "Part",
+    "Population",
+    "Run",
+    "Truth",
+    "TruthSettings",
+    "TruthTable",
+    "audit_once",
+    "baselines_once",
+    "find_hits",
+    "jaccard",
+    "measure_baselines",
+    "measure_runs",
+    "population",
+    "run_truth",
+    "share_interval",
+    "truth_document",
+    "truth_markdown",
+    "truth_of",
+    "truth_tables",
+]

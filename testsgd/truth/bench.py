@@ -1,0 +1,188 @@
+"""The benchmark: many runs of every population and size, spread over processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import joblib
+
+from testsgd.baselines import METHODS
+from testsgd.errors import ParameterError
+from testsgd.truth.baseline_runs import BaselineRun, baselines_once
+from testsgd.truth.catalogue import POPULATIONS, population
+from testsgd.truth.measures import Measure, measure_baselines, measure_runs
+from testsgd.truth.runs import Run, audit_once
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+
+# Fewer people hold no cell of every value, and no group of 5% that says anything.
+_FEWEST_ROWS = 500
+# Up to here all runs are made; beyond, as many as take as long, but at least so few.
+_ALL_RUNS_UP_TO = 10_000
+_FEWEST_RUNS = 10
+# Beyond, some of the baselines take minutes a run.
+_MOST_BASELINE_ROWS = 100_000
+# A sampling margin is about the rows at hand, so neither how many there are nor whose they are
+# matters much; and sampling asks thousands of times for each group.
+_MOST_SAMPLED_ROWS = 1_000
+_SAMPLED = ("intersection",)
+
+# A part of the benchmark in words, how many of its runs are done, and how many there are.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruthSettings:
+    """What the benchmark runs.
+
+    Attributes
+    ----------
+    populations : sequence of str
+        Names of :data:`testsgd.truth.POPULATIONS`.
+    sizes : sequence of int
+        People in a run.
+    runs : int
+        Runs of the audit up to 10,000 people; above, so many that they take as long, at least 10.
+    baseline_runs : int
+        The same for the baselines, which are run up to 100,000 people; 0: none.
+    methods : sequence of str
+        Which baselines.
+    time_limit : float
+        Seconds for one run of one baseline, where it can be stopped.
+    seed : int
+        Same seed, same people.
+    jobs : int
+        Processes. Changes no result.
+
+    Raises
+    ------
+    ParameterError
+        If a population or a method is unknown, or a number is too small.
+    """
+
+    populations: Sequence[str] = POPULATIONS
+    sizes: Sequence[int] = SIZES
+    runs: int = 1_000
+    baseline_runs: int = 100
+    methods: Sequence[str] = METHODS
+    time_limit: float = 10.0
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        for name in self.populations:
+            population(name)
+        for method in self.methods:
+            if method not in METHODS:
+                raise ParameterError(
+                    f"the method {method!r} is unknown",
+                    where="methods",
+                    remedy=f"give one of {', '.join(METHODS)}",
+                    method=method,
+                )
+        smallest = {"sizes": min(self.sizes, default=0), "runs": self.runs, "jobs": self.jobs}
+        least = {"sizes": _FEWEST_ROWS, "runs": 2, "jobs": 1}
+        for where, value in smallest.items():
+            if value < least[where]:
+                raise ParameterError(
+                    f"{value} is not at least {least[where]}",
+                    where=where,
+                    remedy=f"give {least[where]} or more",
+                )
+        if self.baseline_runs < 0 or self.seed < 0:
+            raise ParameterError(
+                f"{min(self.baseline_runs, self.seed)} is below 0",
+                where="baseline_runs" if self.baseline_runs < 0 else "seed",
+                remedy="give 0 or more",
+            )
+
+    def runs_of(self, rows: int) -> int:
+        """Give the runs of the audit at a size."""
+        return _fewer(self.runs, rows)
+
+    def baseline_runs_of(self, rows: int) -> int:
+        """Give the runs of the baselines at a size."""
+        if not self.methods or rows > _MOST_BASELINE_ROWS:
+            return 0
+        return _fewer(self.baseline_runs, rows)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One population at one size, done.
+
+    Attributes
+    ----------
+    runs : list of Run
+        What came of each audit.
+    baselines : list of BaselineRun
+        What came of each baseline.
+    measures : list of Measure
+        What they say together.
+    """
+
+    runs: list[Run]
+    baselines: list[BaselineRun]
+    measures: list[Measure] = field(default_factory=list)
+
+
+def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:
+    """Run the benchmark, one population and size after another, small sizes first.
+
+    Parameters
+    ----------
+    settings : TruthSettings
+        What to run.
+    progress : callable, optional
+        Called with what is being run, how many of its runs are done and how many there are.
+
+    Yields
+    ------
+    Part
+    """
+    for rows in settings.sizes:
+        for name in settings.populations:
+            yield _part(settings, name, rows, progress)
+
+
+def _part(settings: TruthSettings, name: str, rows: int, progress: Progress | None) -> Part:
+    audits = [
+        joblib.delayed(_audit)(settings, name, rows, n) for n in range(settings.runs_of(rows))
+    ]
+    others = [
+        joblib.delayed(_others)(settings, name, rows, n)
+        for n in range(settings.baseline_runs_of(rows))
+    ]
+    total = len(audits) + len(others)
+    runs: list[Run] = []
+    baselines: list[BaselineRun] = []
+    workers = joblib.Parallel(n_jobs=settings.jobs, return_as="generator")
+    for done, made in enumerate(workers([*audits, *others]), start=1):
+        if isinstance(made, Run):
+            runs.append(made)
+        else:
+            baselines += made
+        if progress is not None:
+            progress(f"{name}, {rows:,} people", done, total)
+    return Part(runs, baselines, [*measure_runs(runs), *measure_baselines(baselines)])
+
+
+def _audit(settings: TruthSettings, name: str, rows: int, number: int) -> Run:
+    sampled = rows <= _MOST_SAMPLED_ROWS and name in _SAMPLED
+    return audit_once(population(name), rows, number, seed=settings.seed, sampled=sampled)
+
+
+def _others(settings: TruthSettings, name: str, rows: int, number: int) -> list[BaselineRun]:
+    return baselines_once(
+        population(name),
+        rows,
+        number,
+        seed=settings.seed,
+        methods=settings.methods,
+        time_limit=settings.time_limit,
+    )
+
+
+def _fewer(runs: int, rows: int) -> int:
+    return min(runs, max(_FEWEST_RUNS, runs * _ALL_RUNS_UP_TO // max(rows, _ALL_RUNS_UP_TO)))

@@ -1,0 +1,193 @@
+"""What many runs say together: shares of runs, with the error that so many runs leave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from testsgd.scoring import normal_quantile
+from testsgd.truth.baseline_runs import BaselineRun
+from testsgd.truth.hits import Hits
+from testsgd.truth.runs import CONFIDENCE, Run
+
+# The audit itself, among the names of methods.
+AUDIT = "audit"
+
+# What is claimed for intervals that hold together, or each for itself, and for the false ones.
+_CLAIMS = {
+    "per-group": (CONFIDENCE, None, None),
+    "simultaneous": (CONFIDENCE, CONFIDENCE, 1 - CONFIDENCE),
+    "holdout": (CONFIDENCE, CONFIDENCE, 1 - CONFIDENCE),
+    "fdr": (CONFIDENCE, None, 1 - CONFIDENCE),
+    # Both sides' margins hold together with the square (TestSGD, Theorem 4.2).
+    "pooled wald": (CONFIDENCE**2, None, None),
+    "pooled anytime": (CONFIDENCE**2, None, None),
+    "independent wald": (CONFIDENCE**2, None, None),
+    "independent anytime": (CONFIDENCE**2, None, None),
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number out of many runs.
+
+    Attributes
+    ----------
+    population : str
+        Whose people.
+    rows : int
+        How many in a run.
+    method : str
+        ``audit``, or a baseline's name.
+    name : str
+        What was measured.
+    runs : int
+        Out of how many runs.
+    value : float
+        The mean over the runs; for what happens or not, the share of runs in which it did.
+    low, high : float
+        A 95% interval for what infinitely many runs would give: Clopper and Pearson's for shares of
+        runs, the normal one for other means.
+    claimed : float or None
+        What the method claims: a coverage of at least so much, or false findings in at most so
+        many runs.
+    """
+
+    population: str
+    rows: int
+    method: str
+    name: str
+    runs: int
+    value: float
+    low: float
+    high: float
+    claimed: float | None = None
+
+
+def share_interval(successes: int, runs: int) -> tuple[float, float]:
+    """Compute Clopper and Pearson's 95% interval for a share.
+
+    Examples
+    --------
+    >>> low, high = share_interval(5, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.0164, 0.1128)
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(successes, runs, alpha=1 - CONFIDENCE, method="beta")
+    return float(low), float(high)
+
+
+def measure_runs(runs: Iterable[Run]) -> list[Measure]:
+    """Sum up runs of the audit, by population and rows.
+
+    Returns
+    -------
+    list of Measure
+    """
+    return [
+        measure
+        for (population, rows), together in _grouped(runs).items()
+        for measure in _of_audit(_Made(population, rows, AUDIT), together)
+    ]
+
+
+def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
+    """Sum up runs of the baselines, by population, rows and method.
+
+    Methods that could not be run are left out.
+
+    Returns
+    -------
+    list of Measure
+    """
+    measures = []
+    by_method: dict[tuple[str, int, str], list[BaselineRun]] = defaultdict(list)
+    for run in runs:
+        if run.available:
+            by_method[run.population, run.rows, run.method].append(run)
+    for (population, rows, method), together in by_method.items():
+        made = _Made(population, rows, method)
+        measures += _of_hits(made, "", [run.hits for run in together])
+        measures.append(made.share("finding", [run.finding for run in together]))
+        measures.append(made.mean("seconds", [run.seconds for run in together]))
+    return measures
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Makes measures of one population, number of rows and method."""
+
+    population: str
+    rows: int
+    method: str
+
+    def share(self, name: str, values: Sequence[bool], claimed: float | None = None) -> Measure:
+        low, high = share_interval(sum(values), len(values))
+        return self._measure(name, len(values), sum(values) / len(values), low, high, claimed)
+
+    def mean(self, name: str, values: Sequence[float], claimed: float | None = None) -> Measure:
+        array = np.array(values, dtype=np.float64)
+        error = float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else float("inf")
+        half = normal_quantile(CONFIDENCE) * error
+        mean = float(array.mean())
+        return self._measure(name, len(array), mean, mean - half, mean + half, claimed)
+
+    def _measure(
+        self, name: str, runs: int, value: float, low: float, high: float, claimed: float | None
+    ) -> Measure:
+        return Measure(
+            self.population, self.rows, self.method, name, runs, value, low, high, claimed
+        )
+
+
+def _grouped(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
+    together: dict[tuple[str, int], list[Run]] = defaultdict(list)
+    for run in runs:
+        together[run.population, run.rows].append(run)
+    return together
+
+
+def _of_audit(made: _Made, runs: list[Run]) -> list[Measure]:
+    measures = [
+        *_of_hits(made, " by score", [run.by_score for run in runs]),
+        *_of_hits(made, " by assured size", [run.by_assured for run in runs]),
+        made.mean("first overstated", [run.overstated for run in runs]),
+    ]
+    if planted := [run.planted for run in runs if run.planted.groups]:
+        shares = [coverage.covered / coverage.groups for coverage in planted]
+        measures.append(made.mean("coverage: planted", shares, CONFIDENCE))
+    for kind in runs[0].intervals:
+        coverages = [run.intervals[kind] for run in runs if kind in run.intervals]
+        each, together, false = _CLAIMS[kind]
+        measures.append(
+            made.mean(
+                f"coverage: {kind}",
+                # Where nothing is discovered, no interval is false.
+                [c.covered / c.groups if c.groups else 1.0 for c in coverages],
+                each,
+            )
+        )
+        measures.append(made.share(f"all covered: {kind}", [c.all for c in coverages], together))
+        if " " not in kind:
+            found = [c.false for c in coverages]
+            measures.append(made.share(f"false findings: {kind}", found, false))
+    return measures
+
+
+def _of_hits(made: _Made, suffix: str, hits: Sequence[Hits | None]) -> list[Measure]:
+    known = [hit for hit in hits if hit is not None]
+    if not known:
+        return []
+    parts: dict[str, Callable[[Hits], bool]] = {
+        "first": lambda hit: hit.first,
+        "among first five": lambda hit: hit.among_first,
+        "first inside": lambda hit: hit.inside,
+    }
+    return [
+        made.share(f"{name}{suffix}", [part(hit) for hit in known]) for name, part in parts.items()
+    ]
