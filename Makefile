@@ -9,6 +9,7 @@ REAL    := census bank credit compas crime law
 TEXTS   := wiki imdb tweets
 TRAIN   := $(addprefix train-,demo $(REAL) $(TEXTS))
 RETRAIN := $(addprefix retrain-,demo $(REAL) $(TEXTS))
+COMPARE := $(addprefix compare-,demo $(REAL))
 
 # make imdb LIMIT=2000 trains on and audits a random sample; SNIPPETS=0 leaves the texts out of the
 # report, as in the published reports of this repository.
@@ -19,15 +20,19 @@ SAMPLE   := $(if $(LIMIT),--limit $(LIMIT))
 # make retrain-census OPTIONS="--group 2 --runs 1" says which group to help, and how.
 OPTIONS  ?=
 
+# Seconds that each method of make compare-NAME may take.
+TIME_LIMIT ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help audit test lint docs bench schemas reports clean retrain \
-	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN)
+.PHONY: help audit test lint docs bench schemas reports clean retrain compare \
+	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@for name in $(REAL); do printf "  make %-14s Audit the committed network on %s\n" $$name $$name; done
 	@for name in $(TEXTS); do printf "  make %-14s Train a network on the texts of %s and audit it\n" $$name $$name; done
 	@for name in demo $(REAL) $(TEXTS); do printf "  make %-14s Train the network on %s anew\n" train-$$name $$name; done
+	@for name in demo $(REAL); do printf "  make %-14s Compare the audit with other methods on %s\n" compare-$$name $$name; done
 	@for name in demo $(REAL) $(TEXTS); do printf "  make %-14s Retrain the network of %s against its worst group\n" retrain-$$name $$name; done
 
 # One environment for everything; it is made again when the requirements change.
@@ -86,8 +91,16 @@ $(RETRAIN): $(VENV)/installed
 		$(addprefix --model ,$(wildcard $(MODELS)/$(@:retrain-%=%)/model.keras)) \
 		--out $(OUT)/$(@:retrain-%=%)-mitigated --model-out $(MODELS)/$(@:retrain-%=%)-mitigated
 
+compare: $(VENV)/installed ## Compare the audit with other methods on all data sets of rows
+	@$(MAKE) --no-print-directory --keep-going $(COMPARE)
+
+# make compare-census TIME_LIMIT=60; in the docs: python -m benchmarks.table_eight
+$(COMPARE): $(VENV)/installed
+	@$(BIN)/testsgd compare $(@:compare-%=%) $(addprefix --time-limit ,$(TIME_LIMIT)) \
+		--out $(OUT)/$(@:compare-%=%)-comparison
+
 schemas: $(VENV)/installed ## Write the JSON Schema of results after a change of the summary
-	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema())'
+	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema()); views.COMPARISON_SCHEMA_FILE.write_text(views.generate_comparison_schema())'
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) site build dist

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.guarantee_cases import PLAIN, guarantee_of_crime, guarantees
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
 from benchmarks.mitigation_cases import mitigations
 from benchmarks.text_cases import network_speed, parts, reviews, text_training
@@ -56,11 +57,15 @@ def exact_against_forward_pass() -> list[Row]:
         9,
         whole=whole_batch,
         blocked=lambda: network.output_sums(inputs),
-        audit=lambda: run_audit(model, table, AuditParameters()),
-        pooled=lambda: run_audit(model, table, AuditParameters(mode="sampled")),
+        audit=lambda: run_audit(model, table, AuditParameters(**PLAIN)),
+        pooled=lambda: run_audit(
+            model, table, AuditParameters(mode="sampled", interval="wald", **PLAIN)
+        ),
     )
     seconds, findings = timed(
-        lambda: run_audit(model, table, AuditParameters(mode="sampled", sampling="independent"))
+        lambda: run_audit(
+            model, table, AuditParameters(mode="sampled", sampling="independent", **PLAIN)
+        )
     )
     audit = times["audit"].median
     return [
@@ -91,7 +96,7 @@ def crime_triples() -> list[Row]:
     table = load_table(specification)
     model = load_model(None, specification)
     before = memory_now()
-    seconds, findings = timed(lambda: run_audit(model, table, AuditParameters()))
+    seconds, findings = timed(lambda: run_audit(model, table, AuditParameters(**PLAIN)))
     return [
         [
             f"{findings.rule_sets.candidates:,}",
@@ -140,7 +145,7 @@ def rows_million(millions: int, mode: str) -> list[Row]:
         return run_audit(
             model,
             table,
-            AuditParameters(mode=mode, max_queries=10**9),  # type: ignore[arg-type]
+            AuditParameters(mode=mode, max_queries=10**9, **PLAIN),  # type: ignore[arg-type]
         )
 
     seconds, findings = timed(audit)
@@ -167,9 +172,9 @@ def every_data_set() -> list[Row]:
         model = load_model(None, specification)
         times = side_by_side(
             3 if name == "crime" else 7,
-            audit=lambda m=model, t=table: run_audit(m, t, AuditParameters()),
+            audit=lambda m=model, t=table: run_audit(m, t, AuditParameters(**PLAIN)),
         )
-        findings = run_audit(model, table, AuditParameters())
+        findings = run_audit(model, table, AuditParameters(**PLAIN))
         paper = specification.paper
         assert paper is not None
         assert paper.seconds is not None
@@ -230,6 +235,8 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "rows-sampled-1": lambda: rows_million(1, "sampled"),
     "rows-sampled-10": lambda: rows_million(10, "sampled"),
     "sets": every_data_set,
+    "guarantees": guarantees,
+    "guarantee-crime": guarantee_of_crime,
     "starting": starting,
     "training": training,
     "mitigation": mitigations,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from testsgd._version import __version__
 
 if TYPE_CHECKING:
-    from testsgd.api import audit, counter_samples, mitigate
+    from testsgd.api import audit, compare, counter_samples, mitigate
     from testsgd.data import (
         DatasetSpecification,
         SensitiveTerms,
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
     from testsgd.mitigation import CounterSampleClassifier
     from testsgd.models import load_model, load_text_model, train_network, train_text_network
-    from testsgd.results import AuditResult, MitigationResult
+    from testsgd.results import AuditResult, ComparisonResult, MitigationResult
 
 _HOMES = {
     "AuditResult": "testsgd.results",
+    "ComparisonResult": "testsgd.results",
     "MitigationResult": "testsgd.results",
     "audit": "testsgd.api",
+    "compare": "testsgd.api",
     "counter_samples": "testsgd.api",
     "mitigate": "testsgd.api",
     "DatasetSpecification": "testsgd.data",
@@ -53,6 +55,7 @@ _HOMES = {
 
 __all__ = [
     "AuditResult",
+    "ComparisonResult",
     "CounterSampleClassifier",
     "DatasetSpecification",
     "MitigationResult",
@@ -62,6 +65,7 @@ __all__ = [
     "__version__",
     "audit",
     "catalogue",
+    "compare",
     "counter_samples",
     "generate_demo",
     "load_model",

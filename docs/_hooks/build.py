@@ -22,6 +22,7 @@ from testsgd.data.text.terms_schema import TermsDocument
 from testsgd.reporting import (
     AuditSummary,
     MitigationSummary,
+    generate_comparison_schema,
     generate_mitigation_schema,
     generate_schema,
     render_html,
@@ -60,6 +61,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "schema/dataset.schema.json": json.dumps(specification_schema(), indent=1) + "\n",
         "schema/audit-1.json": generate_schema(),
         "schema/mitigation-1.json": generate_mitigation_schema(),
+        "schema/comparison-1.json": generate_comparison_schema(),
     }
     for name, summary in data_tables.results().items():
         generated[f"gallery/{name}.html"] = render_html(summary)

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from testsgd._version import __version__
-from testsgd.cli import audit, data, mitigate, report, train
+from testsgd.cli import audit, bench, compare, data, mitigate, report, train
 from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
@@ -28,9 +28,11 @@ app = typer.Typer(
 )
 app.command(name="audit")(audit.audit)
 app.command(name="mitigate")(mitigate.mitigate)
+app.command(name="compare")(compare.compare)
 app.command(name="train")(train.train)
 app.command(name="report")(report.report)
 app.add_typer(data.app, name="data")
+app.add_typer(bench.app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

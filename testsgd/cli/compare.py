@@ -1,0 +1,158 @@
+"""``testsgd compare``: what several methods find on one model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testsgd.cli.console import Column, points, print_line, print_table, progress_bar
+from testsgd.cli.options import (
+    DataOption,
+    DatasetArgument,
+    FavourableOption,
+    JobsOption,
+    LimitOption,
+    ModelOption,
+    QuietOption,
+    SeedOption,
+    ThresholdOption,
+    VerboseTimingsOption,
+    listed,
+)
+
+if TYPE_CHECKING:
+    from testsgd.results import ComparisonResult
+
+
+def compare(
+    dataset: DatasetArgument,
+    data: DataOption = None,
+    model: ModelOption = None,
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Which methods beside the audit: all, or some of "
+            "themis,gerryfair,divexplorer,bias-scan,individual."
+        ),
+    ] = "all",
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds that each method beside the audit may take.")
+    ] = 600,
+    theta: Annotated[
+        float | None,
+        typer.Option(
+            help="Support threshold: smallest share of the rows in a group. "
+            "(default: the description's, or 0.05)"
+        ),
+    ] = None,
+    max_features: Annotated[int, typer.Option(help="Most features that describe a group.")] = 3,
+    bins: Annotated[
+        int | None,
+        typer.Option(help="Equal intervals of each continuous sensitive feature."),
+    ] = None,
+    limit: LimitOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    favorable: FavourableOption = None,
+    threshold: ThresholdOption = 0.5,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the reports. (default: reports/NAME-comparison)"),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Which reports: html,md,json.")
+    ] = "html,md,json",
+    quiet: QuietOption = False,
+    verbose: VerboseTimingsOption = False,
+) -> int:
+    """Run the audit and other published methods on one model, and show what each finds.
+
+    Every group that a method names is measured with one yardstick, and looked for among the
+    findings of the others. Methods that are not installed are listed with what to install.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from testsgd import api, results
+
+    wanted = listed(formats)
+    results.check_comparison_formats(wanted)
+    with progress_bar(quiet) as progress:
+        result = api.compare(
+            model,
+            data,
+            dataset,
+            methods=methods,
+            time_limit=time_limit,
+            favourable=favorable,
+            threshold=threshold,
+            limit=limit,
+            progress=progress,
+            theta=theta,
+            max_features=max_features,
+            bins=bins,
+            seed=seed,
+            jobs=jobs,
+        )
+    name = f"{result.summary.data.name}-comparison"
+    written = result.write(out or Path("reports") / name, wanted)
+    if not quiet:
+        _print_result(result, written, verbose)
+    return result.verdict.exit_code
+
+
+def _print_result(result: ComparisonResult, written: list[Path], verbose: bool) -> None:
+    _print_methods(result)
+    print_line(result.verdict.headline)
+    for sentence in result.verdict.sentences:
+        print_line(sentence)
+    for method in result.summary.methods:
+        if method.note:
+            print_line(f"{method.title}: {method.note}")
+    if verbose:
+        for phase, seconds in result.summary.seconds.items():
+            print_line(f"  {phase}: {seconds:.3f} s")
+    for path in written:
+        print_line(f"Written: {path}")
+
+
+def _print_methods(result: ComparisonResult) -> None:
+    summary = result.summary
+    columns = [
+        Column("method"),
+        Column("its measure", numeric=True),
+        Column("difference", numeric=True),
+        Column("share", numeric=True),
+        Column("alone", numeric=True, only_if_wide=True),
+        Column("seconds", numeric=True),
+        Column("queries", numeric=True, only_if_wide=True),
+        Column("its first finding"),
+    ]
+    rows = []
+    for method in summary.methods:
+        best = method.findings[0] if method.findings else None
+        side = best.side if best else None
+        known = side is not None and side.difference is not None
+        rows.append(
+            [
+                method.title,
+                f"{best.value:.3g}" if best else "",
+                points(side.difference or 0.0) if side is not None and known else "",
+                f"{side.share:.1%}" if side is not None else "",
+                f"{method.only} of {method.compared}" if method.compared else "",
+                f"{method.seconds:.1f}" if method.available else "not run",
+                f"{method.queries:,}" if method.available else "",
+                _short(best.text) if best else "",
+            ]
+        )
+    print_table(
+        f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, in "
+        "points, of each method's first finding",
+        columns,
+        rows,
+    )
+
+
+def _short(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,108 @@
+"""How near two findings are: by the rows in them, whatever words and numbers they come with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from testsgd.baselines import BaselineFinding
+
+# From here on one method's finding is the other's too.
+NEAR = 0.5
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One group of a finding, as a division of the rows in two.
+
+    A group and everybody else are one division: who says that men are favoured has also said that
+    all others are not.
+
+    Attributes
+    ----------
+    rows : numpy.ndarray of bool, shape (rows,)
+        Who is in the group.
+    size : int
+        How many.
+    """
+
+    rows: NDArray[np.bool_]
+    size: int
+
+
+def splits_of(finding: BaselineFinding) -> tuple[Split, ...]:
+    """Give the groups of a finding: none, one, or the two of a pair. Empty groups are left out."""
+    groups = (finding.rows, finding.rows_other)
+    splits = (Split(rows, int(rows.sum())) for rows in groups if rows is not None)
+    return tuple(split for split in splits if split.size)
+
+
+def nearness(one: Sequence[Split], other: Sequence[Split]) -> float:
+    """Give how near two findings are, the best of their groups.
+
+    Parameters
+    ----------
+    one, other : sequence of Split
+        Their groups, from :func:`splits_of`.
+
+    Returns
+    -------
+    float
+        See :func:`alikeness`; 0 if a finding has no group.
+
+    Examples
+    --------
+    >>> rows = np.array([True, True, True, False, False, False])
+    >>> group = (Split(rows, 3),)
+    >>> nearness(group, group), nearness(group, (Split(~rows, 3),)), nearness(group, ())
+    (1.0, 1.0, 0.0)
+    """
+    return max((_near(left, right) for left in one for right in other), default=0.0)
+
+
+def alikeness(both: ArrayLike, one: ArrayLike, other: ArrayLike, rows: int) -> Floats:
+    """Give how alike two divisions of the rows are, by Jaccard's index of the smaller sides.
+
+    Parameters
+    ----------
+    both, one, other : array_like of int
+        Rows in both groups, in the one, and in the other.
+    rows : int
+        Rows in all.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Jaccard's index, the rows in both groups as a share of those in either, taken of the groups
+        and of those outside, whichever is smaller: two groups of nearly everybody always share
+        most rows, and say nothing alike if those outside are others. Of two groups with at most
+        half of the rows it is that of the groups. Or the same after one group is exchanged for
+        everybody else, if that is larger.
+
+    Examples
+    --------
+    >>> float(alikeness(20, 30, 40, 100))  # the rows in both as a share of those in either
+    0.4
+    >>> round(float(alikeness(90, 95, 95, 100)), 2)  # nobody is outside of both
+    0.05
+    """
+    shared, ones, others = (np.asarray(number, dtype=float) for number in (both, one, other))
+    here, there = ones - shared, others - shared
+    neither = rows - ones - others + shared
+    straight = np.minimum(_share(shared, rows - neither), _share(neither, rows - shared))
+    turned = np.minimum(_share(here, rows - there), _share(there, rows - here))
+    return np.maximum(straight, turned)
+
+
+def _near(one: Split, other: Split) -> float:
+    both = np.count_nonzero(one.rows & other.rows)
+    return float(alikeness(both, one.size, other.size, len(one.rows)))
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
