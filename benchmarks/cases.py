@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.divexplorer_speed import divexplorer_cells, divexplorer_rules
 from benchmarks.guarantee_cases import PLAIN, guarantee_of_crime, guarantees
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
 from benchmarks.mitigation_cases import mitigations
@@ -237,6 +238,8 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "sets": every_data_set,
     "guarantees": guarantees,
     "guarantee-crime": guarantee_of_crime,
+    "divexplorer-cells": divexplorer_cells,
+    "divexplorer-rules": divexplorer_rules,
     "starting": starting,
     "training": training,
     "mitigation": mitigations,

@@ -1,4 +1,4 @@
-"""The largest deviation of any group: against the covariances of all groups, taken from the rows."""
+"""The largest deviation of any group: against the groups' covariances, taken from the rows."""
 
 import math
 

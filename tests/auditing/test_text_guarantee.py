@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -242,6 +243,20 @@ def test_what_is_assured_is_paired_where_groups_are_ranked_by_pairs(mode):
     )
     assert low[0] == -1
     assert all_at_once.assured == pytest.approx(-high[0])
+
+
+def test_nothing_is_assured_of_groups_that_are_not_decided():
+    found = audit(
+        lambda text: "red" not in text.split(),
+        made_up_texts(200, 2, (0.5, 0.4, 0.3)),
+        made_up_terms(),
+        rank_by="counterfactual",
+    )
+    assert found.assured > 0.5
+    nobody = np.zeros(len(found.rule_sets), dtype=bool)
+    undecided = replace(found, estimates=replace(found.estimates, decided=nobody))
+    assert undecided.assured == 0
+    assert replace(found, guarantee=None).assured == 0
 
 
 @pytest.mark.parametrize("pairs", [10, 40])

@@ -18,11 +18,12 @@ from made_up_texts import (
 
 from testsgd.auditing import AuditParameters
 from testsgd.auditing.text import run_text_audit
-from testsgd.auditing.text.holdout import split_texts
+from testsgd.auditing.text.holdout import chosen_over, split_texts
 from testsgd.auditing.text.paired import paired_intervals
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.rules import RuleSet
+from testsgd.rules.text import find_mentions
 
 TEXTS = made_up_texts(240, 4, (0.5, 0.4, 0.3))
 OPTIONS = {"theta": 0.05, "replicates": 199}
@@ -113,6 +114,22 @@ def test_parts_may_be_sampled(sampling):
     assert 0 < len(found.rule_sets) == len(found.holdout.found) <= 20
     assert found.queries <= 20_000
     assert found.guarantee.groups == len(found.rule_sets)
+
+
+def test_a_group_is_judged_with_its_other_terms_and_with_some_of_its_terms():
+    found = audit(decide, TEXTS, made_up_terms(), **OPTIONS)
+    chosen = {("colour", "blue"), ("size", "small"), ("shape", "flat")}
+    other = find_mentions(made_up_texts(50, 9), made_up_terms())
+    needed, given = chosen_over(other, found.rule_sets, (named(found)[frozenset(chosen)],))
+    assert [one.categories for one in needed.category_sets] == [
+        one.categories for one in found.rule_sets.category_sets
+    ]
+    assert terms_of(needed.rule_set(int(given[0]))) == chosen
+    alone = {("size", "large")}
+    needed, given = chosen_over(other, found.rule_sets, (named(found)[frozenset(alone)],))
+    assert len(needed) == 2
+    assert terms_of(needed.rule_set(int(given[0]))) == alone
+    assert needed.rows()[0] == other.presence()[:, 1].sum()
 
 
 def test_an_exact_audit_of_both_parts_keeps_to_its_budget():

@@ -37,6 +37,9 @@ KINDS: dict[str, dict[str, Any]] = {
     },
     "no groups": {"theta": 0.9},
     "discreet": {"snippets": 0},
+    "held out": {"holdout": 0.5},
+    "found": {"guarantee": "fdr"},
+    "ranked by terms": {"rank_by": "counterfactual", "fail_above": 0.05},
 }
 
 

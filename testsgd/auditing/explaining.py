@@ -140,7 +140,7 @@ def explain_groups(
     for place, group in enumerate(rule_sets):
         rules = np.array([cells_of[rule] for rule in group.rules])
         differences = _differences(rules, cell_samples, cell_favourable)
-        shares, simplest = _shares(differences), _simplest(differences)
+        shares, simplest = shapley_shares(differences), simplest_subset(differences)
         chosen = [rule for bit, rule in enumerate(group.rules) if (simplest >> bit) & 1]
         explanations.append(
             Explanation(
@@ -178,7 +178,7 @@ def _differences(rules: Members, samples: Counts, favourable: Counts) -> Floats:
     return np.where(samples_out > 0, favourable_in / samples_in - rate_out, 0.0)
 
 
-def _shares(differences: Floats) -> list[float]:
+def shapley_shares(differences: Floats) -> list[float]:
     """Compute the Shapley value of each rule; none if the differences are not known."""
     rules = len(differences).bit_length() - 1
     if np.isnan(differences[-1]):
@@ -195,7 +195,7 @@ def _shares(differences: Floats) -> list[float]:
     return shares
 
 
-def _simplest(differences: Floats) -> int:
+def simplest_subset(differences: Floats) -> int:
     """Choose the fewest rules that keep enough of the whole's difference."""
     whole = differences[-1]
     keep = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Estimates
-from testsgd.auditing.explaining import Explanation, RuleShare, _shares, _simplest
+from testsgd.auditing.explaining import Explanation, RuleShare, shapley_shares, simplest_subset
 from testsgd.rules import RuleSet
 from testsgd.rules.text import CategorySet, TermRuleSets
 
@@ -51,9 +51,9 @@ def explain_term_groups(
         if np.isnan(differences).any():
             continue
         rules = rule_sets.rule_set(group).rules
-        simplest = _simplest(differences)
+        simplest = simplest_subset(differences)
         found[group] = Explanation(
-            tuple(map(RuleShare, rules, _shares(differences))),
+            tuple(map(RuleShare, rules, shapley_shares(differences))),
             RuleSet(tuple(rule for bit, rule in enumerate(rules) if simplest >> bit & 1)),
             float(differences[simplest]),
             (),

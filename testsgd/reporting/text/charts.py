@@ -22,8 +22,11 @@ def term_rates(findings: TextFindings) -> list[FeatureRates]:
     Returns
     -------
     list of FeatureRates
-        The terms of one category are put into the same texts, so their number is the same.
+        The terms of one category are put into the same texts, so their number is the same. None if
+        the findings hold chosen groups only, as those of a split do.
     """
+    if not findings.rule_sets.complete:
+        return []
     rates = []
     for category_set in findings.rule_sets.category_sets:
         if len(category_set.categories) != 1:
@@ -52,8 +55,11 @@ def pair_rates(findings: TextFindings) -> list[HeatMap]:
     Returns
     -------
     list of HeatMap
-        All pairs of terms of one map are put into the same texts.
+        All pairs of terms of one map are put into the same texts. None if the findings hold chosen
+        groups only, as those of a split do.
     """
+    if not findings.rule_sets.complete:
+        return []
     maps = []
     for category_set in findings.rule_sets.category_sets:
         if len(category_set.categories) != 2:

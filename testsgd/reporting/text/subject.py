@@ -82,6 +82,9 @@ class TextSubject(Subject):
     def rules_alone(self, group: int) -> list[RuleAlone]:
         """Look at the groups of each term by itself; they are frequent if the group is."""
         rule_sets, estimates = self._findings.rule_sets, self._findings.estimates
+        # Of a split only the groups found are known, not those of each term by itself.
+        if not rule_sets.complete:
+            return []
         categories = rule_sets.category_sets[rule_sets.set_of(group)].categories
         first = self._first_of_single
         places = [
