@@ -74,8 +74,8 @@ def render(run: Callable[[str], Rows], day: str) -> str:
         "The whole audit, in turn with each kind of guarantee. Per group is the paper's, and the "
         "audits of all other sections are such; all groups at once takes a bootstrap of 1,000 "
         "samples (target on census: 30 s); stability looks for the first groups in 200 bootstrap "
-        "samples. The quantile stands in the place of 1.96 for one group; for the groups that "
-        "differ for sure the interval for all groups at once leaves out no difference.",
+        "samples. The quantile stands in the place of 1.96 for one group; the groups that differ "
+        "are those whose interval, for all groups at once, leaves out no difference.",
         _table(
             [
                 "data set",
@@ -86,12 +86,12 @@ def render(run: Callable[[str], Rows], day: str) -> str:
                 "per group, and stability",
                 "held-out half",
                 "quantile",
-                "differ for sure",
+                "differ",
             ],
             run("guarantees"),
         ),
         "Crime, with 19 million candidate rule sets, takes as many bootstrap samples as are made "
-        "in about 4 billion sums.",
+        "in about 1.5 billion sums, but at least 99.",
         _table(
             ["groups", "samples", "audit", "of it guarantee", "quantile", "memory above the start"],
             run("guarantee-crime"),

@@ -14,6 +14,9 @@ from testsgd.data import bundled_folder, generate_demo, load_specification
 from testsgd.errors import DataError, ModelError, ParameterError, SpecificationError
 
 PEOPLE = generate_demo(rows=1200, seed=3)
+
+# Few bootstrap samples, behind a guarantee and stability as by default.
+QUICK: dict[str, Any] = {"replicates": 99, "stability": 5}
 MAPPING: dict[str, Any] = {
     "dataset": {"name": "people"},
     "label": {"column": "granted", "favourable": "yes", "values": ["no", "yes"]},
@@ -34,7 +37,7 @@ def test_a_description_may_be_a_name_a_path_an_object_or_a_mapping(tmp_path: Pat
     specification = load_specification("demo")
     mapping = specification.model_dump(exclude_none=True)
     results = [
-        testsgd.audit("demo", PEOPLE, given)
+        testsgd.audit("demo", PEOPLE, given, **QUICK)
         for given in ("demo", copied, str(copied), specification, mapping)
     ]
     for result in results:
@@ -45,17 +48,17 @@ def test_a_description_may_be_a_name_a_path_an_object_or_a_mapping(tmp_path: Pat
 def test_data_may_be_a_frame_or_a_file(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     PEOPLE.to_csv(path, index=False)
-    from_frame = testsgd.audit(rich, PEOPLE, MAPPING)
+    from_frame = testsgd.audit(rich, PEOPLE, MAPPING, **QUICK)
     for data in (path, str(path)):
-        from_file = testsgd.audit(rich, data, MAPPING)
+        from_file = testsgd.audit(rich, data, MAPPING, **QUICK)
         assert from_file.summary.groups == from_frame.summary.groups
         assert from_file.summary.data.source == str(path)
         assert from_file.summary.data.fingerprint == from_frame.summary.data.fingerprint
 
 
 def test_without_data_the_data_sets_own_rows_are_audited() -> None:
-    own = testsgd.audit(None, None, "demo", seed=7)
-    given = testsgd.audit(None, generate_demo(seed=7), "demo", seed=7)
+    own = testsgd.audit(None, None, "demo", seed=7, **QUICK)
+    given = testsgd.audit(None, generate_demo(seed=7), "demo", seed=7, **QUICK)
     assert own.summary.groups == given.summary.groups
     assert own.summary.data.source == "generated, seed 7"
 
@@ -66,8 +69,8 @@ def test_a_description_without_files_needs_data() -> None:
 
 
 def test_the_other_label_turns_every_difference_round() -> None:
-    yes = testsgd.audit(None, PEOPLE, "demo")
-    no = testsgd.audit(None, PEOPLE, "demo", favourable="no")
+    yes = testsgd.audit(None, PEOPLE, "demo", **QUICK)
+    no = testsgd.audit(None, PEOPLE, "demo", favourable="no", **QUICK)
     assert no.summary.data.label.favourable == "no"
     assert no.summary.overall_rate == pytest.approx(1 - yes.summary.overall_rate)
     turned = no.groups.set_index("text")["difference"]
@@ -95,14 +98,15 @@ def test_the_threshold_is_applied_to_scores() -> None:
     expected = ((people["income"] - 1 > 60).mean() + (people["income"] + 1 > 60).mean()) / 2
     assert result.summary.overall_rate == pytest.approx(expected)
     assert result.summary.model.threshold == 0.2
-    network = testsgd.audit(None, PEOPLE, "demo", threshold=0.9)
+    network = testsgd.audit(None, PEOPLE, "demo", threshold=0.9, **QUICK)
     assert network.summary.model.threshold == 0.9
-    assert network.summary.overall_rate < testsgd.audit(None, PEOPLE, "demo").summary.overall_rate
+    usual = testsgd.audit(None, PEOPLE, "demo", **QUICK)
+    assert network.summary.overall_rate < usual.summary.overall_rate
 
 
 def test_progress_is_told() -> None:
     told: list[tuple[str, int, int]] = []
-    testsgd.audit(None, PEOPLE, "demo", progress=lambda *state: told.append(state))
+    testsgd.audit(None, PEOPLE, "demo", **QUICK, progress=lambda *state: told.append(state))
     assert told
     assert all(0 <= done <= total for _, done, total in told)
     last = {phase: (done, total) for phase, done, total in told}

@@ -23,7 +23,6 @@ TEXTS = {
         (" income , debt_ratio,", ("income", "debt_ratio")),
         (["income", "debt_ratio"], ("income", "debt_ratio")),
         (("income", " income"), ("income",)),
-        ("", ()),
         (None, ()),
         ([], ()),
     ],
@@ -40,7 +39,13 @@ def test_what_is_no_list_of_names_is_refused(given: Any) -> None:
         audit_parameters({"condition_on": given}, resolve_specification("demo"))
 
 
+@pytest.mark.parametrize("given", ["", " ", ",", [""]])
+def test_a_list_without_a_name_is_refused(given: Any) -> None:
+    with pytest.raises(ParameterError, match="no feature is named"):
+        audit_parameters({"condition_on": given}, resolve_specification("demo"))
+
+
 def test_texts_have_no_features_to_be_alike_in() -> None:
     with pytest.raises(ParameterError, match="'mine' has texts"):
         audit_parameters({"condition_on": "income"}, resolve_specification(TEXTS))
-    assert audit_parameters({"condition_on": ""}, resolve_specification(TEXTS)).condition_on == ()
+    assert audit_parameters({"condition_on": None}, resolve_specification(TEXTS)).condition_on == ()

@@ -79,7 +79,7 @@ def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_the_calls_import_no_scikit_learn(tmp_path: Path) -> None:
-    loaded = loaded_by("import testsgd; testsgd.audit; testsgd.mitigate", tmp_path)
+    loaded = loaded_by("import testsgd; testsgd.audit; testsgd.compare; testsgd.mitigate", tmp_path)
     assert not set(loaded) & {"sklearn", "scipy", "tensorflow", "keras", "skops", "fairlearn"}
 
 
@@ -88,7 +88,9 @@ def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> Non
     assert loaded_by(RUN.format(arguments=arguments), tmp_path) == []
 
 
-@pytest.mark.parametrize("command", ["audit", "mitigate", "train", "report", "data"])
+@pytest.mark.parametrize(
+    "command", ["audit", "mitigate", "compare", "bench", "train", "report", "data"]
+)
 def test_the_help_of_a_command_imports_nothing_heavy(command: str, tmp_path: Path) -> None:
     # Some versions of typer import pydantic themselves to look at a command's options.
     loaded = loaded_by(RUN.format(arguments=[command, "--help"]), tmp_path)

@@ -19,6 +19,9 @@ from testsgd.reporting.mitigation.summary import TargetSummary
 
 FEATURES = PEOPLE.drop(columns="granted")
 
+# Few bootstrap samples: a mitigation takes none of what follows from them.
+FEW: dict[str, Any] = {"replicates": 99, "stability": 5}
+
 
 @pytest.fixture(scope="module")
 def model() -> Any:
@@ -56,7 +59,7 @@ def members(target: TargetSummary, people: pd.DataFrame) -> np.ndarray:
 def test_the_audit_may_be_a_result_or_a_file_or_made_anew(
     model: Any, result: MitigationResult, tmp_path: Path
 ) -> None:
-    audit = testsgd.audit(model, PEOPLE, "demo")
+    audit = testsgd.audit(model, PEOPLE, "demo", **FEW)
     path = audit.write(tmp_path, ["json"])[0]
     assert audit.summary.groups[0].text == result.summary.targets[0].text
     for given in (audit, path, str(path)):
@@ -65,7 +68,7 @@ def test_the_audit_may_be_a_result_or_a_file_or_made_anew(
 
 
 def test_the_audits_own_parameters_are_taken_over(model: Any) -> None:
-    audit = testsgd.audit(model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no")
+    audit = testsgd.audit(model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no", **FEW)
     found = testsgd.mitigate(model, PEOPLE, "demo", audit=audit, **QUICK).summary
     assert found.targets[0].text == audit.summary.groups[0].text
     assert found.all_rows.groups == audit.summary.counts.groups
@@ -74,6 +77,21 @@ def test_the_audits_own_parameters_are_taken_over(model: Any) -> None:
         model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no", **QUICK
     ).summary
     assert same.targets == found.targets
+
+
+def test_audits_work_out_no_more_than_is_reported(model: Any, result: MitigationResult) -> None:
+    outcome = result.outcome
+    assert outcome is not None
+    # The whole audit of the same rows names the same groups, in the same order.
+    whole = testsgd.audit(model, PEOPLE, "demo", **FEW)
+    assert whole.summary.guarantee is not None
+    assert whole.summary.guarantee.kind == "simultaneous"
+    texts = [outcome.before.rule_set(group).text for group in outcome.before.ranking[:100]]
+    assert texts == [group.text for group in whole.summary.groups]
+    for change in (outcome.everywhere, outcome.held_out):
+        for found in (change.before, change.after):
+            chosen = found.parameters
+            assert (chosen.guarantee, chosen.stability, found.stability) == ("per-group", 0, {})
 
 
 def test_nothing_that_was_given_is_changed() -> None:
@@ -148,7 +166,7 @@ def test_samples_alone_for_any_model(model: Any, result: MitigationResult) -> No
     assert len(samples) == 40
     expected = result.samples.drop(columns="why").head(40)
     pd.testing.assert_frame_equal(samples.drop(columns="why"), expected)
-    audit = testsgd.audit(black_box, PEOPLE, "demo")
+    audit = testsgd.audit(black_box, PEOPLE, "demo", **FEW)
     again = testsgd.counter_samples(black_box, PEOPLE, "demo", count=40, audit=audit)
     pd.testing.assert_frame_equal(samples, again)
 
@@ -208,6 +226,7 @@ def test_progress_is_told(model: Any) -> None:
         ({"model": lambda frame: ["yes"] * len(frame)}, ModelError, "cannot be refitted"),
         ({"model": 3}, ModelError, "a int is no model"),
         ({"terms": "mine.toml"}, ParameterError, "sensitive terms are for texts"),
+        ({"holdout": 0.5}, ParameterError, r"holdout: the audit holds out 0\.5 of the data"),
     ],
 )
 def test_what_is_wrong_is_named(
@@ -219,11 +238,14 @@ def test_what_is_wrong_is_named(
 
 
 def test_an_audit_of_something_else_is_named(model: Any) -> None:
-    audit = testsgd.audit(model, PEOPLE, "demo")
+    audit = testsgd.audit(model, PEOPLE, "demo", **FEW)
     with pytest.raises(ModelError, match="the audit is of another model"):
         testsgd.mitigate(fitted(C=1e-3), PEOPLE, "demo", audit=audit, **QUICK)
     with pytest.raises(DataError, match="the audit is of other data"):
         testsgd.mitigate(model, PEOPLE.iloc[1:], "demo", audit=audit, **QUICK)
+    half = testsgd.audit(model, PEOPLE, "demo", holdout=0.5, **FEW)
+    with pytest.raises(ParameterError, match="needs the groups of all of them; give an audit"):
+        testsgd.mitigate(model, PEOPLE, "demo", audit=half, **QUICK)
     with pytest.raises(ParameterError, match=r"theta: 0\.1 is given, but the saved audit"):
         testsgd.mitigate(model, PEOPLE, "demo", audit=audit, theta=0.1, **QUICK)
 

@@ -204,3 +204,14 @@ def test_names_are_checked(names: list[str], message: str) -> None:
     assert caught.value.where == "condition_on"
     check_condition(["school", "hours"], SPECIFICATION)
     check_condition([], SPECIFICATION)
+
+
+def test_where_all_features_are_sensitive_there_is_none_to_choose() -> None:
+    features = {
+        name: feature.model_copy(update={"sensitive": True})
+        for name, feature in SPECIFICATION.features.items()
+    }
+    everything = SPECIFICATION.model_copy(update={"features": features})
+    with pytest.raises(ParameterError) as caught:
+        check_condition(["hours"], everything)
+    assert caught.value.remedy == "leave it out: all features are sensitive"

@@ -20,6 +20,9 @@ from plain_audit import (
 import testsgd
 from testsgd.errors import DataError
 
+# As few bootstrap samples as there may be: groups and rates do not depend on them.
+QUICK: dict[str, Any] = {"replicates": 19, "stability": 2}
+
 
 def one_row(missing: bool) -> st.SearchStrategy[Row]:
     nothing = [None] if missing else []
@@ -76,7 +79,13 @@ def test_every_group_is_found_with_its_rates(
     decide = decide_by(seed, favoured)
     expected = plain_audit(rows, decide, theta)
     result = testsgd.audit(
-        as_model(decide), frame_of(rows), SPECIFICATION, theta=theta, mode="exact", top=10**6
+        as_model(decide),
+        frame_of(rows),
+        SPECIFICATION,
+        theta=theta,
+        mode="exact",
+        top=10**6,
+        **QUICK,
     )
     found = result.groups
     for group in found.itertuples():
@@ -121,6 +130,7 @@ def test_a_group_is_described_by_its_fewest_rules() -> None:
         frame_of(rows),
         SPECIFICATION,
         theta=0.5,
+        **QUICK,
     ).groups
     assert sorted(found["text"]) == [
         "2 <= age < 6",
@@ -148,6 +158,7 @@ def test_two_rows_are_enough_for_two_groups() -> None:
         lambda frame: frame["gender"].map({"female": 0.9, "male": 0.1}),
         frame_of(rows),
         SPECIFICATION,
+        **QUICK,
     )
     assert sorted(result.groups["difference"]) == [-1.0, 1.0]
     assert result.groups["n_in"].tolist() == result.groups["n_out"].tolist() == [1, 1]
@@ -167,7 +178,7 @@ def test_a_table_without_other_features_is_judged_by_the_rows_themselves() -> No
         for age in range(9)
     ]
     frame = frame_of(rows)[["gender", "age", "member"]]
-    result = testsgd.audit(lambda people: people["age"] / 8, frame, specification)
+    result = testsgd.audit(lambda people: people["age"] / 8, frame, specification, **QUICK)
     row = result.groups.set_index("text").loc["age >= 4"]
     assert (row["rate_in"], row["rate_out"]) == (pytest.approx(4 / 5), 0)
     assert row["samples_in"] == row["n_in"] == 15

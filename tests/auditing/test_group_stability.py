@@ -131,11 +131,16 @@ def test_the_shares_are_those_of_rows_drawn_by_themselves() -> None:
     generator = np.random.default_rng(1)
     size, drawn = len(found.table), 40
     again = np.array([returned(found, generator.integers(0, size, size)) for _ in range(drawn)])
-    shares = np.array(list(stability(found, 2000).values()))
-    # At most ten comparisons; the shares are known to a seventh of the others' error.
+    samples = 600
+    shares = np.array(list(stability(found, samples).values()))
+    # Fisher's exact test of two shares, at most ten times.
     tail = 0.001 / len(shares)
-    low, high = (stats.binom.ppf(part, drawn, shares) for part in (tail, 1 - tail))
-    assert np.all((low - 1 <= again.sum(axis=0)) & (again.sum(axis=0) <= high + 1))
+    seen = again.sum(axis=0)
+    both = np.rint(shares * samples).astype(int) + seen
+    low, high = (
+        stats.hypergeom.ppf(part, samples + drawn, both, drawn) for part in (tail, 1 - tail)
+    )
+    assert np.all((low <= seen) & (seen <= high))
 
 
 def test_the_same_seed_gives_the_same_shares() -> None:

@@ -135,3 +135,20 @@ def test_millions_of_rule_sets_get_fewer_samples(laid_out, monkeypatch):
     assert affordable_samples(contingency, 3, 1000) == 1000
     monkeypatch.setattr("testsgd.auditing.max_statistic._MOST_NUMBERS", 10_000)
     assert affordable_samples(contingency, 3, 1000) == 99
+
+
+@pytest.mark.parametrize("rate", [0, 1])
+def test_answers_that_are_all_alike_stray_by_numbers_that_are_known(laid_out, rate):
+    _, contingency, _ = laid_out
+    # So many rows that the few answers that smoothing adds are lost to rounding.
+    rows = contingency.tally() * 10_000
+    found = max_statistics(
+        contingency,
+        smoothed_rates(rows, rate * rows, rows),
+        min_count=MIN_COUNT * 10_000,
+        max_features=3,
+        samples=20,
+        seed=0,
+    )
+    assert np.isfinite(found).all()
+    assert (found > 0).all()

@@ -16,6 +16,10 @@ PEOPLE = people(2000)
 WHOLE = 3 * len(PEOPLE) + 1000
 
 
+# Few bootstrap samples: they ask the model nothing.
+QUICK: dict[str, Any] = {"replicates": 99, "stability": 5}
+
+
 class Counting:
     """A model that counts the rows it is asked about."""
 
@@ -30,7 +34,7 @@ class Counting:
 
 def audit(**options: Any) -> tuple[int, testsgd.AuditResult]:
     model = Counting()
-    result = testsgd.audit(model, PEOPLE, SPECIFICATION, **options)
+    result = testsgd.audit(model, PEOPLE, SPECIFICATION, **QUICK | options)
     assert result.summary.model_queries == model.rows
     return model.rows, result
 
@@ -83,7 +87,7 @@ def test_too_few_queries_leave_every_group_undecided(budget: int) -> None:
 
 def test_many_groups_and_hardly_a_query() -> None:
     # More groups than are sampled one by one, from a pool that the budget keeps tiny.
-    result = testsgd.audit(None, None, "demo", mode="sampled", max_queries=2)
+    result = testsgd.audit(None, None, "demo", mode="sampled", max_queries=2, **QUICK)
     assert result.summary.counts.groups > 200
     assert result.verdict.exit_code == 3
     assert result.summary.model_queries == 2
@@ -91,6 +95,6 @@ def test_many_groups_and_hardly_a_query() -> None:
 
 def test_a_table_smaller_than_the_trial_is_asked_about_once() -> None:
     model = Counting()
-    result = testsgd.audit(model, PEOPLE.iloc[:50], SPECIFICATION, mode="sampled")
+    result = testsgd.audit(model, PEOPLE.iloc[:50], SPECIFICATION, mode="sampled", **QUICK)
     assert result.summary.model_queries == model.rows
     assert result.verdict.exit_code == 0

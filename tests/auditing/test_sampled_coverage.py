@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 import testsgd
 
-REPETITIONS = 400
+REPETITIONS = 200
 # Both sides' margins hold together with the square of the confidence (TestSGD, Theorem 4.2).
 CLAIMED = 0.95**2
 SETTINGS: dict[str, Any] = {"mode": "sampled", "min_samples": 60, "error_margin": 0.2}
@@ -87,9 +87,10 @@ def test_independent_and_pooled_sampling_agree() -> None:
 
 def test_more_groups_than_are_sampled_one_by_one() -> None:
     # More than 200 uncertain groups make the pool grow; what comes out keeps the promise.
-    exact = testsgd.audit(None, None, "demo", theta=0.1).groups.set_index("text")
+    plain: dict[str, Any] = {"theta": 0.1, "guarantee": "per-group", "stability": 0}
+    exact = testsgd.audit(None, None, "demo", **plain).groups.set_index("text")
     sampled = testsgd.audit(
-        None, None, "demo", theta=0.1, mode="sampled", min_samples=200, error_margin=0.04
+        None, None, "demo", mode="sampled", min_samples=200, error_margin=0.04, **plain
     ).groups.set_index("text")
     assert set(sampled.index) == set(exact.index)
     assert sampled["decided"].all()

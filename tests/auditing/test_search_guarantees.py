@@ -10,15 +10,19 @@ from testsgd.auditing import AuditParameters
 from testsgd.auditing.guarantee import bonferroni
 from testsgd.scoring import normal_quantile
 
-RUNS = 200
-# The most false alarms that chance allows once in a thousand, if each run has one in twenty.
-ALLOWED = int(binom.ppf(0.999, RUNS, 0.05))
+GATE_RUNS = 200
+RUNS = 60
+
+
+def allowed(runs: int) -> int:
+    """The most false alarms that chance allows once in a thousand, if a run has one in twenty."""
+    return int(binom.ppf(0.999, runs, 0.05))
 
 
 def test_all_groups_at_once_are_seldom_wrong_where_the_label_is_rare():
     # Eight favourable labels in 400 rows. The gate's test below has three in ten.
-    wrong = sum(audited(400, seed, 0.02).guarantee.sure > 0 for seed in range(100))
-    assert wrong <= binom.ppf(0.999, 100, 0.05)
+    wrong = sum(audited(400, seed, 0.02).guarantee.sure > 0 for seed in range(RUNS))
+    assert wrong <= allowed(RUNS)
 
 
 def test_one_group_at_a_time_is_wrong_of_some_group_nearly_always():
@@ -27,15 +31,15 @@ def test_one_group_at_a_time_is_wrong_of_some_group_nearly_always():
 
 
 def test_nothing_is_found_by_chance_under_a_false_discovery_rate():
-    found = [audited(400, seed, guarantee="fdr").guarantee for seed in range(100)]
+    found = [audited(400, seed, guarantee="fdr").guarantee for seed in range(RUNS)]
     # With nothing to find, every discovery is false, and their share is 1.
     false = sum(bool((one.q_values <= 0.05).any()) for one in found)
-    assert false <= binom.ppf(0.999, 100, 0.05)
+    assert false <= allowed(RUNS)
 
 
 def test_groups_found_on_one_half_are_seldom_wrong_on_the_other():
-    wrong = sum(audited(400, seed, holdout=0.5).guarantee.sure > 0 for seed in range(100))
-    assert wrong <= binom.ppf(0.999, 100, 0.05)
+    wrong = sum(audited(400, seed, holdout=0.5).guarantee.sure > 0 for seed in range(RUNS))
+    assert wrong <= allowed(RUNS)
 
 
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])
@@ -45,11 +49,11 @@ def test_samples_are_seldom_wrong(sampling):
         "sampling": sampling,
         "max_features": 1,
         "min_samples": 200,
-        "error_margin": 0.1,
+        "error_margin": 0.2,
         "interval": "anytime",
     }
     wrong = sum(audited(400, seed, **settings).guarantee.sure > 0 for seed in range(12))
-    assert wrong <= binom.ppf(0.999, 12, 0.05)
+    assert wrong <= allowed(12)
 
 
 def test_a_model_without_discrimination_does_not_fail_the_gate():
@@ -59,14 +63,14 @@ def test_a_model_without_discrimination_does_not_fail_the_gate():
             people(400, seed),
             SPECIFICATION,
             fail_above=0.0,
-            replicates=199,
+            replicates=99,
             stability=0,
             jobs=1,
             seed=seed,
         ).verdict.exit_code
-        for seed in range(RUNS)
+        for seed in range(GATE_RUNS)
     ]
-    assert codes.count(1) <= ALLOWED
+    assert codes.count(1) <= allowed(GATE_RUNS)
     # The others are not passed either: some difference there is, and it may be chance.
     assert set(codes) <= {1, 3}
 
@@ -113,3 +117,18 @@ def test_parameters_say_what_they_take():
     for wrong in ({"guarantee": "all"}, {"interval": "t"}, {"holdout": 1.0}, {"replicates": 5}):
         with pytest.raises(testsgd.errors.ParameterError):
             AuditParameters(**wrong)
+
+
+def test_groups_may_be_ranked_by_what_chance_leaves_of_their_differences():
+    plain, assured = audited(1000, 4), audited(1000, 4, rank_by="assured")
+    sizes = assured.guarantee.assured_sizes
+    np.testing.assert_array_equal(sizes, plain.guarantee.assured_sizes)
+    for found in (plain, assured):
+        low, high = found.guarantee.interval(found.estimates, np.arange(len(sizes)))
+        expected = np.where((low > 0) | (high < 0), np.minimum(np.abs(low), np.abs(high)), 0)
+        np.testing.assert_allclose(sizes, expected)
+    ordered = sizes[assured.ranking]
+    assert (np.diff(ordered) <= 1e-12).all()
+    # Where chance leaves nothing the score decides; the gate goes by the score in any case.
+    assert (np.diff(assured.estimates.score[assured.ranking][ordered == 0]) <= 1e-12).all()
+    assert assured.top_score == plain.top_score == plain.estimates.score.max()

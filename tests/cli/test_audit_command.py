@@ -19,6 +19,10 @@ folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line
 
 Run = Callable[..., Any]
 
+# Few bootstrap samples, where none of what is said follows from them.
+QUICK = ("--replicates", "99", "--stability", "5")
+UNSTABLE = ("--stability", "0")
+
 
 def test_an_audit_prints_its_result_and_writes_three_reports(testsgd: Run, folder: Path) -> None:
     finished = testsgd("audit", "demo")
@@ -40,7 +44,7 @@ def test_an_audit_prints_its_result_and_writes_three_reports(testsgd: Run, folde
 
 
 def test_quiet_prints_nothing_and_writes_all_the_same(testsgd: Run, folder: Path) -> None:
-    finished = testsgd("audit", "demo", "--quiet", "--out", "here", "--format", "json,csv")
+    finished = testsgd("audit", "demo", *QUICK, "--quiet", "--out", "here", "--format", "json,csv")
     assert (finished.code, finished.out, finished.err) == (0, "", "")
     assert sorted(path.name for path in (folder / "here").iterdir()) == [
         "groups.csv",
@@ -49,7 +53,7 @@ def test_quiet_prints_nothing_and_writes_all_the_same(testsgd: Run, folder: Path
 
 
 def test_verbose_prints_timings(testsgd: Run) -> None:
-    finished = testsgd("audit", "demo", "--verbose")
+    finished = testsgd("audit", "demo", *QUICK, "--verbose")
     assert finished.code == 0
     assert "predictions" in finished.out
 
@@ -57,7 +61,7 @@ def test_verbose_prints_timings(testsgd: Run) -> None:
 @pytest.mark.parametrize(("gate", "code"), [("0.2", 1), ("0.3", 0), ("0", 1), ("1", 0)])
 def test_the_gate_decides_the_exit_code(testsgd: Run, folder: Path, gate: str, code: int) -> None:
     # The demo's largest score is between 0.25 and 0.26; of that 0.20 is sure.
-    finished = testsgd("audit", "demo", "--fail-above", gate, "--out", "out")
+    finished = testsgd("audit", "demo", *UNSTABLE, "--fail-above", gate, "--out", "out")
     assert (finished.code, finished.err) == (code, "")
     assert ("The gate failed" if code else "The gate passed") in finished.out
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
@@ -66,7 +70,7 @@ def test_the_gate_decides_the_exit_code(testsgd: Run, folder: Path, gate: str, c
 
 
 def test_features_to_be_alike_in_are_listed_with_commas(testsgd: Run, folder: Path) -> None:
-    options = ("--condition-on", "income, debt_ratio", "--stability", "0", "--out", "out")
+    options = ("--condition-on", "income, debt_ratio", *QUICK, "--out", "out")
     assert testsgd("audit", "demo", *options).code == 0
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
     assert result["parameters"]["condition_on"] == ["income", "debt_ratio"]
@@ -75,12 +79,12 @@ def test_features_to_be_alike_in_are_listed_with_commas(testsgd: Run, folder: Pa
 
 
 def test_a_score_of_exactly_the_gate_passes(testsgd: Run, folder: Path) -> None:
-    testsgd("audit", "demo", "--out", "out")
+    testsgd("audit", "demo", *UNSTABLE, "--out", "out")
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
     score, sure = result["groups"][0]["score"], result["groups"][0]["assured"]
 
     def code(gate: float, *options: str) -> int:
-        quick = ("--stability", "0", "--format", "json")
+        quick = (*UNSTABLE, "--format", "json")
         return int(testsgd("audit", "demo", "--fail-above", repr(gate), *quick, *options).code)
 
     assert code(score) == 0
@@ -91,7 +95,7 @@ def test_a_score_of_exactly_the_gate_passes(testsgd: Run, folder: Path) -> None:
 
 
 def test_a_gate_without_enough_evidence_says_so(testsgd: Run, folder: Path) -> None:
-    finished = testsgd("audit", "demo", "--fail-above", "0.25", "--out", "out")
+    finished = testsgd("audit", "demo", "--fail-above", "0.25", *UNSTABLE, "--out", "out")
     assert (finished.code, finished.err) == (3, "")
     assert "Not enough evidence for the gate" in finished.out
     assert (folder / "out" / "report.html").is_file()
@@ -101,14 +105,14 @@ def test_a_wide_terminal_shows_what_is_assured(
     testsgd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
-    wide = testsgd("audit", "demo", "--stability", "0", "--out", "out").out
+    wide = testsgd("audit", "demo", *UNSTABLE, "--out", "out").out
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
     heading = next(line for line in wide.splitlines() if "difference" in line and "rank" in line)
     assert heading.split()[-1] == "assured"
     first = next(line for line in wide.splitlines() if PLANTED_GROUP in line)
     assert first.split()[-1] == f"{100 * result['groups'][0]['assured']:.1f}"
     monkeypatch.setenv("COLUMNS", "100")
-    narrow = testsgd("audit", "demo", "--stability", "0").out
+    narrow = testsgd("audit", "demo", *UNSTABLE).out
     assert "assured" not in narrow
 
 
@@ -121,14 +125,14 @@ def test_a_wide_terminal_shows_what_is_assured(
     ],
 )
 def test_too_little_evidence_is_code_three(testsgd: Run, folder: Path, options: list[str]) -> None:
-    finished = testsgd("audit", "demo", *options)
+    finished = testsgd("audit", "demo", *QUICK, *options)
     assert (finished.code, finished.err) == (3, "")
     assert "Not enough evidence" in finished.out
     assert (folder / "reports" / "demo" / "report.html").is_file()
 
 
 def test_sampled_mode_shows_the_margin(testsgd: Run) -> None:
-    finished = testsgd("audit", "demo", "--mode", "sampled", "--error-margin", "0.08")
+    finished = testsgd("audit", "demo", "--mode", "sampled", "--error-margin", "0.08", *QUICK)
     assert finished.code == 0
     assert "margin" in finished.out
     assert "sampled." in finished.out
@@ -167,7 +171,7 @@ def test_rows_and_a_function_of_ones_own(
 
 def test_british_and_american_spelling(testsgd: Run, folder: Path) -> None:
     for spelling in ("--favorable", "--favourable"):
-        assert testsgd("audit", "demo", spelling, "no", "--out", spelling).code == 0
+        assert testsgd("audit", "demo", spelling, "no", "--out", spelling, *QUICK).code == 0
     one, other = (
         json.loads((folder / spelling / "result.json").read_text(encoding="utf-8"))
         for spelling in ("--favorable", "--favourable")

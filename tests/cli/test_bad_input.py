@@ -189,6 +189,36 @@ def test_mistakes_of_usage_point_to_the_help(fails: Fails, arguments: list[str])
     assert fails(*arguments).endswith("; see testsgd --help\n")
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--guarantee", "certain", "'certain' is not known; choose one of per-group, simultaneous"),
+        ("--guarantee", "", "guarantee: '' is not known"),
+        ("--interval", "exact", "'exact' is not known; choose one of auto, anytime, wald"),
+        ("--replicates", "18", "18 is not at least 19"),
+        ("--holdout", "2", "2.0 is not between 0 and 1"),
+        ("--holdout", "nan", "nan is not between 0 and 1"),
+        ("--holdout", "0.00001", "leaves one part without rows"),
+        ("--holdout", "half", "Invalid value for '--holdout'"),
+        ("--stability", "-1", "-1 is not at least 0"),
+        ("--condition-on", "incom", "there is no feature 'incom'; choose among income, "),
+        ("--condition-on", "income,gender", "'gender' is sensitive"),
+        ("--condition-on", "granted", "'granted' is the label"),
+        ("--condition-on", ",", "no feature is named"),
+        ("--condition-on", "", "no feature is named"),
+    ],
+)
+def test_options_of_trust_out_of_their_range(
+    fails: Fails, option: str, value: str, message: str
+) -> None:
+    assert message in fails("audit", "demo", option, value)
+
+
+def test_features_to_be_alike_in_take_answers_for_every_row(fails: Fails) -> None:
+    message = fails("audit", "demo", "--condition-on", "income", "--mode", "sampled")
+    assert "needs an answer for every row" in message
+
+
 def test_an_exact_audit_beyond_the_budget(fails: Fails) -> None:
     message = fails("audit", "demo", "--mode", "exact", "--max-queries", "1000")
     assert "--max-queries 301000, or --mode sampled" in message

@@ -54,6 +54,11 @@ def test_quiet_prints_nothing(
         (("--runs", "1"), "1 is not at least 2"),
         (("--methods", "guess"), "the method 'guess' is unknown"),
         (("--jobs", "0"), "0 is not at least 1"),
+        (("--populations", ""), "populations: nothing is named"),
+        (("--sizes", ","), "sizes: nothing is named"),
+        (("--methods", ""), "methods: nothing is named"),
+        (("--time-limit", "0"), "0.0 is not a positive number of seconds"),
+        (("--time-limit", "nan"), "nan is not a positive number of seconds"),
     ],
 )
 def test_bad_options_are_named(

@@ -19,6 +19,8 @@ module = refittable_models.module
 Run = Callable[..., command_line.Finished]
 
 QUICK = ["--runs", "1", "--steps", "2", "--compare", "none", "--samples", "counter"]
+# Few bootstrap samples: a mitigation takes none of what follows from them.
+FEW = ("--replicates", "99", "--stability", "5")
 
 
 @pytest.fixture
@@ -55,8 +57,8 @@ def test_the_report_says_what_audits_of_both_models_find(
 
     # Two audits by themselves, one of them of the file that was written.
     base = ("audit", "demo", "--data", "people.csv", "--format", "json", "--top", "100000")
-    testsgd(*base, "--model", f"{module}:logistic", "--out", "before")
-    testsgd(*base, "--model", "models/demo-mitigated/model.skops", "--out", "after")
+    testsgd(*base, *FEW, "--model", f"{module}:logistic", "--out", "before")
+    testsgd(*base, *FEW, "--model", "models/demo-mitigated/model.skops", "--out", "after")
     for when in ("before", "after"):
         audit = document(folder / when / "result.json")
         group = group_of(audit, target["text"])
@@ -72,7 +74,7 @@ def test_an_audit_that_is_there_already_gives_the_same(
     mitigate: Run, testsgd: Run, folder: Path, module: str
 ) -> None:
     base = ("--data", "people.csv", "--model", f"{module}:logistic", "--format", "json")
-    testsgd("audit", "demo", *base)
+    testsgd("audit", "demo", *base, *FEW)
     assert mitigate("--group", "2", "--out", "one").code in {0, 1}
     assert mitigate("--group", "2", "--out", "two", "--audit", "reports/demo/result.json").code in {
         0,
@@ -129,7 +131,7 @@ def test_a_journal_is_removed_when_all_is_done(mitigate: Run, folder: Path) -> N
 @pytest.mark.skops
 def test_all_groups_above_a_score(mitigate: Run, testsgd: Run, folder: Path, module: str) -> None:
     base = ("--data", "people.csv", "--model", f"{module}:logistic", "--format", "json")
-    testsgd("audit", "demo", *base)
+    testsgd("audit", "demo", *base, *FEW)
     audit = document(folder / "reports/demo/result.json")
     scores = [group["score"] for group in audit["groups"] if group["distinct"]]
     threshold = (scores[2] + scores[3]) / 2
@@ -148,7 +150,7 @@ def test_the_demos_network_is_retrained_and_read_back(testsgd: Run, folder: Path
     written = {path.name for path in (folder / "models/demo-mitigated").iterdir()}
     assert written == {"model.keras", "preprocessing.json", "card.json"}
     testsgd(
-        *("audit", "demo", "--limit", "3000", "--top", "100000", "--out", "after"),
+        *("audit", "demo", "--limit", "3000", "--top", "100000", "--out", "after", *FEW),
         *("--model", "models/demo-mitigated/model.keras"),
     )
     (target,) = found["targets"]

@@ -23,12 +23,15 @@ folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line
 Run = Callable[..., Any]
 Fails = Callable[..., str]
 
+# Few bootstrap samples, behind a guarantee and stability as by default.
+QUICK = ("--replicates", "99", "--stability", "5")
+
 
 @pytest.mark.parametrize("options", [[], ["--fail-above", "0.1"], ["--theta", "0.999"]])
 def test_report_renders_a_saved_result_again(
     testsgd: Run, folder: Path, options: list[str]
 ) -> None:
-    first = testsgd("audit", "demo", "--out", "one", *options)
+    first = testsgd("audit", "demo", "--out", "one", *QUICK, *options)
     again = testsgd("report", "one/result.json", "--out", "two", "--format", "html,md,json")
     assert again.code == first.code
     assert again.err == ""
@@ -39,7 +42,7 @@ def test_report_renders_a_saved_result_again(
 
 
 def test_report_writes_beside_the_result_by_default(testsgd: Run, folder: Path) -> None:
-    testsgd("audit", "demo", "--out", "one", "--format", "json")
+    testsgd("audit", "demo", "--out", "one", "--format", "json", *QUICK)
     finished = testsgd("report", "one/result.json", "--quiet")
     assert (finished.code, finished.out, finished.err) == (0, "", "")
     assert sorted(path.name for path in (folder / "one").iterdir()) == [
@@ -60,7 +63,7 @@ def test_report_of_something_else(fails: Fails, folder: Path) -> None:
 def test_report_in_a_format_that_cannot_be(
     testsgd: Run, fails: Fails, folder: Path, item: str
 ) -> None:
-    testsgd("audit", "demo", "--out", "one", "--format", "json")
+    testsgd("audit", "demo", "--out", "one", "--format", "json", *QUICK)
     assert "format" in fails("report", "one/result.json", "--format", f"html,{item}")
 
 
@@ -95,7 +98,7 @@ def test_a_trained_network_is_audited_by_default(testsgd: Run, folder: Path) -> 
     assert "Written: models/demo" in trained.out
     card = json.loads((folder / "models/demo/card.json").read_text(encoding="utf-8"))
     assert f"{card['test accuracy']:.2%} on the test rows" in trained.out
-    testsgd("audit", "demo", "--out", "out")
+    testsgd("audit", "demo", "--out", "out", *QUICK)
     result = json.loads((folder / "out/result.json").read_text(encoding="utf-8"))
     assert result["model"]["card"]["rows for training"] == "480"
 
@@ -202,11 +205,13 @@ def test_the_package_is_a_program(folder: Path) -> None:
     failed = run_process(folder, "audit", "nonsense")
     assert failed.returncode == 2
     assert failed.stderr.count(b"\n") == 1
-    gate = run_process(folder, "audit", "demo", "--fail-above", "0.1", "--quiet")
+    gate = run_process(folder, "audit", "demo", *QUICK, "--fail-above", "0.1", "--quiet")
     assert (gate.returncode, gate.stdout, gate.stderr) == (1, b"", b"")
 
 
 def test_a_terminal_without_quotation_marks_is_no_reason_to_fail(folder: Path) -> None:
-    finished = run_process(folder, "audit", "demo", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    finished = run_process(
+        folder, "audit", "demo", *QUICK, PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+    )
     assert (finished.returncode, finished.stderr) == (0, b"")
     assert b"?yes?" in finished.stdout

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from testsgd.baselines import METHODS
-from testsgd.comparison import check_time_limit, method_names, resolve_methods
+from testsgd.baselines import METHODS, check_time_limit
+from testsgd.comparison import method_names, resolve_methods
 from testsgd.errors import ParameterError
 
 

@@ -114,5 +114,7 @@ def other_choices(choice: Choice) -> list[Choice]:
 
 def audit(model: Any = taste, texts: Sequence[str] = ROOMS, **options: Any) -> AuditResult:
     """Audit the rooms."""
-    chosen = {"terms": terms(red="also a name", large="of sizes"), "theta": 0.05} | options
+    named = {"terms": terms(red="also a name", large="of sizes"), "theta": 0.05}
+    # A guarantee and stability too, from few bootstrap samples.
+    chosen = {**named, "replicates": 99, "stability": 5, **options}
     return testsgd.audit(model, list(texts), SPECIFICATION, **chosen)

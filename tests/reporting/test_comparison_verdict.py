@@ -75,6 +75,9 @@ def test_without_groups_of_the_audit() -> None:
         "The audit found no group; the finding of 1 other method was found by no other."
     )
     assert said.sentences[0] == "The audit found no group that it could judge."
+    # Who alone found something, as nothing else is there, is not said to have found nothing.
+    alone = verdict([method("testsgd"), method("themis", one(True, "testsgd") | {"only": None})])
+    assert alone.headline.startswith("The audit found no group, so there is nothing to compare")
 
 
 def test_the_speed_of_both_searches() -> None:

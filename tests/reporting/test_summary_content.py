@@ -9,11 +9,17 @@ import pandas as pd
 import pytest
 
 import testsgd
+from testsgd import AuditResult
 from testsgd.data import generate_demo, load_specification, table_fingerprint
 from testsgd.data.table import check_table
 from testsgd.models import load_model
 
 PEOPLE = generate_demo(rows=1000, seed=2)
+
+
+def audit(model: Any, people: pd.DataFrame = PEOPLE, **options: Any) -> AuditResult:
+    """Audit with few bootstrap samples, of which nothing here depends."""
+    return testsgd.audit(model, people, "demo", replicates=99, stability=5, **options)
 
 
 def rich(frame: pd.DataFrame) -> list[str]:
@@ -22,7 +28,7 @@ def rich(frame: pd.DataFrame) -> list[str]:
 
 def test_the_data_are_described() -> None:
     people = PEOPLE.assign(age=PEOPLE["age"].where(PEOPLE.index >= 30))
-    data = testsgd.audit(None, people, "demo").summary.data
+    data = audit(None, people).summary.data
     specification = load_specification("demo")
     assert (data.name, data.title) == ("demo", specification.dataset.title)
     assert data.fingerprint == table_fingerprint(check_table(people, specification))
@@ -39,7 +45,7 @@ def test_the_data_are_described() -> None:
 
 
 def test_the_network_is_described() -> None:
-    model = testsgd.audit(None, PEOPLE, "demo").summary.model
+    model = audit(None).summary.model
     loaded = load_model(None, load_specification("demo"))
     assert (model.name, model.output, model.threshold) == ("demo", "scores", 0.5)
     assert model.file_sha256 == loaded.file_sha256
@@ -48,25 +54,25 @@ def test_the_network_is_described() -> None:
 
 
 def test_a_function_is_described_and_recognised_by_its_decisions() -> None:
-    one = testsgd.audit(rich, PEOPLE, "demo").summary.model
+    one = audit(rich).summary.model
     assert (one.name, one.kind, one.output) == ("rich", "function", "labels")
     assert (one.threshold, one.file_sha256, one.card) == (None, None, {})
-    same = testsgd.audit(lambda frame: (frame["income"] > 40) * 1.0, PEOPLE, "demo").summary.model
+    same = audit(lambda frame: (frame["income"] > 40) * 1.0).summary.model
     assert (same.output, same.threshold) == ("scores", 0.5)
     assert same.fingerprint == one.fingerprint
-    other = testsgd.audit(lambda frame: ["no"] * len(frame), PEOPLE, "demo").summary.model
+    other = audit(lambda frame: ["no"] * len(frame)).summary.model
     assert other.fingerprint != one.fingerprint
 
 
 def test_the_versions_are_the_installed_ones() -> None:
-    versions = testsgd.audit(rich, PEOPLE, "demo").summary.versions
+    versions = audit(rich).summary.versions
     assert versions["testsgd"] == testsgd.__version__
     for package in ("numpy", "pandas", "scikit-learn"):
         assert versions[package] == version(package)
 
 
 def test_the_top_is_as_long_as_asked_for_and_holds_all_distinct_groups() -> None:
-    result = testsgd.audit(None, PEOPLE, "demo", top=3)
+    result = audit(None, top=3)
     ranks = [group.rank for group in result.summary.groups]
     assert ranks[:3] == [1, 2, 3]
     assert ranks == sorted(ranks)
@@ -77,7 +83,7 @@ def test_the_top_is_as_long_as_asked_for_and_holds_all_distinct_groups() -> None
 
 @pytest.mark.parametrize("overlap", [0.3, 0.8, 1])
 def test_distinct_groups_overlap_less_than_asked_for(overlap: float) -> None:
-    result = testsgd.audit(None, PEOPLE, "demo", overlap=overlap)
+    result = audit(None, overlap=overlap)
     distinct = [group for group in result.summary.groups if group.distinct]
     members = [set(inside(group)) for group in distinct]
     for place, one in enumerate(members):
@@ -113,7 +119,7 @@ SAMPLED: dict[str, Any] = {"mode": "sampled", "min_samples": 60, "error_margin":
 
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])
 def test_sampled_groups_carry_their_margin(sampling: str) -> None:
-    summary = testsgd.audit(None, PEOPLE, "demo", sampling=sampling, **SAMPLED).summary
+    summary = audit(None, sampling=sampling, **SAMPLED).summary
     assert (summary.mode, summary.sampling) == ("sampled", sampling)
     assert summary.model.accuracy is None
     for group in summary.groups:
@@ -129,17 +135,17 @@ def test_sampled_groups_carry_their_margin(sampling: str) -> None:
 
 def test_independent_sampling_says_nothing_of_rules_alone() -> None:
     # Its samples belong to one group each; a rate of 0 in place of an unknown one would be false.
-    summary = testsgd.audit(None, PEOPLE, "demo", sampling="independent", **SAMPLED).summary
+    summary = audit(None, sampling="independent", **SAMPLED).summary
     assert any(len(group.rules) > 1 for group in summary.groups)
     assert all(group.rules_alone == [] for group in summary.groups)
     assert all(cell.rate is None for rates in summary.charts.features for cell in rates.cells)
     # Still the overall rate is known from any group's two sides.
-    exact = testsgd.audit(None, PEOPLE, "demo", theta=0.4).summary
+    exact = audit(None, theta=0.4).summary
     assert summary.overall_rate == pytest.approx(exact.overall_rate, abs=0.2)
 
 
 def test_groups_without_a_sample_are_listed_as_unknown() -> None:
-    summary = testsgd.audit(None, PEOPLE, "demo", mode="sampled", max_queries=4).summary
+    summary = audit(None, mode="sampled", max_queries=4).summary
     unknown = [group for group in summary.undecided if group.reason == "no samples"]
     assert unknown
     assert summary.counts.undecided_frequent == summary.counts.groups

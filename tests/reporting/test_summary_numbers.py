@@ -157,7 +157,9 @@ def test_the_scatter_shows_every_group(summary: AuditSummary) -> None:
 
 
 def test_a_crowded_scatter_counts_the_groups_by_cells() -> None:
-    result = testsgd.audit(by_debts, PEOPLE, "demo", theta=0.01, bins=20)
+    result = testsgd.audit(
+        by_debts, PEOPLE, "demo", theta=0.01, bins=20, guarantee="per-group", stability=0
+    )
     points = result.summary.charts.scatter
     groups = result.groups
     assert len(groups) > 1500

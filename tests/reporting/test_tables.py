@@ -18,7 +18,7 @@ PEOPLE = generate_demo(rows=1500, seed=8)
 
 @pytest.fixture(scope="module")
 def result() -> AuditResult:
-    return testsgd.audit(None, PEOPLE, "demo", top=5)
+    return testsgd.audit(None, PEOPLE, "demo", top=5, replicates=99, stability=5)
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

@@ -173,7 +173,9 @@ def test_a_term_in_every_text_has_nothing_outside() -> None:
 
 
 def test_a_document_of_an_older_version_is_read() -> None:
-    document = json.loads(testsgd.audit(None, None, "demo", theta=0.3).to_json())
+    document = json.loads(
+        testsgd.audit(None, None, "demo", theta=0.3, replicates=99, stability=5).to_json()
+    )
     older = json.loads(json.dumps(document))
     del older["terms"], older["data"]["kind"]
     for group in older["groups"]:

@@ -88,7 +88,7 @@ def test_a_summary_read_back_gives_its_groups(result: AuditResult) -> None:
 
 
 def test_tables_have_no_such_columns() -> None:
-    rows = testsgd.audit(None, None, "demo", theta=0.3)
+    rows = testsgd.audit(None, None, "demo", theta=0.3, replicates=99, stability=5)
     assert list(frame_of(rows).columns) == list(GROUP_COLUMNS)
     pd.testing.assert_frame_equal(
         summary_frame(rows.summary).astype({"text": object}),

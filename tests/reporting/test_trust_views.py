@@ -101,10 +101,10 @@ def test_a_group_whose_rules_are_all_needed_says_so() -> None:
     assert "Simpler, with" not in text
 
 
-def test_the_surest_group_is_marked_in_the_ranking(trusted: AuditSummary) -> None:
+def test_the_group_of_which_most_is_assured_is_marked_in_the_ranking(trusted: AuditSummary) -> None:
     page = render_html(trusted)
     ranking = page[page.index('id="ranking"') : page.index('id="unknown"')]
-    rows = [row for row in ranking.split("<tr>") if "surest" in row]
+    rows = [row for row in ranking.split("<tr>") if "most assured" in row]
     assert len(rows) == 1
     assert f"<td>{trusted.groups[SUREST].rank}</td>" in rows[0]
 
@@ -162,7 +162,10 @@ def test_the_rows_held_out_are_not_called_the_file(trusted: AuditSummary) -> Non
 
 def test_the_rule_of_the_gate_is_told(trusted: AuditSummary) -> None:
     for text in readings(trusted):
-        assert "The gate fails if a difference is more than 10.0 points for sure." in text
+        assert (
+            "The gate fails if a difference exceeds 10.0 points by more than chance explains."
+            in text
+        )
     text = Outline(render_html(as_summary(anytime_document()))).text
     assert "The gate fails on a difference of more than 10.0 points." in text
 

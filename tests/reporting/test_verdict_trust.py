@@ -81,7 +81,7 @@ def told(judged: Verdict) -> str:
     return " ".join([judged.headline, *judged.sentences])
 
 
-# Expected by the rule: sure above the gate fails, a score not above it passes, between is unknown.
+# Expected by the rule: assured above the gate fails, a score not above it passes, else unknown.
 @pytest.mark.parametrize(
     ("kind", "score", "sure", "gate", "code"),
     [
@@ -110,19 +110,21 @@ def test_the_gate(kind: str, score: float, sure: float | None, gate: float, code
 
 def test_the_gate_names_what_it_went_by() -> None:
     failed = judge([group(-0.3)], guarantee(), sure_size=0.2468, fail_above=0.2)
-    assert "at least 0.247 is sure" in failed.sentences[0]
+    assert "at least 0.247 is assured" in failed.sentences[0]
     unknown = judge([group(-0.3)], guarantee(), sure_size=0.123, fail_above=0.2)
     assert "0.300" in unknown.sentences[0]
     assert "0.123" in unknown.sentences[0]
     nothing = judge([group(-0.3)], guarantee(), sure_size=0.0, fail_above=0.2)
-    assert "no difference at all is sure" in nothing.sentences[0]
+    assert "nothing of it is assured" in nothing.sentences[0]
     found = judge([group(-0.3)], guarantee("fdr"), sure_size=0.25, fail_above=0.2)
     assert "among the groups found, 0.250" in found.sentences[0]
+    none = judge([group(-0.3)], guarantee("fdr"), sure_size=0.0, fail_above=0.2)
+    assert "none is found" in none.sentences[0]
 
 
 def test_all_intervals_hold_at_once() -> None:
     words = told(judge([group(-0.3)], guarantee()))
-    assert "Of 4,012 groups, 1,203 differ for sure" in words
+    assert "Of 4,012 groups, 1,203 differ by more than chance explains; with a confidence" in words
     assert "confidence of 95%" in words
     assert "4,012 hold at once" in words
     assert "luck" not in words
@@ -131,39 +133,43 @@ def test_all_intervals_hold_at_once() -> None:
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"sure": 0, "surest_rank": None}, "Of 4,012 groups, none differs for sure"),
-        ({"sure": 1}, "Of 4,012 groups, 1 differs for sure"),
-        ({"sure": 4012}, "All 4,012 groups differ for sure"),
-        ({"sure_complete": False}, "at least 1,203 differ for sure"),
+        (
+            {"sure": 0, "surest_rank": None},
+            "Of 4,012 groups, none differs by more than chance explains;",
+        ),
+        ({"sure": 1}, "Of 4,012 groups, 1 differs by more than chance explains;"),
+        ({"sure": 4012}, "All 4,012 groups differ by more than chance explains;"),
+        ({"sure_complete": False}, "at least 1,203 differ by more than chance explains;"),
     ],
 )
 def test_how_many_differ(changes: dict[str, Any], part: str) -> None:
     assert part in told(judge([group(-0.3)], guarantee(**changes)))
 
 
-def test_one_group_at_a_time_is_not_called_sure() -> None:
+def test_one_group_at_a_time_is_called_that() -> None:
     words = told(judge([group(-0.3)], guarantee("per-group"), fail_above=0.2))
     assert "meant for this one group" in words
     assert "4,012" in words
     assert "bad by luck" in words
-    assert "5% would seem to" in words
-    assert "sure" not in words
+    assert "if each is taken by itself; if there were no differences, about 5% would" in words
+    assert "assured" not in words
 
 
 def test_false_finds_are_limited() -> None:
     words = told(judge([group(-0.3)], guarantee("fdr"), sure_size=0.3))
     assert "1,203 differ; of these finds, and of their intervals, at most 5% are" in words
-    assert "sure" not in words
+    assert "chance" not in words
     none = told(judge([group(-0.3)], guarantee("fdr", sure=0), sure_size=0.0))
     assert "none differs clearly enough to count as found" in none
 
 
-def test_the_surest_group_is_named_if_it_is_not_the_first() -> None:
+def test_the_group_of_which_most_is_assured_is_named_if_it_is_not_the_first() -> None:
     first = group(-0.3, interval=(-0.5, -0.1), assured=0.1)
     second = group(0.28, rank=2, text="age >= 60", interval=(0.241, 0.31), assured=0.241)
     words = told(judge([first, second], guarantee(surest_rank=2)))
-    assert "surest is that for age >= 60: at least 24.1 points more often." in words
-    assert "surest" not in told(judge([first, second], guarantee(surest_rank=1)))
+    claim = "largest difference that chance does not explain"
+    assert f"{claim} is that for age >= 60: at least 24.1 points more often." in words
+    assert claim not in told(judge([first, second], guarantee(surest_rank=1)))
 
 
 def test_a_single_group_needs_no_guarantee() -> None:
@@ -224,5 +230,5 @@ def test_what_the_interval_of_the_terms_alone_holds_for(kind: str, claim: str) -
     judged = judge([first, second], promised, rank_by="counterfactual", words=words_for("texts"))
     assert claim in told(judged)
     assert "from other texts" in told(judged)
-    # The surest difference is from other texts, which groups are not ranked by here.
-    assert "surest" not in told(judged)
+    # What is assured is from other texts, which groups are not ranked by here.
+    assert "chance does not explain" not in told(judged)

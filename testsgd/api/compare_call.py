@@ -14,7 +14,8 @@ from testsgd.api.given import (
     resolve_specification,
 )
 from testsgd.auditing import Progress
-from testsgd.comparison import check_time_limit, compare_methods, resolve_methods
+from testsgd.baselines import check_time_limit
+from testsgd.comparison import compare_methods, resolve_methods
 from testsgd.data import TextSpecification
 from testsgd.errors import ParameterError
 from testsgd.models import load_model

@@ -142,6 +142,13 @@ def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
             name="condition_on",
         )
     chosen = tuple(dict.fromkeys(one.strip() for one in listed if one.strip()))
+    if listed and not chosen:
+        raise ParameterError(
+            "no feature is named",
+            where="condition_on",
+            remedy="give names of features, with commas or as a list, or leave it out",
+            name="condition_on",
+        )
     if chosen and isinstance(specification, TextSpecification):
         raise ParameterError(
             f"{specification.name!r} has texts, and no features to be alike in",

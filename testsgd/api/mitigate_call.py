@@ -92,7 +92,9 @@ def mitigate(
         Those of :class:`testsgd.mitigation.MitigationParameters` (``max_accuracy_drop``, ``runs``,
         ``steps``, ``fewest_samples``, ``largest_share``, ``side``, ``fallback``, ``max_draws``,
         ``from_scratch``, ``seed``), and without `audit` those of
-        :class:`testsgd.auditing.AuditParameters` (``theta``, ...).
+        :class:`testsgd.auditing.AuditParameters` (``theta``, ...). What a mitigation does not
+        report its audits do not work out: a guarantee for the whole search, stability, conditional
+        scores.
 
     Returns
     -------

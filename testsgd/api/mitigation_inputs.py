@@ -49,6 +49,7 @@ from testsgd.mitigation import (
     Target,
     TextMaterial,
     choose_targets,
+    comparison_parameters,
 )
 from testsgd.models import (
     Examples,
@@ -95,7 +96,7 @@ class MitigationInputs(ABC):
         self.loaded = loaded
         self.summary = summary
         self.settings = settings
-        self.audit_settings = audit_settings
+        self.audit_settings = comparison_parameters(audit_settings)
         if summary is not None:
             check_same_data(summary, self.audited_fingerprint())
             check_same_model(summary, name=loaded.model.name, file_sha256=loaded.file_sha256)
@@ -343,6 +344,7 @@ def mitigation_inputs(
     else:
         _check_left_to_audit(rest)
         audit_settings = saved_parameters(summary, jobs=rest.get("jobs"))
+    _check_no_holdout(audit_settings)
     given, seed = favourable is not None, audit_settings.seed
     if isinstance(specification, TextSpecification):
         texts = find_texts(data, specification, limit=limit, seed=seed, training=data is None)
@@ -381,6 +383,21 @@ def _mitigation_parameters(
         **{name: value for name, value in parameters.items() if name in own}
     )
     return settings, {name: value for name, value in parameters.items() if name not in own}
+
+
+def _check_no_holdout(audit_settings: AuditParameters) -> None:
+    """Raise a :class:`ParameterError` if groups were found on a part of the data only.
+
+    Which groups those are depends on the model, so the audits of two models have no groups in
+    common that could be compared.
+    """
+    if audit_settings.holdout is not None:
+        raise ParameterError(
+            f"the audit holds out {audit_settings.holdout:g} of the data, a mitigation needs the "
+            "groups of all of them",
+            where="holdout",
+            remedy="give an audit without a holdout, or none to make a new one",
+        )
 
 
 def _check_left_to_audit(parameters: Mapping[str, Any]) -> None:

@@ -75,14 +75,15 @@ def check_condition(names: Sequence[str], specification: DatasetSpecification) -
     testsgd.errors.ParameterError: condition_on: 'gender' is sensitive, and groups are made of ...
     """
     known = ", ".join(specification.insensitive)
+    choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
     for place, name in enumerate(names):
         if name == specification.label.column:
-            what, remedy = f"{name!r} is the label", f"choose among the features {known}"
+            what, remedy = f"{name!r} is the label", choose
         elif name not in specification.features:
-            what, remedy = f"there is no feature {name!r}", f"choose among {known}"
+            what, remedy = f"there is no feature {name!r}", choose
         elif name in specification.sensitive:
             what = f"{name!r} is sensitive, and groups are made of sensitive features"
-            remedy = f"choose among {known}"
+            remedy = choose
         elif name in names[:place]:
             what, remedy = f"{name!r} is given twice", "give it once"
         else:

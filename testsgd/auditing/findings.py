@@ -180,19 +180,42 @@ class Findings(ABC):
 
     @property
     def top_score(self) -> float | None:
-        """What the first group is ranked by, such as its score; None if no group is decided."""
+        """The largest score, or paired difference, of a decided group; None if none is decided."""
         if len(self.ranking) == 0 or not self.estimates.decided[self.ranking[0]]:
             return None
-        return float(self.sizes[self.ranking[0]])
+        return float(np.nanmax(self.sizes[self.estimates.decided]))
 
     @property
     def sizes(self) -> NDArray[np.float64]:
-        """What the groups are ranked by, in their order; NaN where it is not known."""
+        """The groups' scores, in their order; NaN where they are not known.
+
+        If groups are ranked by their paired differences, it is the size of these.
+        """
         return self.estimates.score
+
+    def intervals(
+        self, groups: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give the intervals of some groups' differences in the population of the rows.
+
+        Parameters
+        ----------
+        groups : numpy.ndarray of int
+            The groups.
+
+        Returns
+        -------
+        low, high : numpy.ndarray of float64, shape (groups,)
+            NaN where nothing was sampled on one side. Without a guarantee they are meant for one
+            group at a time.
+        """
+        if self.guarantee is None:
+            return self.estimates.take(groups).population_interval(self.parameters.confidence)
+        return self.guarantee.interval(self.estimates, groups)
 
     @property
     def assured(self) -> float:
-        """The largest size that what groups are ranked by has for sure; 0 if none has one."""
+        """The largest size that an interval assures of a group's difference; 0 if none does."""
         return 0.0 if self.guarantee is None else self.guarantee.assured
 
 

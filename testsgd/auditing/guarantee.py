@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Method = Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"]
 
 # Of how many groups, those with the largest standardised differences, intervals are computed to
-# tell which differ for sure: ten seconds' worth.
+# tell which differ by more than chance explains: ten seconds' worth.
 _MOST_LOOKED_AT = 100_000
 
 
@@ -58,6 +58,8 @@ class Guarantee:
         The group whose interval lies farthest from "no difference"; None if none does.
     assured : float
         The smallest size of that group's difference within its interval; 0 if there is none.
+    assured_sizes : numpy.ndarray of float64, shape (groups,)
+        The same of each group; 0 where it was not looked at, and for groups that are not decided.
     """
 
     kind: GuaranteeKind
@@ -72,6 +74,14 @@ class Guarantee:
     sure_complete: bool
     surest: int | None
     assured: float
+    assured_sizes: Floats
+
+    @property
+    def discoveries(self) -> NDArray[np.intp]:
+        """The groups that count as found by their q-values; none for other kinds than ``fdr``."""
+        if self.q_values is None:
+            return np.zeros(0, dtype=np.intp)
+        return np.flatnonzero(self.q_values <= 1 - self.confidence)
 
     def interval(self, estimates: Estimates, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Give the intervals of some groups' differences.
@@ -113,7 +123,7 @@ def guarantee_of(
     replicates: int = 0,
     q_values: Floats | None = None,
 ) -> Guarantee:
-    """Find which groups differ for sure, given the error rates of their intervals.
+    """Find which groups differ by more than chance explains, given their intervals' error rates.
 
     Parameters
     ----------
@@ -140,6 +150,8 @@ def guarantee_of(
     farthest = int(np.argmax(assured)) if len(assured) else 0
     any_sure = bool(len(assured)) and assured[farthest] > 0
     sure = int((assured > 0).sum())
+    sizes = np.zeros(len(errors))
+    sizes[looked_at] = assured
     return Guarantee(
         kind=kind,
         confidence=confidence,
@@ -153,6 +165,7 @@ def guarantee_of(
         sure_complete=len(looked_at) == len(errors) or sure < len(looked_at),
         surest=int(looked_at[farthest]) if any_sure else None,
         assured=float(assured[farthest]) if any_sure else 0.0,
+        assured_sizes=sizes,
     )
 
 
@@ -164,7 +177,8 @@ def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
     rows_in, rows_out = np.maximum(estimates.rows_in, 1), np.maximum(estimates.rows_out, 1)
     pooled = (estimates.rate_in * rows_in + estimates.rate_out * rows_out) / (rows_in + rows_out)
     variance = (pooled * (1 - pooled) + 1 / (rows_in + rows_out)) * (1 / rows_in + 1 / rows_out)
-    deviance = np.nan_to_num(estimates.score / np.sqrt(variance))
+    # Undecided groups come last: they are not counted.
+    deviance = np.nan_to_num(estimates.score / np.sqrt(variance)) * estimates.decided
     return np.sort(np.argpartition(-deviance, _MOST_LOOKED_AT)[:_MOST_LOOKED_AT])
 
 

@@ -24,9 +24,9 @@ from testsgd.rules import Contingency, candidate_count, rule_set_sums
 
 Floats = NDArray[np.float64]
 
-# Sums of one bootstrap sample over all rule sets take this many numbers at most, times samples; at
-# most about half a minute. More rule sets get fewer samples.
-_MOST_NUMBERS = 4_000_000_000
+# Sums of all bootstrap samples over all rule sets, some ten seconds' worth. Millions of rule sets
+# get fewer samples.
+_MOST_NUMBERS = 1_500_000_000
 _FEWEST_SAMPLES = 99
 # Samples summed at once. It is part of the seeds' meaning: the result does not depend on threads.
 _TOGETHER = 25
@@ -160,23 +160,31 @@ def _some_samples(
         [cells.rows, cells.rows * cells.rates, favourable, favourable + others], dtype=np.float32
     )
     totals = quantities.sum(axis=1)
+    # A group's rate lies between those of its cells, so it varies no less than one of them does;
+    # rounding may say otherwise where nearly all answers are alike.
+    least = float((cells.rates * (1 - cells.rates)).min(initial=0.25))
     largest = np.zeros(samples)
     for block in rule_set_sums(contingency, quantities, max_features):
         rows = np.rint(block.sums[0])
         kept = np.flatnonzero((rows >= max(min_count, 1)) & (rows < round(totals[0])))
         if len(kept):
-            found = _largest_deviations(block.sums[:, kept], totals, samples)
+            found = _largest_deviations(block.sums[:, kept], totals, samples, least)
             np.maximum(largest, found, out=largest)
     return largest
 
 
 def _largest_deviations(
-    sums: NDArray[np.float32], totals: NDArray[np.float32], samples: int
+    sums: NDArray[np.float32], totals: NDArray[np.float32], samples: int, least: float
 ) -> NDArray[np.float32]:
-    """Give each sample's largest standardised deviation over some groups."""
+    """Give each sample's largest standardised deviation over some groups.
+
+    `least` is a bound on the variance of an answer in any group.
+    """
     inside, outside = sums[0], totals[0] - sums[0]
     rate_in, rate_out = sums[1] / inside, (totals[1] - sums[1]) / outside
-    error = np.sqrt(rate_in * (1 - rate_in) / inside + rate_out * (1 - rate_out) / outside)
+    variance_in = np.maximum(rate_in * (1 - rate_in), least)
+    variance_out = np.maximum(rate_out * (1 - rate_out), least)
+    error = np.sqrt(variance_in / inside + variance_out / outside)
     favourable, everybody = sums[2 : 2 + samples], sums[2 + samples :]
     all_favourable = totals[2 : 2 + samples, None]
     all_everybody = totals[2 + samples :, None]

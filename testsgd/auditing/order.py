@@ -20,6 +20,7 @@ def order_groups(
     overlaps: Overlaps,
     parameters: AuditParameters,
     *,
+    first_by: NDArray[np.float64] | None = None,
     block: int = 64,
 ) -> tuple[NDArray[np.intp], tuple[int, ...]]:
     """Rank the groups, and tell the first that are no near copies of one before them.
@@ -36,6 +37,8 @@ def order_groups(
         How much groups overlap, as :func:`testsgd.scoring.distinct_groups` wants it.
     parameters : AuditParameters
         From which overlap two groups are one finding.
+    first_by : numpy.ndarray of float64, shape (groups,), optional
+        What they are ranked by before `size`.
     block : int
         Groups compared at once.
 
@@ -46,7 +49,9 @@ def order_groups(
     distinct : tuple of int
         The first decided ones that are no near copies, at most :data:`DISTINCT_GROUPS`.
     """
-    ranking = rank_groups(np.nan_to_num(size), estimates.rows_in, rule_counts, estimates.decided)
+    ranking = rank_groups(
+        np.nan_to_num(size), estimates.rows_in, rule_counts, estimates.decided, first_by
+    )
     ranking = ranking[(estimates.sampled & ~np.isnan(size))[ranking]]
     distinct = distinct_groups(
         ranking[estimates.decided[ranking]],

@@ -10,7 +10,7 @@ from testsgd.errors import ParameterError
 
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
-RankBy = Literal["score", "counterfactual"]
+RankBy = Literal["score", "assured", "counterfactual"]
 GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
 MarginKind = Literal["anytime", "wald"]
@@ -61,9 +61,10 @@ class AuditParameters:
         Most rules in a rule set.
     bins : int or None
         Number of bins of every continuous sensitive feature, in place of the description's.
-    rank_by : {"score", "counterfactual"}
-        What groups are ranked by and the gate looks at: the score or, for texts, the size of the
-        paired difference, which is the terms' own.
+    rank_by : {"score", "assured", "counterfactual"}
+        What groups are ranked by: the score; the assured size, which is the smallest size of the
+        difference within its interval, so that groups of few rows come first only if they are
+        known to; or, for texts, the size of the paired difference, which is the terms' own.
     top : int
         How many groups the summary holds.
     seed : int
@@ -73,7 +74,8 @@ class AuditParameters:
     overlap : float
         Jaccard overlap from which two groups count as one finding.
     fail_above : float or None
-        The audit's gate: it fails if what a decided group is ranked by is larger.
+        The audit's gate: it fails if the score of a decided group, or its paired difference if
+        groups are ranked by that, is larger.
     guarantee : {"per-group", "simultaneous", "fdr"}
         What the population intervals hold for: one group at a time, as in the paper; all groups at
         once; or the groups that are found, of which no more than the error rate are expected to

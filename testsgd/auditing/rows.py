@@ -124,6 +124,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
                 lambda groups: outcome.rule_sets.members(groups, contingency), contingency.tally()
             ),
             parameters,
+            first_by=guarantee.assured_sizes if parameters.rank_by == "assured" else None,
             block=block_of(contingency.cells),
         )
         small = small_groups(

@@ -57,7 +57,7 @@ def run_audit(
     ----------
     Zhang et al., TestSGD, section 4.
     """
-    if parameters.rank_by != "score":
+    if parameters.rank_by == "counterfactual":
         raise ParameterError(
             f"a table has no {parameters.rank_by} differences",
             where="rank_by",

@@ -18,6 +18,9 @@ from testsgd.auditing.max_statistic import (
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.rules import Contingency
 
+# For very high confidences it takes more bootstrap samples than asked for; at most so many times.
+_MOST_TIMES = 10
+
 
 def simultaneous(
     estimates: Estimates,
@@ -61,7 +64,8 @@ def simultaneous(
     or 1, keep the promise too.
 
     Groups with samples of their own are judged by Bonferroni's inequality; each kind of group then
-    gets half of the error rate.
+    gets half of the error rate. So are all groups if the confidence is so high that the bootstrap
+    would take more than ten times the samples that are asked for.
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr
@@ -69,12 +73,13 @@ def simultaneous(
     if not len(own_samples):
         return bonferroni(estimates, parameters.confidence)
     own = int(own_samples.sum())
-    if own == len(own_samples):
-        return bonferroni(estimates, parameters.confidence)
     error = (1 - parameters.confidence) / (2 if own else 1)
     samples = affordable_samples(contingency, parameters.max_features, parameters.replicates)
     # Rarer errors than one in all the bootstrap samples cannot be seen in them.
-    samples = max(samples, math.ceil(1 / error))
+    needed = math.ceil(1 / error)
+    if own == len(own_samples) or needed > _MOST_TIMES * samples:
+        return bonferroni(estimates, parameters.confidence)
+    samples = max(samples, needed)
     largest = max_statistics(
         contingency,
         smoothed_rates(contingency.tally(), cell_favourable, cell_samples),

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from testsgd.baselines.deadline import check_time_limit
 from testsgd.baselines.find import METHODS, baselines, run_baseline
 from testsgd.baselines.result import (
     MOST_FINDINGS,
@@ -35,6 +36,7 @@ __all__ = [
     "Subject",
     "Themis",
     "baselines",
+    "check_time_limit",
     "decide_frame",
     "run_baseline",
     "subject_of",

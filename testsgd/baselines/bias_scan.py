@@ -7,14 +7,16 @@ several starts.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.baselines.deadline import Deadline
+from testsgd.baselines.packages import PackageError, package_calls
 from testsgd.baselines.result import BaselineFinding, BaselineResult, Figure, unavailable
 from testsgd.baselines.subject import Subject
 from testsgd.errors import MissingExtraError
@@ -66,15 +68,18 @@ class BiasScan:
         Returns
         -------
         BaselineResult
-            Not available if the package is not installed.
+            Not available if the package is not installed, or raises.
         """
         try:
+            return self._run(subject, time_limit)
+        except (MissingExtraError, PackageError) as error:
+            return unavailable(self, _MEASURE, str(error))
+
+    def _run(self, subject: Subject, time_limit: float | None) -> BaselineResult:
+        with self._calls():
             from aif360.detectors.mdss.MDSS import MDSS
             from aif360.detectors.mdss.ScoringFunctions import Bernoulli
-        except ImportError:
-            missing = MissingExtraError("aif360", extra="aif360", purpose=self.title)
-            return unavailable(self, _MEASURE, str(missing))
-        started = time.perf_counter()
+        deadline = Deadline(time_limit)
         findings: list[BaselineFinding] = []
         figures: list[Figure] = []
         notes: list[str] = []
@@ -82,10 +87,12 @@ class BiasScan:
             if subject.decisions.all() or not subject.decisions.any():
                 notes.append("everybody is decided alike")
                 break
-            if time_limit is not None and time.perf_counter() - started > time_limit:
+            if deadline.passed:
                 notes.append(f"time was up: not scanned for those who get it {words}")
                 break
-            cells, score = self._scan(MDSS(Bernoulli(direction=direction)), subject)
+            with self._calls():
+                scanner = MDSS(Bernoulli(direction=direction))
+            cells, score = self._scan(scanner, subject)
             rows = rows_of(subject, cells)
             if score <= 0 or rows.all():
                 continue
@@ -110,9 +117,12 @@ class BiasScan:
             figures=tuple(figures),
             groups=None,
             queries=0,
-            seconds=time.perf_counter() - started,
+            seconds=deadline.seconds,
             note="; ".join(notes),
         )
+
+    def _calls(self) -> AbstractContextManager[None]:
+        return package_calls("aif360", extra="aif360", purpose=self.title)
 
     def _scan(self, scanner: Any, subject: Subject) -> tuple[dict[int, list[int]], float]:
         """Scan in one direction; give the cells of each axis that is restricted, and the score."""
@@ -123,14 +133,15 @@ class BiasScan:
         # The scan seeds the generator that all of numpy shares.
         state = np.random.get_state()  # noqa: NPY002
         try:
-            found, score = scanner.scan(
-                frame,
-                pd.Series(np.full(len(frame), subject.decisions.mean())),
-                pd.Series(subject.decisions.astype(np.int64)),
-                self._penalty,
-                self._starts,
-                seed=subject.seed,
-            )
+            with self._calls():
+                found, score = scanner.scan(
+                    frame,
+                    pd.Series(np.full(len(frame), subject.decisions.mean())),
+                    pd.Series(subject.decisions.astype(np.int64)),
+                    self._penalty,
+                    self._starts,
+                    seed=subject.seed,
+                )
         finally:
             np.random.set_state(state)  # noqa: NPY002
         cells = {int(name): sorted(int(cell) for cell in values) for name, values in found.items()}

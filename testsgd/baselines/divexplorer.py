@@ -7,14 +7,17 @@ no intervals of several bins.
 
 from __future__ import annotations
 
-import time
 import warnings
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from testsgd.baselines.combinations import rows_of, rule_set_of
+from testsgd.baselines.deadline import Deadline
+from testsgd.baselines.packages import PackageError, package_calls
 from testsgd.baselines.result import (
     MOST_FINDINGS,
     BaselineFinding,
@@ -23,7 +26,6 @@ from testsgd.baselines.result import (
 )
 from testsgd.baselines.subject import Subject
 from testsgd.errors import MissingExtraError
-from testsgd.rules import RuleSet
 
 _MEASURE = "divergence: the group's rate of favourable decisions less that of all rows"
 
@@ -58,21 +60,25 @@ class DivExplorer:
         Returns
         -------
         BaselineResult
-            Not available if the package is not installed.
+            Not available if the package is not installed, or raises.
         """
         try:
+            return self._run(subject, time_limit)
+        except (MissingExtraError, PackageError) as error:
+            return unavailable(self, _MEASURE, str(error))
+
+    def _run(self, subject: Subject, time_limit: float | None) -> BaselineResult:
+        with self._calls():
             from divexplorer import DivergenceExplorer
-        except ImportError:
-            missing = MissingExtraError("divexplorer", extra="divexplorer", purpose=self.title)
-            return unavailable(self, _MEASURE, str(missing))
-        started = time.perf_counter()
+        deadline = Deadline(time_limit)
         frame = items_frame(subject)
         note = ""
         found: list[tuple[Items, float]] = []
-        if time_limit is not None and time.perf_counter() - started > time_limit:
+        if deadline.passed:
             note = "time was up before it began"
         elif _some_item_frequent(frame, subject.min_count):
-            patterns = _patterns(DivergenceExplorer, frame, subject.min_count)
+            with self._calls():
+                patterns = _patterns(DivergenceExplorer, frame, subject.min_count)
             found = _read(patterns, subject.max_features)
             longer = len(patterns) - 1 - len(found)
             if longer:
@@ -83,17 +89,17 @@ class DivExplorer:
             title=self.title,
             measure=_MEASURE,
             findings=tuple(
-                BaselineFinding(
-                    text=rule_set_of(subject, items).text, value=value, rows=rows_of(subject, items)
-                )
-                for items, value in best[:MOST_FINDINGS]
+                _finding(subject, items, value) for items, value in best[:MOST_FINDINGS]
             ),
             figures=(),
             groups=len(found),
             queries=0,
-            seconds=time.perf_counter() - started,
+            seconds=deadline.seconds,
             note=note,
         )
+
+    def _calls(self) -> AbstractContextManager[None]:
+        return package_calls("divexplorer", extra="divexplorer", purpose=self.title)
 
 
 def items_frame(subject: Subject) -> pd.DataFrame:
@@ -114,19 +120,13 @@ def items_frame(subject: Subject) -> pd.DataFrame:
     return pd.DataFrame({**columns, _OUTCOME: subject.decisions.astype(np.int64)})
 
 
-def rule_set_of(subject: Subject, items: Items) -> RuleSet:
-    """Write an itemset as a rule set."""
-    rules = [subject.axes[axis].cell_rule(cell) for axis, cell in items]
-    return RuleSet(tuple(rule for rule in rules if rule is not None))
-
-
-def rows_of(subject: Subject, items: Items) -> NDArray[np.bool_]:
-    """Say which rows satisfy an itemset."""
-    coordinates = subject.contingency.coordinates
-    inside = np.ones(len(coordinates), dtype=bool)
-    for axis, cell in items:
-        inside &= coordinates[:, axis] == cell
-    return inside[subject.contingency.cell_of_row]
+def _finding(subject: Subject, items: Items, value: float) -> BaselineFinding:
+    axes, cells = zip(*items, strict=True)
+    return BaselineFinding(
+        text=rule_set_of(subject.axes, axes, cells).text,
+        value=value,
+        rows=rows_of(subject.contingency, axes, cells),
+    )
 
 
 def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:
@@ -135,24 +135,28 @@ def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:
     return any(int(frame[name].value_counts().max()) >= min_count for name in items)
 
 
-def _patterns(explorer: Any, frame: pd.DataFrame, min_count: int) -> pd.DataFrame:
-    """Call DivExplorer."""
+def _patterns(
+    explorer: Any, frame: pd.DataFrame, min_count: int
+) -> list[tuple[frozenset[str], float]]:
+    """Call DivExplorer; give the itemsets with their divergences."""
     with warnings.catch_warnings():
         # It calls pandas in ways that pandas will drop one day.
         warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="divexplorer")
-        patterns: pd.DataFrame = explorer(frame).get_pattern_divergence(
+        patterns = explorer(frame).get_pattern_divergence(
             # Half a row less, so that rounding does not lose an itemset of exactly enough rows.
             min_support=(min_count - 0.5) / len(frame),
             boolean_outcomes=[_OUTCOME],
             FPM_algorithm="fpgrowth",
         )
-    return patterns
+    return list(zip(patterns["itemset"], patterns[f"{_OUTCOME}_div"], strict=True))
 
 
-def _read(patterns: pd.DataFrame, longest: int) -> list[tuple[Items, float]]:
+def _read(
+    patterns: Iterable[tuple[frozenset[str], float]], longest: int
+) -> list[tuple[Items, float]]:
     """Give the itemsets, without the empty one and those of too many items."""
     found = []
-    for itemset, divergence in zip(patterns["itemset"], patterns[f"{_OUTCOME}_div"], strict=True):
+    for itemset, divergence in patterns:
         if 1 <= len(itemset) <= longest:
             pairs = (item.split("=") for item in itemset)
             found.append(

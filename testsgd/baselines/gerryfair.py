@@ -14,13 +14,13 @@ which costs a sort, so that the baseline is at its strongest.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.baselines.deadline import Deadline
 from testsgd.baselines.result import BaselineFinding, BaselineResult, Figure
 from testsgd.baselines.subject import Subject
 from testsgd.data import Table
@@ -79,11 +79,11 @@ class GerryFair:
         -------
         BaselineResult
         """
-        started = time.perf_counter()
+        deadline = Deadline(time_limit)
         columns, names, parts = sensitive_columns(subject.table, subject.axes)
         weights = regression_weights(columns, subject.decisions, parts)
         sums = np.round(columns @ weights, _DIGITS) + 0.0
-        late = time_limit is not None and time.perf_counter() - started > time_limit
+        late = deadline.passed
         own = _own_cut(sums, subject.decisions)
         tried = 1 if late else max(1, len(np.unique(sums)) - 1)
         cuts = [own] if late else _best_cuts(sums, subject.decisions, least=subject.min_count)
@@ -108,7 +108,7 @@ class GerryFair:
             figures=_figures(own, chosen),
             groups=2 * tried,
             queries=0,
-            seconds=time.perf_counter() - started,
+            seconds=deadline.seconds,
             note="time was up: only the regression's own threshold was tried" if late else "",
         )
 

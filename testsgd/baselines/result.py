@@ -122,7 +122,7 @@ class Baseline(Protocol):
         Returns
         -------
         BaselineResult
-            With ``available=False`` and a note if an optional package is missing.
+            With ``available=False`` and a note if an optional package is missing or raises.
         """
         ...
 

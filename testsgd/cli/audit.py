@@ -48,7 +48,11 @@ def audit(
         int, typer.Option(help="Draw more samples than this on each side first.")
     ] = 1000,
     confidence: Annotated[
-        float, typer.Option(help="Confidence of each side's margin; both hold with its square.")
+        float,
+        typer.Option(
+            help="Confidence of the intervals, and of each side's sampling margin; both sides hold "
+            "with its square."
+        ),
     ] = 0.95,
     guarantee: Annotated[
         str,
@@ -79,12 +83,12 @@ def audit(
         ),
     ] = None,
     condition_on: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Features, with commas, whose mix is made the same on both sides for a second "
-            "comparison."
+            help="For rows: features, with commas, whose mix is made the same on both sides for a "
+            "second comparison."
         ),
-    ] = "",
+    ] = None,
     mode: Annotated[
         str,
         typer.Option(help="exact (predict every neighbour), sampled, or auto (exact if it fits)."),
@@ -112,7 +116,8 @@ def audit(
     rank_by: Annotated[
         str,
         typer.Option(
-            help="score, or for texts counterfactual: by what the terms change by themselves."
+            help="score; assured: by what chance leaves of it; or for texts counterfactual: by "
+            "what the terms change by themselves."
         ),
     ] = "score",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
@@ -123,8 +128,8 @@ def audit(
     fail_above: Annotated[
         float | None,
         typer.Option(
-            help="Exit with 1 if a difference is larger for sure, with 3 if only perhaps; what is "
-            "sure follows from --guarantee."
+            help="Exit with 1 if a difference is larger by more than chance explains, with 3 if "
+            "chance may explain it; --guarantee says how that is told."
         ),
     ] = None,
     out: Annotated[

@@ -1,7 +1,7 @@
 """Comparison: what several methods find on one model, and what each finds that the others miss."""
 
 from testsgd.comparison.matching import NEAR, Split, alikeness, nearness, splits_of
-from testsgd.comparison.methods import AUDIT, check_time_limit, method_names, resolve_methods
+from testsgd.comparison.methods import AUDIT, method_names, resolve_methods
 from testsgd.comparison.outcome import (
     ComparedFinding,
     ComparedMethod,
@@ -31,7 +31,6 @@ __all__ = [
     "Split",
     "alikeness",
     "audit_as_method",
-    "check_time_limit",
     "compare_methods",
     "method_names",
     "nearness",

@@ -1,11 +1,8 @@
-"""Which methods take part, and for how long each may run."""
+"""Which methods take part."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from numbers import Real
-from typing import Any
 
 from testsgd.baselines import METHODS
 from testsgd.errors import ParameterError
@@ -68,32 +65,3 @@ def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
                 f"the method {name!r} is unknown", where="methods", remedy=choices, method=name
             )
     return (AUDIT, *(name for name in METHODS if name in wanted))
-
-
-def check_time_limit(time_limit: Any) -> float | None:
-    """Check the seconds that a method may take; None for as long as it takes.
-
-    Raises
-    ------
-    ParameterError
-        If it is no positive number.
-
-    Examples
-    --------
-    >>> check_time_limit(600)
-    600.0
-    """
-    if time_limit is None:
-        return None
-    if (
-        isinstance(time_limit, bool)
-        or not isinstance(time_limit, Real)
-        or not math.isfinite(time_limit)
-        or time_limit <= 0
-    ):
-        raise ParameterError(
-            f"{time_limit!r} is not a positive number of seconds",
-            where="time_limit",
-            remedy="give seconds such as 600",
-        )
-    return float(time_limit)

@@ -97,13 +97,3 @@ def group_rows(findings: TableFindings, groups: NDArray[np.intp]) -> NDArray[np.
     cells = findings.rule_sets.members(groups, findings.contingency)
     rows: NDArray[np.bool_] = cells[:, findings.contingency.cell_of_row]
     return rows
-
-
-def group_intervals(findings: TableFindings, groups: NDArray[np.intp]) -> list[tuple[float, float]]:
-    """Give the intervals of some groups' differences, as far as the guarantee of the audit goes."""
-    if findings.guarantee is None:
-        estimates = findings.estimates.take(groups)
-        low, high = estimates.population_interval(findings.parameters.confidence)
-    else:
-        low, high = findings.guarantee.interval(findings.estimates, groups)
-    return [(float(start), float(end)) for start, end in zip(low, high, strict=True)]

@@ -13,7 +13,7 @@ from testsgd.comparison.look_up import look_up
 from testsgd.comparison.matching import NEAR, Split, nearness, splits_of
 from testsgd.comparison.methods import AUDIT, WITHOUT_GROUPS
 from testsgd.comparison.outcome import ComparedFinding, ComparedMethod, InAudit, Nearest
-from testsgd.comparison.own import first_groups, group_intervals
+from testsgd.comparison.own import first_groups
 from testsgd.comparison.yardstick import side_of
 
 # Findings that are shown of each method.
@@ -73,7 +73,8 @@ def _compared(
     intervals: list[tuple[float, float] | None] = [None] * len(first)
     known: list[InAudit | None] = [None] * len(first)
     if own:
-        intervals = [*group_intervals(audit, first_groups(audit)[places - 1])]
+        low, high = audit.intervals(first_groups(audit)[places - 1])
+        intervals = [*zip(low.tolist(), high.tolist(), strict=True)]
     else:
         known = look_up(audit, [splits for _, _, splits in first])
     findings = tuple(

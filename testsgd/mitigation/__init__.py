@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from testsgd.mitigation.alternatives import ALTERNATIVES, resolve_alternatives
 from testsgd.mitigation.export import samples_frame, write_samples
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.material import DataSplit, Material
+from testsgd.mitigation.material import DataSplit, Material, comparison_parameters
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
 from testsgd.mitigation.pools import draw_pools, kinds_of
@@ -39,6 +39,7 @@ __all__ = [
     "Target",
     "TextMaterial",
     "choose_targets",
+    "comparison_parameters",
     "draw_pools",
     "kinds_of",
     "resolve_alternatives",

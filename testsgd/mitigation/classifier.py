@@ -27,6 +27,7 @@ from testsgd.auditing import AuditParameters
 from testsgd.data.frames import as_pandas
 from testsgd.errors import ParameterError
 from testsgd.mitigation.columns import Columns
+from testsgd.mitigation.material import comparison_parameters
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.retrained_estimator import (
     Attempt,
@@ -294,7 +295,9 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return Settings(
             sensitive=columns.chosen(self.sensitive_features),
             validation_share=float(share),
-            audit=AuditParameters(theta=self.theta, seed=seed, max_queries=_MOST_QUERIES, jobs=1),
+            audit=comparison_parameters(
+                AuditParameters(theta=self.theta, seed=seed, max_queries=_MOST_QUERIES, jobs=1)
+            ),
             mitigation=MitigationParameters(
                 group=self.group,
                 max_accuracy_drop=self.max_accuracy_drop,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,32 @@ class DataSplit:
     known: bool = True
 
 
+def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
+    """Give the parameters of the audits that a mitigation compares, from those of an audit.
+
+    A mitigation reports what each group's rates were and are, and nothing of what an audit says
+    besides. So its audits, before and after, have no guarantee for the whole search, no stability,
+    no conditional scores and no gate, and are quicker by as much.
+
+    Parameters
+    ----------
+    parameters : AuditParameters
+        Those of the audit that names the groups.
+
+    Returns
+    -------
+    AuditParameters
+        The groups, their rates and their ranks are the same with both.
+
+    Examples
+    --------
+    >>> chosen = comparison_parameters(AuditParameters(theta=0.1, fail_above=0.2))
+    >>> chosen.theta, chosen.guarantee, chosen.stability, chosen.fail_above
+    (0.1, 'per-group', 0, None)
+    """
+    return replace(parameters, guarantee="per-group", stability=0, condition_on=(), fail_above=None)
+
+
 class Material(ABC):
     """Rows or texts with labels, split in three.
 
@@ -59,7 +85,7 @@ class Material(ABC):
     targets : tuple of Target
         The groups.
     audit_parameters : AuditParameters
-        How audits are made.
+        How audits are made; see :func:`comparison_parameters`.
 
     Attributes
     ----------
@@ -81,7 +107,7 @@ class Material(ABC):
         self.favourable = favourable
         self.split = split
         self.targets = targets
-        self.audit_parameters = audit_parameters
+        self.audit_parameters = comparison_parameters(audit_parameters)
 
     @property
     @abstractmethod

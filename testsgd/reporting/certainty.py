@@ -26,14 +26,14 @@ def certainty_sentences(
     examined: int,
     by_terms: bool = False,
 ) -> list[str]:
-    """Say what the intervals hold for, how many groups differ, and which does so most surely.
+    """Say what the intervals hold for, how many groups differ, and of which most is assured.
 
     Parameters
     ----------
     guarantee : GuaranteeSummary or None
         What the intervals hold for; None for an audit that did not look at it.
     groups : sequence of GroupSummary
-        The groups of the summary, the surest among them.
+        The groups of the summary, the one of which most is assured among them.
     top : GroupSummary
         The group that the verdict speaks of.
     words : Words
@@ -53,7 +53,7 @@ def certainty_sentences(
     return [
         *_intervals(guarantee, examined, by_terms=by_terms),
         _differing(guarantee, examined, f" from {words.others}" if by_terms else ""),
-        *([] if by_terms else _surest(guarantee, groups, top, words)),
+        *([] if by_terms else _most_assured(guarantee, groups, top, words)),
     ]
 
 
@@ -84,13 +84,14 @@ def _differing(guarantee: GuaranteeSummary, examined: int, others: str) -> str:
         of_all = f"Of {count(examined)} groups, {least}{count(guarantee.sure)} {differ}"
     if guarantee.kind == "simultaneous":
         return (
-            f"{of_all} for sure; with a confidence of {share(guarantee.confidence)} the intervals "
-            f"of all {count(guarantee.groups)} hold at once."
+            f"{of_all} by more than chance explains; with a confidence of "
+            f"{share(guarantee.confidence)} the intervals of all {count(guarantee.groups)} hold at "
+            "once."
         )
     if guarantee.kind == "per-group":
         return (
-            f"{of_all} if each is taken by itself; if there were no differences, {error} would "
-            "seem to."
+            f"{of_all} by more than chance explains if each is taken by itself; if there were no "
+            f"differences, about {error} would seem to."
         )
     if guarantee.sure == 0:
         return f"{of_all} clearly enough to count as found."
@@ -98,16 +99,16 @@ def _differing(guarantee: GuaranteeSummary, examined: int, others: str) -> str:
     return f"{of_all}; {finds} at most {error} are expected to be false."
 
 
-def _surest(
+def _most_assured(
     guarantee: GuaranteeSummary, groups: Sequence[GroupSummary], top: GroupSummary, words: Words
 ) -> list[str]:
-    """Name the surest difference; only where all intervals hold at once is one chosen by them."""
-    surest = next((one for one in groups if one.rank == guarantee.surest_rank), None)
-    if guarantee.kind != "simultaneous" or surest is None or surest.rank == top.rank:
+    """Name the group of which most is assured; only intervals that hold at once can choose it."""
+    chosen = next((one for one in groups if one.rank == guarantee.surest_rank), None)
+    if guarantee.kind != "simultaneous" or chosen is None or chosen.rank == top.rank:
         return []
     return [
-        f"The difference that is surest is that for {words.target(surest)}: at least "
-        f"{assured_points(surest)}."
+        "The largest difference that chance does not explain is that for "
+        f"{words.target(chosen)}: at least {assured_points(chosen)}."
     ]
 
 
@@ -148,7 +149,8 @@ def gate_rule(summary: AuditSummary) -> str:
     if gate is None:
         return ""
     if guarantee is not None and guarantee.kind == "simultaneous":
-        return f"The gate fails if a difference is more than {size_points(gate)} for sure."
+        exceeds = f"a difference exceeds {size_points(gate)}"
+        return f"The gate fails if {exceeds} by more than chance explains."
     by_terms = summary.parameters.rank_by == "counterfactual"
     if guarantee is not None and guarantee.kind == "fdr" and not by_terms:
         return f"The gate fails if a group found differs by more than {size_points(gate)}."
@@ -156,9 +158,9 @@ def gate_rule(summary: AuditSummary) -> str:
 
 
 def assured_points(group: GroupSummary) -> str:
-    """Write what is sure of a group's difference, as points more or less often."""
+    """Write what is assured of a group's difference, as points more or less often."""
     if not group.assured:
-        return "nothing is sure"
+        return "nothing"
     low, _ = group.interval
     return how_often(group.assured if low > 0 else -group.assured)
 
@@ -191,15 +193,15 @@ def gate_sentence(
     Parameters
     ----------
     failed : bool
-        Is a difference above the gate for sure?
+        Is what is assured of a difference above the gate?
     enough : bool
-        False if the first is above it, but not for sure.
+        False if the largest is above it, but chance may explain that.
     largest : str
         What groups are ranked by.
     top : float
         The largest of it.
     sure : float or None
-        What is sure, None where nothing but `top` counts.
+        What is assured, None where nothing but `top` counts.
     gate : float
         The gate.
     kind : str or None
@@ -211,12 +213,10 @@ def gate_sentence(
     """
     first = f"the largest {largest}, {top:.3f},"
     if not enough:
-        among = (
-            f"the largest among the groups found is {sure:.3f}"
-            if kind == "fdr"
-            else f"none above it is sure; the surest is at least {sure:.3f}"
-        )
-        known = among if sure else "no difference at all is sure"
+        if kind == "fdr":
+            known = f"the largest among the groups found is {sure:.3f}" if sure else "none is found"
+        else:
+            known = f"no more than {sure:.3f} is assured" if sure else "nothing of it is assured"
         return f"Not enough evidence for the gate: {first} is above {gate:g}, but {known}."
     if not failed:
         return f"The gate passed: {first} is not above {gate:g}."
@@ -227,4 +227,4 @@ def gate_sentence(
             f"The gate failed: the largest {largest} among the groups found, {sure:.3f}, is above "
             f"{gate:g}."
         )
-    return f"The gate failed: a {largest} of at least {sure:.3f} is sure, above {gate:g}."
+    return f"The gate failed: a {largest} of at least {sure:.3f} is assured, above {gate:g}."

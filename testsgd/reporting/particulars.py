@@ -150,7 +150,7 @@ def _settings(summary: AuditSummary) -> Section:
         ("Model queries, at most", count(chosen.max_queries)),
         (f"{words.features.capitalize()} in a rule set, at most", count(chosen.max_features)),
         ("Bins", bins if words.kind == "rows" else ""),
-        ("Ranked by", chosen.rank_by if words.kind == "texts" else ""),
+        ("Ranked by", chosen.rank_by),
         ("Groups to report", count(chosen.top)),
         ("Overlap from which two groups are one finding", percent(chosen.overlap)),
         ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),

@@ -30,7 +30,6 @@ from testsgd.reporting.trust import (
     group_trust,
     guarantee_summary,
     holdout_summary,
-    interval_ends,
     rule_summary,
     sure_size,
 )
@@ -134,7 +133,7 @@ def subject_of(findings: Findings, snippets: int) -> Subject:
 
 
 def _groups(findings: Findings, subject: Subject, places: dict[int, int]) -> list[GroupSummary]:
-    """Describe the top of the ranking, the distinct groups below it, and the surest one."""
+    """Describe the top of the ranking, the distinct groups below it, and the most assured one."""
     chosen = {int(group) for group in findings.ranking[: findings.parameters.top]}
     chosen |= set(findings.distinct)
     surest = None if findings.guarantee is None else findings.guarantee.surest
@@ -146,7 +145,7 @@ def _groups(findings: Findings, subject: Subject, places: dict[int, int]) -> lis
     }
     listed = np.array(order, dtype=np.intp)
     estimates = findings.estimates.take(listed)
-    low, high = interval_ends(findings, listed)
+    low, high = findings.intervals(listed)
     assured = assured_sizes(findings, listed, low, high)
     return [
         _group(

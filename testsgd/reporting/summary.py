@@ -96,7 +96,7 @@ class CounterfactualSummary(Part):
 class GroupSummary(Part):
     """One group: who is in it and how the model treats it, compared with everybody else."""
 
-    rank: int = Field(ge=1, description="place in the ranking by score")
+    rank: int = Field(ge=1, description="place in the ranking")
     rules: list[RuleSummary] = Field(description="the rules, at most one a feature; all hold")
     text: str = Field(description="the rules as people write them")
     support: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
@@ -240,8 +240,8 @@ class Parameters(Part):
     max_queries: int = Field(description="most rows to ask the model about")
     max_features: int = Field(description="most rules in a rule set")
     bins: int | None = Field(description="overrides the data set's number of bins")
-    rank_by: Literal["score", "counterfactual"] = Field(
-        "score", description="what the groups are ranked by and the gate looks at"
+    rank_by: Literal["score", "assured", "counterfactual"] = Field(
+        "score", description="what the groups are ranked by"
     )
     top: int = Field(description="how many ranked groups the document holds")
     seed: int = Field(description="seed of every random choice")

@@ -14,7 +14,7 @@ from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.auditing import Findings
 from testsgd.auditing.text import TextFindings
 from testsgd.reporting.summary import AuditSummary
-from testsgd.reporting.trust import assured_sizes, interval_ends, q_values
+from testsgd.reporting.trust import assured_sizes, q_values
 
 GROUP_COLUMNS = (
     "rank",
@@ -130,7 +130,7 @@ def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
     for start in range(0, max(count, 1), _CHUNK):
         groups = findings.ranking[start : min(start + _CHUNK, count)]
         estimates = findings.estimates.take(groups)
-        low, high = interval_ends(findings, groups)
+        low, high = findings.intervals(groups)
         frame = pd.DataFrame(
             {
                 "rank": np.arange(start + 1, start + 1 + len(groups)),

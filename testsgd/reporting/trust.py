@@ -26,31 +26,10 @@ from testsgd.rules import Rule
 Floats = NDArray[np.float64]
 
 
-def interval_ends(findings: Findings, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Give the ends of the population intervals of some groups, with the audit's guarantee.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the audit found.
-    groups : numpy.ndarray of int
-        The groups.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of float64, shape (groups,)
-        NaN where nothing was sampled on one side. Without a guarantee they are meant for one
-        group at a time.
-    """
-    if findings.guarantee is None:
-        return findings.estimates.take(groups).population_interval(findings.parameters.confidence)
-    return findings.guarantee.interval(findings.estimates, groups)
-
-
 def assured_sizes(
     findings: Findings, groups: NDArray[np.intp], low: Floats, high: Floats
 ) -> Floats:
-    """Give what is sure of the differences of some groups: their smallest sizes.
+    """Give what is assured of the differences of some groups: their smallest sizes.
 
     Parameters
     ----------
@@ -83,7 +62,7 @@ def q_values(findings: Findings, groups: NDArray[np.intp]) -> Floats:
 
 
 def sure_size(findings: Findings) -> float | None:
-    """Give the size of difference that the audit is sure of, for the gate.
+    """Give the size of difference that the audit assures, for the gate.
 
     Parameters
     ----------
@@ -103,13 +82,9 @@ def sure_size(findings: Findings) -> float | None:
         return None
     if guarantee.kind == "simultaneous":
         return float(findings.assured)
-    if findings.parameters.rank_by != "score":
+    if findings.parameters.rank_by == "counterfactual":
         return None
-    if guarantee.q_values is None:
-        return 0.0
-    estimates = findings.estimates
-    found = guarantee.q_values <= 1 - guarantee.confidence
-    return float(estimates.score[found].max(initial=0.0))
+    return float(findings.estimates.score[guarantee.discoveries].max(initial=0.0))
 
 
 def guarantee_summary(findings: Findings, places: dict[int, int]) -> GuaranteeSummary | None:
@@ -132,7 +107,7 @@ def guarantee_summary(findings: Findings, places: dict[int, int]) -> GuaranteeSu
     sure = guarantee.sure
     if guarantee.q_values is not None:
         # The groups found are those of the q-values; an interval may fall on the other side.
-        sure = int((guarantee.q_values <= 1 - guarantee.confidence).sum())
+        sure = len(guarantee.discoveries)
     return GuaranteeSummary(
         kind=guarantee.kind,
         confidence=guarantee.confidence,

@@ -63,7 +63,7 @@ def behind_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
 
 
 def interval_confidence(summary: AuditSummary) -> str:
-    """Say how sure a population interval is, or that another note does; to stand after "says"."""
+    """Give the confidence of a population interval, or leave it to another note; follows "says"."""
     guarantee = summary.guarantee
     if guarantee is None or guarantee.kind == "per-group":
         return f", with a confidence of {number(summary.parameters.confidence)},"
@@ -105,19 +105,19 @@ def _many_groups(summary: AuditSummary, many: str) -> Note:
 
 
 def _simultaneous(guarantee: GuaranteeSummary, many: str) -> str:
-    sure = number(guarantee.confidence)
+    confidence = number(guarantee.confidence)
     text = (
-        f"The intervals allow for that: with a confidence of {sure} those of all "
+        f"The intervals allow for that: with a confidence of {confidence} those of all "
         f"{count(guarantee.groups)} groups hold at once, the first groups' too. "
     )
     if guarantee.critical is not None:
         text += (
-            f"So each is as sure as one of {guarantee.critical:.2f} standard errors, in place of "
+            f"So each has the error rate of {guarantee.critical:.2f} standard errors, in place of "
             f"{z_value(guarantee.confidence)} for a single group. "
         )
     if guarantee.method in ("max-statistic", "mixed"):
         text += (
-            "How sure they must be is seen from how far the most deviant of all groups strays in "
+            "How wide they must be is seen from how far the most deviant of all groups strays in "
             f"{count(guarantee.replicates)} bootstrap samples of the {many}. "
         )
     if guarantee.method == "mixed":
@@ -128,7 +128,7 @@ def _simultaneous(guarantee: GuaranteeSummary, many: str) -> str:
         text += "The error is shared equally by all groups (Bonferroni). "
     return (
         f"{text}What is assured of a difference is its smallest size within the interval. A "
-        "difference is sure if the interval does not reach zero. "
+        "difference is more than chance explains if the interval does not reach zero. "
     )
 
 

@@ -15,7 +15,7 @@ class GuaranteeSummary(Part):
     kind: Literal["per-group", "simultaneous", "fdr"] = Field(
         description="for one group at a time, for all groups at once, or for those that are found"
     )
-    confidence: float = Field(description="how sure it is")
+    confidence: float = Field(description="confidence with which it holds")
     method: Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"] = Field(
         description="how the intervals were made wide enough"
     )
@@ -26,8 +26,8 @@ class GuaranteeSummary(Part):
     )
     sure: int = Field(
         ge=0,
-        description="groups whose interval does not reach zero; for `fdr`, whose q-value is at "
-        "most 1 - confidence",
+        description="groups that differ by more than chance explains, with that confidence: whose "
+        "interval does not reach zero; for `fdr`, whose q-value is at most 1 - confidence",
     )
     sure_complete: bool = Field(description="false: there may be more, not all were looked at")
     surest_rank: int | None = Field(

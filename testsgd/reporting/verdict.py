@@ -76,7 +76,7 @@ def verdict(
     guarantee : GuaranteeSummary, optional
         What the population intervals hold for.
     sure_size : float, optional
-        The size of difference that is sure, which the gate then goes by; not given where groups
+        The size of difference that is assured, which the gate then goes by; not given where groups
         are taken at their scores.
     holdout : HoldoutSummary, optional
         How the rows were split.

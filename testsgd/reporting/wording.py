@@ -270,8 +270,11 @@ def how_often(difference: float) -> str:
 
 def ranked_by(summary: AuditSummary) -> str:
     """Name what the groups of an audit are ranked by."""
-    by_terms = summary.parameters.rank_by == "counterfactual"
-    return "difference by the terms alone" if by_terms else "score"
+    return {
+        "score": "score",
+        "assured": "assured size of the difference",
+        "counterfactual": "difference by the terms alone",
+    }[summary.parameters.rank_by]
 
 
 def is_nothing(difference: float) -> bool:

@@ -21,8 +21,8 @@ from testsgd.rules.axes import Axis, Number
 from testsgd.rules.contingency import Contingency
 from testsgd.rules.rule import RuleSet
 
-# Numbers in one block; 32 MB.
-_BLOCK_NUMBERS = 1 << 22
+# Numbers in one block; 2 MB, which a processor keeps at hand.
+_BLOCK_NUMBERS = 1 << 18
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Scoring: rates, margins, intervals, when to stop, and which group comes first."""
 
+from testsgd.scoring.effective import effective_size
 from testsgd.scoring.equality import equality_p_values
 from testsgd.scoring.exact_tails import clopper_pearson, exact_difference
-from testsgd.scoring.intervals import difference_interval, effective_size, wilson_interval
 from testsgd.scoring.margins import (
     WILSON_BELOW,
     Margins,
@@ -32,7 +32,6 @@ __all__ = [
     "block_of",
     "clopper_pearson",
     "confidence_sequence",
-    "difference_interval",
     "distinct_groups",
     "effective_size",
     "enough",
@@ -47,6 +46,5 @@ __all__ = [
     "score_margins",
     "sequence_margin",
     "wald_margin",
-    "wilson_interval",
     "wilson_margin",
 ]

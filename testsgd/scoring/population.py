@@ -83,7 +83,7 @@ def population_interval(
     >>> outside = Side(np.array([950]), np.array([19000]), np.array([3800]))
     >>> low, high = population_interval(inside, outside, 0.05, margin_kind="none")
     >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.155], [0.445])
+    ([0.151], [0.449])
     """
     errors = np.broadcast_to(np.asarray(error, dtype=np.float64), inside.rows.shape)
     ends = np.full((2, len(errors)), np.nan)

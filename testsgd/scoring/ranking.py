@@ -21,6 +21,7 @@ def rank_groups(
     support: NDArray[np.int64],
     rules: NDArray[np.int64],
     decided: NDArray[np.bool_],
+    first_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
     """Order groups: decided ones first, by score, ties by support, then by fewer rules.
 
@@ -28,6 +29,8 @@ def rank_groups(
     ----------
     score, support, rules, decided : numpy.ndarray, shape (groups,)
         Score, number of rows, number of rules, and whether the score is known well enough.
+    first_by : numpy.ndarray of float64, shape (groups,), optional
+        What decides before the score does, such as the assured size.
 
     Returns
     -------
@@ -42,7 +45,10 @@ def rank_groups(
     [2, 1, 0]
     """
     # Scores that are equal but for the rounding of their rates are ties.
-    return np.lexsort((rules, -support, -np.round(score, 12), ~decided))
+    keys = [rules, -support, -np.round(score, 12)]
+    if first_by is not None:
+        keys.append(-np.round(first_by, 12))
+    return np.lexsort((*keys, ~decided))
 
 
 def distinct_groups(

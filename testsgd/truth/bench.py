@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import joblib
 
-from testsgd.baselines import METHODS
+from testsgd.baselines import METHODS, check_time_limit
 from testsgd.errors import ParameterError
 from testsgd.truth.baseline_runs import BaselineRun, baselines_once
 from testsgd.truth.catalogue import POPULATIONS, population
@@ -58,7 +58,7 @@ class TruthSettings:
     Raises
     ------
     ParameterError
-        If a population or a method is unknown, or a number is too small.
+        If a population or a method is unknown or none is named, or a number is too small.
     """
 
     populations: Sequence[str] = POPULATIONS
@@ -71,6 +71,17 @@ class TruthSettings:
     jobs: int = 1
 
     def __post_init__(self) -> None:
+        for where, named, known in (
+            ("populations", self.populations, POPULATIONS),
+            ("sizes", self.sizes, SIZES),
+            ("methods", self.methods, METHODS),
+        ):
+            if not named:
+                raise ParameterError(
+                    "nothing is named",
+                    where=where,
+                    remedy=f"give some of {', '.join(str(one) for one in known)}",
+                )
         for name in self.populations:
             population(name)
         for method in self.methods:
@@ -81,7 +92,7 @@ class TruthSettings:
                     remedy=f"give one of {', '.join(METHODS)}",
                     method=method,
                 )
-        smallest = {"sizes": min(self.sizes, default=0), "runs": self.runs, "jobs": self.jobs}
+        smallest = {"sizes": min(self.sizes), "runs": self.runs, "jobs": self.jobs}
         least = {"sizes": _FEWEST_ROWS, "runs": 2, "jobs": 1}
         for where, value in smallest.items():
             if value < least[where]:
@@ -90,6 +101,7 @@ class TruthSettings:
                     where=where,
                     remedy=f"give {least[where]} or more",
                 )
+        check_time_limit(self.time_limit)
         if self.baseline_runs < 0 or self.seed < 0:
             raise ParameterError(
                 f"{min(self.baseline_runs, self.seed)} is below 0",
@@ -103,7 +115,7 @@ class TruthSettings:
 
     def baseline_runs_of(self, rows: int) -> int:
         """Give the runs of the baselines at a size."""
-        if not self.methods or rows > _MOST_BASELINE_ROWS:
+        if rows > _MOST_BASELINE_ROWS:
             return 0
         return _fewer(self.baseline_runs, rows)
 

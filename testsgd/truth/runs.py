@@ -127,7 +127,8 @@ def audit_once(
     exact = run_audit(model, table, parameters)
     # The same groups and rates with another promise: what an audit that asks for it gives.
     each = replace(exact, guarantee=per_group(exact.estimates, CONFIDENCE))
-    discovering = replace(exact, guarantee=false_discovery(exact.estimates, CONFIDENCE))
+    false_limited = false_discovery(exact.estimates, CONFIDENCE)
+    discovering = replace(exact, guarantee=false_limited)
     audits = {
         "per-group": each,
         "simultaneous": exact,
@@ -137,7 +138,7 @@ def audit_once(
         kind: _coverage(audit, population, np.arange(len(audit.rule_sets)))
         for kind, audit in audits.items()
     }
-    intervals["fdr"] = _coverage(discovering, population, _discoveries(discovering))
+    intervals["fdr"] = _coverage(discovering, population, false_limited.discoveries)
     if sampled:
         intervals |= _sampled(model, table, exact, parameters)
     wanted = planted_groups(exact, population)
@@ -160,16 +161,9 @@ def planted_groups(found: TableFindings, population: Population) -> NDArray[np.i
     return np.flatnonzero([text in texts for text in everything])
 
 
-def _intervals(found: TableFindings, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    if found.guarantee is None:
-        return found.estimates.take(groups).population_interval(CONFIDENCE)
-    low, high = found.guarantee.interval(found.estimates, groups)
-    return low, high
-
-
 def _coverage(found: TableFindings, population: Population, groups: NDArray[np.intp]) -> Coverage:
     """Compare the intervals of some groups with their true differences."""
-    low, high = _intervals(found, groups)
+    low, high = found.intervals(groups)
     true = truth_of(population).differences(found.rule_sets)[groups]
     known = ~np.isnan(low)
     covered = (low <= true + _ROUNDING) & (true - _ROUNDING <= high)
@@ -181,16 +175,9 @@ def _coverage(found: TableFindings, population: Population, groups: NDArray[np.i
     )
 
 
-def _discoveries(found: TableFindings) -> NDArray[np.intp]:
-    """Give the groups that a search at a false discovery rate of 5% reports."""
-    if found.guarantee is None or found.guarantee.q_values is None:
-        return np.zeros(0, dtype=np.intp)
-    return np.flatnonzero(found.guarantee.q_values <= 1 - CONFIDENCE)
-
-
 def _most_assured(found: TableFindings) -> Sequence[int]:
     """Give the first distinct groups by assured size."""
-    assured = assured_size(*_intervals(found, np.arange(len(found.rule_sets))))
+    assured = assured_size(*found.intervals(np.arange(len(found.rule_sets))))
     order = np.lexsort((-found.estimates.score, -assured))
     return distinct_groups(
         order[assured[order] > 0],

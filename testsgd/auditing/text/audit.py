@@ -125,6 +125,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             rule_sets.rule_counts(),
             seed_overlaps(rule_sets, difference, len(audit.texts)),
             parameters,
+            first_by=guarantee.assured_sizes if parameters.rank_by == "assured" else None,
         )
         small = small_category_sets(
             audit.mentions, min_count=audit.min_count, max_features=parameters.max_features

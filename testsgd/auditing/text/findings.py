@@ -116,7 +116,7 @@ class TextFindings(Findings):
 
     @property
     def sizes(self) -> Floats:
-        """What the groups are ranked by, in their order; NaN where it is not known."""
+        """The groups' scores, or paired differences if ranked by them; NaN where not known."""
         if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
             return np.abs(self.counterfactual.difference)
         return self.estimates.score

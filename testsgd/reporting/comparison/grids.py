@@ -14,7 +14,7 @@ from testsgd.reporting.comparison.summary import (
     MethodSummary,
     SideSummary,
 )
-from testsgd.reporting.mitigation.grids import Column, Grid, Row
+from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.wording import NOTHING, count, interval, percent, seconds, shorten, signed
 
 # Longer texts are whole further below.

@@ -12,9 +12,9 @@ from testsgd.reporting.comparison.notes import comparison_notes
 from testsgd.reporting.comparison.particulars import comparison_particulars
 from testsgd.reporting.comparison.phrases import change_sentences, figure_sentences
 from testsgd.reporting.comparison.summary import ComparisonSummary, MethodSummary
-from testsgd.reporting.mitigation.grids import Grid
-from testsgd.reporting.mitigation.phrases import sentence
+from testsgd.reporting.grid import Grid
 from testsgd.reporting.pages import page_environment
+from testsgd.reporting.sentences import sentence
 from testsgd.reporting.vocabulary import words_for
 
 _TEMPLATES = Path(__file__).parent / "templates"

@@ -7,9 +7,9 @@ from testsgd.reporting.comparison.notes import comparison_notes
 from testsgd.reporting.comparison.particulars import comparison_particulars
 from testsgd.reporting.comparison.phrases import change_sentences, figure_sentences
 from testsgd.reporting.comparison.summary import ComparisonSummary, MethodSummary
+from testsgd.reporting.grid import Grid, grid_markdown
 from testsgd.reporting.markup import cells, escape, folded, table
-from testsgd.reporting.mitigation.grids import Grid
-from testsgd.reporting.mitigation.phrases import sentence
+from testsgd.reporting.sentences import sentence
 from testsgd.reporting.wording import moment
 
 TEXT_LIMIT = 160
@@ -66,18 +66,4 @@ def _method(method: MethodSummary) -> list[str]:
 
 
 def _table(grid: Grid) -> str:
-    right = [
-        place for place, column in enumerate(grid.columns) if column.kind in ("number", "strong")
-    ]
-    rows = []
-    for row in grid.rows:
-        texts = []
-        for text, column in zip(row.cells, grid.columns, strict=True):
-            written = escape(text, TEXT_LIMIT)
-            if column.kind == "name":
-                written = f"**{written}**" if row.emphasis else written
-                written += f" ({escape(row.note)})" if row.note else ""
-                written += f"<br>{escape(row.about, TEXT_LIMIT)}" if row.about else ""
-            texts.append(written)
-        rows.append(texts)
-    return table([column.heading for column in grid.columns], rows, right=right)
+    return grid_markdown(grid, TEXT_LIMIT, about=True)

@@ -39,10 +39,10 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
         ),
         Note(
             "Intervals",
-            "Only the audit says how sure its differences are: its intervals hold, with "
-            f"{share(settings.confidence)} confidence, {HOLDS_FOR[settings.guarantee]}. They are "
-            "of the difference behind the score, over rows and small changes of them. Of what the "
-            "other methods found some is chance, the more the fewer rows a group has.",
+            "Only the audit says what of its differences chance may explain: its intervals hold, "
+            f"with {share(settings.confidence)} confidence, {HOLDS_FOR[settings.guarantee]}. They "
+            "are of the difference behind the score, over rows and small changes of them. Of what "
+            "the other methods found some is chance, the more the fewer rows a group has.",
         ),
         Note(
             "The same finding",

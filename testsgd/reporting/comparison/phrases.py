@@ -6,7 +6,7 @@ from testsgd.reporting.comparison.summary import (
     FigureSummary,
     MethodSummary,
 )
-from testsgd.reporting.mitigation.phrases import sentence
+from testsgd.reporting.sentences import capital, sentence
 from testsgd.reporting.wording import MINUS, NOTHING, count, percent
 
 # The audit's short name among the methods.
@@ -78,11 +78,6 @@ def _features(text: str) -> str:
         if text == "all sensitive features"
         else f"only {text.removesuffix(' alone')}"
     )
-
-
-def capital(text: str) -> str:
-    """Begin a text with a capital."""
-    return text[:1].upper() + text[1:]
 
 
 def nearness(value: float) -> str:

@@ -64,6 +64,10 @@ def comparison_verdict(
 def _headline(methods: Sequence[MethodSummary]) -> str:
     audit = next(method for method in methods if method.method == AUDIT)
     others = [method for method in methods if method.method != AUDIT and method.compared]
+    if not others and not audit.findings:
+        return (
+            "The audit found no group, so there is nothing to compare other methods' findings with."
+        )
     if not others:
         return (
             f"The audit found {plural(len(audit.findings), 'distinct group')}; no other method "
@@ -114,17 +118,17 @@ def _first_group(
 
 
 def _interval(first: ComparedFindingSummary, settings: ComparisonSettings) -> list[str]:
-    """Say how sure the difference of the audit's first group is."""
+    """Give the interval of the difference of the audit's first group."""
     if first.interval is None:
         return []
     low, high = first.interval
-    sure = (
+    reading = (
         "which leaves out no difference" if low > 0 or high < 0 else "so there may be no difference"
     )
     return [
         f"In the population, with {share(settings.confidence)} confidence "
         f"{HOLDS_FOR[settings.guarantee]}, its score's difference is {interval(first.interval)} "
-        f"points, {sure}."
+        f"points, {reading}."
     ]
 
 

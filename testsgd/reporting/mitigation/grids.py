@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
-
+from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.mitigation.phrases import (
     accuracy,
     accuracy_change,
@@ -14,7 +12,6 @@ from testsgd.reporting.mitigation.phrases import (
     largest_mean,
     method,
     score,
-    sentence,
     spread_changes,
     spread_scores,
     weight,
@@ -25,56 +22,22 @@ from testsgd.reporting.mitigation.summary import (
     AuditChange,
     CandidateSummary,
     ComparisonSummary,
-    GroupChange,
     MitigationSummary,
     RatesSummary,
     SamplesSummary,
     Spread,
     TargetSummary,
 )
+from testsgd.reporting.sentences import sentence
 from testsgd.reporting.vocabulary import words_for
 from testsgd.reporting.wording import NOTHING, count, interval, percent, points, seconds, signed
 from testsgd.reporting.words import Words
-
-Kind = Literal["text", "name", "number", "strong"]
 
 _STATUS_TEXTS = {
     "not_installed": "not installed",
     "not_possible": "not possible",
     "failed": "failed",
 }
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its heading, and what stands in it; `name` heads its row."""
-
-    heading: str
-    kind: Kind = "text"
-
-
-@dataclass(frozen=True)
-class Row:
-    """Cells of a table; `emphasis` marks the row that the eye should find.
-
-    `note` is a word beside the row's name, `about` a sentence below it. If the name is that of a
-    group, `group` has its rules.
-    """
-
-    cells: tuple[str, ...]
-    emphasis: bool = False
-    note: str = ""
-    about: str = ""
-    group: GroupChange | None = None
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table as plain texts, not escaped for any view."""
-
-    label: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...] = field(default=())
 
 
 def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from testsgd.reporting.grid import Grid
 from testsgd.reporting.mitigation import drawings, grids, phrases
 from testsgd.reporting.mitigation.answers import answers
 from testsgd.reporting.mitigation.notes import mitigation_notes
@@ -28,7 +29,7 @@ class _Target:
     target: TargetSummary
     spread: TargetSpread
     rows: tuple[drawings.GapRows, drawings.GapRows]
-    grid: grids.Grid
+    grid: Grid
 
 
 def render_mitigation_html(summary: MitigationSummary) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from testsgd.reporting.grid import Grid, grid_markdown
 from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.mitigation.answers import answers
 from testsgd.reporting.mitigation.grids import (
-    Grid,
     comparisons_grid,
     groups_grid,
     runs_grid,
@@ -14,8 +14,9 @@ from testsgd.reporting.mitigation.grids import (
 )
 from testsgd.reporting.mitigation.notes import mitigation_notes
 from testsgd.reporting.mitigation.particulars import mitigation_particulars
-from testsgd.reporting.mitigation.phrases import STATUS_NAMES, method, sentence
+from testsgd.reporting.mitigation.phrases import STATUS_NAMES, method
 from testsgd.reporting.mitigation.summary import MitigationSummary
+from testsgd.reporting.sentences import sentence
 from testsgd.reporting.vocabulary import words_for
 from testsgd.reporting.wording import moment, plural, size_points
 
@@ -112,20 +113,5 @@ def _meaning(summary: MitigationSummary) -> list[str]:
 
 
 def _table(grid: Grid) -> str:
-    right = [
-        place for place, column in enumerate(grid.columns) if column.kind in ("number", "strong")
-    ]
-    rows = [
-        [
-            _cell(cell, row.emphasis and column.kind in ("strong", "name"))
-            + (f" ({row.note})" if row.note and column.kind == "name" else "")
-            for cell, column in zip(row.cells, grid.columns, strict=True)
-        ]
-        for row in grid.rows
-    ]
-    return table([column.heading for column in grid.columns], rows, right=right)
-
-
-def _cell(text: str, strong: bool) -> str:
-    written = escape(text, TEXT_LIMIT)
-    return f"**{written}**" if strong and written else written
+    # What is said about a row stands in a list below.
+    return grid_markdown(grid, TEXT_LIMIT, about=False)

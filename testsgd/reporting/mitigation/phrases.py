@@ -142,18 +142,6 @@ def method(name: str, *, first: bool = False) -> str:
     return words[:1].upper() + words[1:] if first else words
 
 
-def sentence(text: str) -> str:
-    """Write a phrase as a sentence; a sentence stays as it is.
-
-    Examples
-    --------
-    >>> sentence("weights of the training rows")
-    'Weights of the training rows.'
-    """
-    end = "" if text.endswith((".", "!", "?")) or not text else "."
-    return f"{text[:1].upper()}{text[1:]}{end}"
-
-
 def times(factor: float | None) -> str:
     """Write by which factor a score shrank; empty where that says nothing.
 

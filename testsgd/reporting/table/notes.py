@@ -17,6 +17,8 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
     """Explain the numbers of an audit of rows, in the order in which a reader needs them."""
     label = summary.data.label.favourable
     overlap = percent(summary.parameters.overlap)
+    assured = summary.parameters.rank_by == "assured"
+    by = "its smallest size within the interval" if assured else "it"
     return (
         Note(
             "Rate",
@@ -29,7 +31,7 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
             "The difference is the rate in the group minus the rate outside it. A negative "
             "difference means that the group is given the favourable label less often. Outside are "
             "all other rows, not a chosen reference group. The score is the difference without its "
-            "sign. One point is one percentage point.",
+            f"sign; groups are ranked by {by}. One point is one percentage point.",
         ),
         sampling_margin_note(
             summary,

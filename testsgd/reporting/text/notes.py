@@ -16,7 +16,11 @@ from testsgd.reporting.wording import percent, series
 def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
     """Explain the numbers of an audit of texts, in the order in which a reader needs them."""
     label = summary.data.label.favourable
-    by_score = summary.parameters.rank_by == "score"
+    by = {
+        "score": "it",
+        "assured": "its smallest size within the interval",
+        "counterfactual": "the difference of the terms alone",
+    }[summary.parameters.rank_by]
     overlap = percent(summary.parameters.overlap)
     return (
         Note(
@@ -39,8 +43,7 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
             "Outside are all texts that do not contain all terms of the group, also texts that "
             "mention none at all. So the difference mixes what the terms do with what texts that "
             "mention such terms are about. The score is the difference without its sign; groups "
-            f"are ranked by {'it' if by_score else 'the difference of the terms alone'}. One point "
-            "is one percentage point.",
+            f"are ranked by {by}. One point is one percentage point.",
         ),
         Note("The terms alone", _counterfactual(summary)),
         Note(
