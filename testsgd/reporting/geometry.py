@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from testsgd.reporting.labels import Label as Label
-from testsgd.reporting.labels import place_labels as place_labels
 from testsgd.reporting.summary import (
     CounterfactualSummary,
     FeatureRates,

@@ -104,7 +104,7 @@ class TextFindings(Findings):
 
     @property
     def assured(self) -> float:
-        """The largest size that what groups are ranked by has for sure; 0 if none has one.
+        """The largest size that chance leaves of what groups are ranked by; 0 if of none.
 
         It is from the paired intervals if groups are ranked by paired differences.
         """

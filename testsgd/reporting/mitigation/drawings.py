@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from testsgd.reporting.geometry import Label, Scale, Side, Whisker, linear_scale, place_labels
+from testsgd.reporting.geometry import Scale, Side, Whisker, linear_scale
+from testsgd.reporting.labels import Label, place_labels
 from testsgd.reporting.mitigation.phrases import (
     FEW,
     KINDS,
