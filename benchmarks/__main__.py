@@ -1,6 +1,8 @@
 """Run every case in a process of its own and write docs/benchmarks.md.
 
-``python -m benchmarks CASE`` runs one case and prints its rows as JSON.
+``python -m benchmarks --only CASE,CASE`` runs some of them and takes the rows of the others from
+the last runs, which are kept in benchmarks/results.json. ``python -m benchmarks CASE`` runs one
+case and prints its rows as JSON.
 """
 
 from __future__ import annotations
@@ -15,18 +17,40 @@ from pathlib import Path
 _ON_TWO_PROCESSORS = ("reviews-", "text-")
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+RESULTS = Path(__file__).resolve().parent / "results.json"
 
 
 def main() -> None:
-    """Run one case, or all."""
-    if len(sys.argv) > 1:
-        from benchmarks.cases import CASES
+    """Run one case, some, or all."""
+    match sys.argv[1:]:
+        case []:
+            _write(None)
+        case ["--only", names]:
+            _write(set(names.split(",")))
+        case [name] if not name.startswith("-"):
+            from benchmarks.cases import CASES
 
-        print(json.dumps(CASES[sys.argv[1]]()))
-        return
+            print(json.dumps(CASES[name]()))
+        case _:
+            sys.exit(__doc__)
+
+
+def _write(only: set[str] | None) -> None:
     from benchmarks.page import render
 
-    PAGE.write_text(render(_run, str(date.today())), encoding="utf-8")
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+
+    def rows_of(case: str) -> list[list[str]]:
+        if only is None or case in only or case not in kept:
+            kept[case] = {"day": str(date.today()), "rows": _run(case)}
+            RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        rows: list[list[str]] = kept[case]["rows"]
+        return rows
+
+    text = render(rows_of)
+    days = sorted({entry["day"] for entry in kept.values()})
+    span = days[0] if len(days) == 1 else f"days from {days[0]} to {days[-1]}"
+    PAGE.write_text(text.replace("{days}", span), encoding="utf-8")
     print(f"Written: {PAGE}")
 
 

@@ -10,11 +10,12 @@ from benchmarks.measure import machine
 Rows = list[list[str]]
 
 
-def render(run: Callable[[str], Rows], day: str) -> str:
+def render(run: Callable[[str], Rows]) -> str:
     """Write the page, running each case when its table comes."""
     parts = [
         "# Benchmarks",
-        f"Made by `make bench` (that is `python -m benchmarks`) on {day}; do not edit by hand.",
+        # The days are known when all cases are.
+        "Made by `make bench` (that is `python -m benchmarks`) on {days}; do not edit by hand.",
         f"Machine: {machine()}.",
         "Each case runs in a process of its own, with the model and the data loaded. Times are "
         "medians of several runs with the fastest and the slowest in brackets; ratios are between "
