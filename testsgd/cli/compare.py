@@ -77,7 +77,7 @@ def compare(
     from testsgd import api, results
 
     wanted = listed(formats)
-    results.check_comparison_formats(wanted)
+    results.check_document_formats(wanted)
     with progress_bar(quiet) as progress:
         result = api.compare(
             model,

@@ -211,7 +211,7 @@ def mitigate(
     from testsgd.data import load_specification
 
     wanted = listed(formats)
-    results.check_mitigation_formats(wanted)
+    results.check_document_formats(wanted)
     specification = load_specification(dataset)
     name = f"{specification.name}-mitigated"
     files = _Files(out or Path("reports") / name, model_out or Path("models") / name, export)

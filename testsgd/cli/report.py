@@ -14,7 +14,9 @@ from testsgd.cli.options import QuietOption, VerboseOption, listed
 def report(
     result: Annotated[
         Path,
-        typer.Argument(metavar="RESULT.json", help="The JSON result of an audit or a mitigation."),
+        typer.Argument(
+            metavar="RESULT.json", help="The JSON result of an audit, a mitigation or a comparison."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: the result's own)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pandas as pd
 
@@ -23,15 +24,16 @@ from testsgd.reporting import (
     write_csv,
     write_parquet,
 )
-from testsgd.results.files import check_known, read_source, write_views
+from testsgd.results.document_result import DOCUMENT_FORMATS, DocumentResult
+from testsgd.results.files import check_known
 
-FORMATS = ("html", "md", "json", "csv", "parquet")
+FORMATS = (*DOCUMENT_FORMATS, "csv", "parquet")
 
 # These views hold all groups, so they are written from the findings.
 _ALL_GROUPS = {"csv": write_csv, "parquet": write_parquet}
 
 
-class AuditResult:
+class AuditResult(DocumentResult[AuditSummary]):
     """The result of an audit; every view of it is rendered from one summary.
 
     Parameters
@@ -49,8 +51,11 @@ class AuditResult:
         As given.
     """
 
+    _renderers: ClassVar = {"html": render_html, "md": render_markdown, "json": render_json}
+    _reader = staticmethod(read_summary)
+
     def __init__(self, summary: AuditSummary, findings: Findings | None = None) -> None:
-        self.summary = summary
+        super().__init__(summary)
         self.findings = findings
 
     @property
@@ -71,42 +76,7 @@ class AuditResult:
         groups = self.groups
         return groups[groups["distinct"].astype(bool)]
 
-    def to_json(self) -> str:
-        """Give the summary as JSON text, after the schema ``testsgd.audit/1``."""
-        return render_json(self.summary)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        return render_html(self.summary)
-
-    def to_markdown(self) -> str:
-        """Give the report as Markdown."""
-        return render_markdown(self.summary)
-
-    @classmethod
-    def from_json(cls, source: str | Path) -> AuditResult:
-        """Read a result back.
-
-        Parameters
-        ----------
-        source : str or path-like
-            JSON text, or the path of a file that holds it.
-
-        Returns
-        -------
-        AuditResult
-
-        Raises
-        ------
-        ResultError
-            If it is no result of an audit.
-        """
-        text, where = read_source(source)
-        return cls(read_summary(text, where=where))
-
-    def write(
-        self, folder: str | Path, formats: Sequence[str] = ("html", "md", "json")
-    ) -> list[Path]:
+    def write(self, folder: str | Path, formats: Sequence[str] = DOCUMENT_FORMATS) -> list[Path]:
         """Write views of the result into a folder, each file whole or not at all.
 
         Parameters
@@ -136,13 +106,12 @@ class AuditResult:
                     where="format",
                     remedy="run the audit again with that format",
                 )
-        texts = {"html": self.to_html, "md": self.to_markdown, "json": self.to_json}
         writers = (
             {item: partial(write, self.findings) for item, write in _ALL_GROUPS.items()}
             if self.findings is not None
             else {}
         )
-        return write_views(folder, formats, texts, writers)
+        return self._write(folder, formats, writers)
 
     def __repr__(self) -> str:
         return f"<AuditResult of {self.summary.data.name!r}: {self.verdict.headline}>"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.errors import ParameterError
 from testsgd.reporting import (
@@ -15,17 +14,15 @@ from testsgd.reporting import (
     render_mitigation_json,
     render_mitigation_markdown,
 )
-from testsgd.results.files import check_known, read_source, write_views
+from testsgd.results.document_result import DocumentResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from testsgd.mitigation import MitigationOutcome
 
-MITIGATION_FORMATS = ("html", "md", "json")
 
-
-class MitigationResult:
+class MitigationResult(DocumentResult[MitigationSummary]):
     """The result of a mitigation; every view of it is rendered from one summary.
 
     Parameters
@@ -44,10 +41,17 @@ class MitigationResult:
         As given.
     """
 
+    _renderers: ClassVar = {
+        "html": render_mitigation_html,
+        "md": render_mitigation_markdown,
+        "json": render_mitigation_json,
+    }
+    _reader = staticmethod(read_mitigation_summary)
+
     def __init__(
         self, summary: MitigationSummary, outcome: MitigationOutcome | None = None
     ) -> None:
-        self.summary = summary
+        super().__init__(summary)
         self.outcome = outcome
 
     @property
@@ -86,63 +90,6 @@ class MitigationResult:
         """
         return self._outcome("model").write_model(Path(folder))
 
-    def to_json(self) -> str:
-        """Give the summary as JSON text, after the schema ``testsgd.mitigation/1``."""
-        return render_mitigation_json(self.summary)
-
-    def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        return render_mitigation_html(self.summary)
-
-    def to_markdown(self) -> str:
-        """Give the report as Markdown."""
-        return render_mitigation_markdown(self.summary)
-
-    @classmethod
-    def from_json(cls, source: str | Path) -> MitigationResult:
-        """Read a result back.
-
-        Parameters
-        ----------
-        source : str or path-like
-            JSON text, or the path of a file that holds it.
-
-        Returns
-        -------
-        MitigationResult
-
-        Raises
-        ------
-        ResultError
-            If it is no result of a mitigation.
-        """
-        text, where = read_source(source)
-        return cls(read_mitigation_summary(text, where=where))
-
-    def write(self, folder: str | Path, formats: Sequence[str] = MITIGATION_FORMATS) -> list[Path]:
-        """Write views of the result into a folder, each file whole or not at all.
-
-        Parameters
-        ----------
-        folder : path-like
-            Made if it is not there.
-        formats : sequence of {"html", "md", "json"}
-            Which views.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files written.
-
-        Raises
-        ------
-        ParameterError
-            If a format is unknown.
-        """
-        check_mitigation_formats(formats)
-        texts = {"html": self.to_html, "md": self.to_markdown, "json": self.to_json}
-        return write_views(folder, formats, texts, {})
-
     def __repr__(self) -> str:
         return f"<MitigationResult of {self.summary.data.name!r}: {self.verdict.headline}>"
 
@@ -154,8 +101,3 @@ class MitigationResult:
                 remedy="run the mitigation again",
             )
         return self.outcome
-
-
-def check_mitigation_formats(formats: Sequence[str]) -> None:
-    """Raise an error if a format of a mitigation's reports is unknown."""
-    check_known(formats, MITIGATION_FORMATS)
