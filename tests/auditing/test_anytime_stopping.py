@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import made_up_texts
 import numpy as np
@@ -67,8 +68,8 @@ def replay(answers: NDArray[np.int64], parameters: AuditParameters) -> NDArray[n
     return sample_until_certain(ask, parameters, share=answers.size)
 
 
-def anytime(**parameters: float) -> AuditParameters:
-    return AuditParameters(sampling="independent", interval="anytime", **parameters)  # type: ignore[arg-type]
+def anytime(**parameters: Any) -> AuditParameters:
+    return AuditParameters(sampling="independent", interval="anytime", **parameters)
 
 
 @pytest.mark.parametrize("rates", [(0.5, 0.5), (0.02, 0.3), (0.0, 1.0), (0.9, 0.05)])

@@ -86,9 +86,9 @@ def test_no_set_of_cells_scores_higher(seed):
 
 @aif360
 def test_the_same_seed_finds_the_same_and_leaves_the_shared_generator_alone():
-    before = np.random.get_state()  # noqa: NPY002
+    before = np.random.get_state()  # noqa: NPY002 - the state that AIF360 seeds
     first, second = BiasScan().run(random_people(1)), BiasScan().run(random_people(1))
-    after = np.random.get_state()  # noqa: NPY002
+    after = np.random.get_state()  # noqa: NPY002 - the state that AIF360 seeds
     assert [item.text for item in first.findings] == [item.text for item in second.findings]
     assert np.array_equal(before[1], after[1])
 

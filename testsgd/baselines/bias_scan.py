@@ -131,7 +131,7 @@ class BiasScan:
             {str(place): coordinates[:, place] for place in range(len(subject.axes))}
         )
         # The scan seeds the generator that all of numpy shares.
-        state = np.random.get_state()  # noqa: NPY002
+        state = np.random.get_state()  # noqa: NPY002 - AIF360 draws from it
         try:
             with self._calls():
                 found, score = scanner.scan(
@@ -143,7 +143,7 @@ class BiasScan:
                     seed=subject.seed,
                 )
         finally:
-            np.random.set_state(state)  # noqa: NPY002
+            np.random.set_state(state)  # noqa: NPY002 - as it was
         cells = {int(name): sorted(int(cell) for cell in values) for name, values in found.items()}
         return {
             place: cells[place]

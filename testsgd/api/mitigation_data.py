@@ -1,0 +1,301 @@
+"""What a mitigation needs of its rows or texts: examples, a split, an audit, and their source."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd._version import __version__
+from testsgd.api.given import (
+    Specification,
+)
+from testsgd.api.saved_audit import (
+    check_same_audit,
+    check_same_data,
+    check_same_model,
+)
+from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
+from testsgd.auditing.text import run_text_audit
+from testsgd.data import (
+    SensitiveTerms,
+    Table,
+    Texts,
+    table_fingerprint,
+    texts_fingerprint,
+)
+from testsgd.mitigation import (
+    DataSplit,
+    Material,
+    MitigationParameters,
+    TableMaterial,
+    Target,
+    TextMaterial,
+    choose_targets,
+    comparison_parameters,
+)
+from testsgd.models import (
+    Examples,
+    LoadedModel,
+    Split,
+    binary_labels,
+    split_examples,
+)
+from testsgd.reporting import AuditSummary
+
+
+class MitigationInputs(ABC):
+    """What a mitigation is given, checked.
+
+    Parameters
+    ----------
+    specification : DatasetSpecification or TextSpecification
+        What the data are.
+    loaded : LoadedModel
+        The model.
+    summary : AuditSummary or None
+        The audit that was saved, if there is one.
+    settings : MitigationParameters
+        What to do.
+    audit_settings : AuditParameters
+        How audits are made.
+    """
+
+    # What the data consist of.
+    one = "row"
+
+    def __init__(
+        self,
+        specification: Specification,
+        loaded: LoadedModel[Any],
+        summary: AuditSummary | None,
+        settings: MitigationParameters,
+        audit_settings: AuditParameters,
+    ) -> None:
+        self.specification = specification
+        self.loaded = loaded
+        self.summary = summary
+        self.settings = settings
+        self.audit_settings = comparison_parameters(audit_settings)
+        if summary is not None:
+            check_same_data(summary, self.audited_fingerprint())
+            check_same_model(summary, name=loaded.model.name, file_sha256=loaded.file_sha256)
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Give the sha256 of all the data, as a model card names it."""
+
+    @abstractmethod
+    def audited_fingerprint(self) -> str:
+        """Give the sha256 of what is audited, as an audit names it."""
+
+    @cached_property
+    def labels(self) -> NDArray[np.bool_]:
+        """Which of the data have the favourable label.
+
+        Raises
+        ------
+        DataError
+            If there are no labels.
+        """
+        found = binary_labels(
+            self._known_labels(), self.specification.label, one=self.one, source=self._source
+        )
+        return found.astype(bool)
+
+    @property
+    @abstractmethod
+    def _source(self) -> str:
+        """What to call the data in a message."""
+
+    @abstractmethod
+    def _known_labels(self) -> NDArray[np.object_] | None:
+        """Give the labels as the data have them."""
+
+    @abstractmethod
+    def examples(self, places: NDArray[np.intp]) -> Examples:
+        """Give some of the data with their labels."""
+
+    def training(self, split: DataSplit) -> Examples:
+        """Give what a model is trained on."""
+        return self.examples(split.parts.train)
+
+    @abstractmethod
+    def material(self, targets: tuple[Target, ...], split: DataSplit) -> Material:
+        """Put the data together with the targets."""
+
+    @abstractmethod
+    def _audit(self, progress: Progress | None) -> Findings:
+        """Audit the model."""
+
+    @abstractmethod
+    def _split(self, seed: int) -> Split:
+        """Split the data as a training with this seed does."""
+
+    def audit(self, progress: Progress | None = None) -> Findings:
+        """Audit the model, and check that it is the audit that was saved."""
+        findings = self._audit(progress)
+        if self.summary is not None:
+            check_same_audit(self.summary, findings)
+        return findings
+
+    def targets(self, findings: Findings) -> tuple[Target, ...]:
+        """Choose the groups that the user asked for."""
+        return choose_targets(findings, self.settings)
+
+    def split(self) -> DataSplit:
+        """Split the data as the model's own training did, if its card says how."""
+        card = self.loaded.card
+        seed = card.get("seed")
+        if isinstance(seed, int) and card.get("data fingerprint") == self.fingerprint():
+            return DataSplit(
+                self._split(seed),
+                f"as in the training of the original, by its model card (seed {seed})",
+            )
+        return DataSplit(
+            self._split(self.settings.seed),
+            f"drawn with seed {self.settings.seed}",
+            warning=f"Which {self.one}s the original model was trained on is not known. If the "
+            f"held-out {self.one}s were among them, its accuracy there would flatter it; so a "
+            "model that is fitted anew is compared with the original fitted to the training "
+            f"{self.one}s alone.",
+            known=False,
+        )
+
+    def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
+        """Say what work this is, for the journal."""
+        return {
+            "version": __version__,
+            "settings": asdict(self.settings),
+            "audit": {
+                name: value for name, value in asdict(findings.parameters).items() if name != "jobs"
+            },
+            "data": self.fingerprint(),
+            "model": [findings.model_fingerprint, self.loaded.file_sha256],
+            "targets": [target.rule_set.text for target in targets],
+        }
+
+
+class RowInputs(MitigationInputs):
+    """Rows of a table."""
+
+    def __init__(
+        self,
+        table: Table,
+        loaded: LoadedModel[Any],
+        summary: AuditSummary | None,
+        settings: MitigationParameters,
+        audit_settings: AuditParameters,
+    ) -> None:
+        self.table = table
+        super().__init__(table.specification, loaded, summary, settings, audit_settings)
+
+    def fingerprint(self) -> str:
+        """Give the sha256 of the rows."""
+        return table_fingerprint(self.table)
+
+    def audited_fingerprint(self) -> str:
+        """Give the sha256 of the rows: all of them are audited."""
+        return self.fingerprint()
+
+    @property
+    def _source(self) -> str:
+        return self.table.source or "the data"
+
+    def _known_labels(self) -> NDArray[np.object_] | None:
+        labels = self.table.labels
+        return None if labels is None else labels.to_numpy(dtype=object)
+
+    def examples(self, places: NDArray[np.intp]) -> Examples:
+        """Give some rows with their labels."""
+        return Examples(self.table.frame.iloc[places], self.labels[places])
+
+    def material(self, targets: tuple[Target, ...], split: DataSplit) -> TableMaterial:
+        """Put the rows together with the targets."""
+        return TableMaterial(self.table, self.labels, split, targets, self.audit_settings)
+
+    def _audit(self, progress: Progress | None) -> Findings:
+        return run_audit(self.loaded, self.table, self.audit_settings, progress=progress)
+
+    def _split(self, seed: int) -> Split:
+        return split_examples(
+            self.labels.astype(np.float32),
+            seed,
+            one="row",
+            source=self._source,
+        )
+
+
+class TextInputs(MitigationInputs):
+    """Texts."""
+
+    one = "text"
+
+    def __init__(
+        self,
+        texts: Texts,
+        terms: SensitiveTerms,
+        loaded: LoadedModel[Any],
+        summary: AuditSummary | None,
+        settings: MitigationParameters,
+        audit_settings: AuditParameters,
+    ) -> None:
+        self.texts = texts
+        self.terms = terms
+        only = texts.training_only
+        self.audited = texts if only is None else texts.take(np.flatnonzero(~only))
+        super().__init__(texts.specification, loaded, summary, settings, audit_settings)
+
+    def fingerprint(self) -> str:
+        """Give the sha256 of all texts."""
+        return texts_fingerprint(self.texts)
+
+    def audited_fingerprint(self) -> str:
+        """Give the sha256 of all texts but those that are for training only."""
+        return texts_fingerprint(self.audited)
+
+    @property
+    def _source(self) -> str:
+        return self.texts.source or "the data"
+
+    def _known_labels(self) -> NDArray[np.object_] | None:
+        return self.texts.labels
+
+    def examples(self, places: NDArray[np.intp]) -> Examples:
+        """Give some texts with their labels."""
+        texts = tuple(self.texts.texts[place] for place in places.tolist())
+        return Examples(texts, self.labels[places])
+
+    def training(self, split: DataSplit) -> Examples:
+        """Give the texts to train on: not those for training only, which are learnt already.
+
+        Made-up texts by the thousand would take most of the time and teach nothing new.
+        """
+        places, only = split.parts.train, self.texts.training_only
+        return self.examples(places if only is None else places[~only[places]])
+
+    def material(self, targets: tuple[Target, ...], split: DataSplit) -> TextMaterial:
+        """Put the texts together with the targets."""
+        return TextMaterial(
+            self.texts, self.terms, self.labels, split, targets, self.audit_settings
+        )
+
+    def _audit(self, progress: Progress | None) -> Findings:
+        return run_text_audit(
+            self.loaded, self.audited, self.terms, self.audit_settings, progress=progress
+        )
+
+    def _split(self, seed: int) -> Split:
+        return split_examples(
+            self.labels.astype(np.float32),
+            seed,
+            one="text",
+            source=self._source,
+            parts=self.texts.parts,
+            clusters=self.texts.clusters,
+            training_only=self.texts.training_only,
+        )
