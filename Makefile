@@ -10,6 +10,8 @@ TEXTS   := wiki imdb tweets
 TRAIN   := $(addprefix train-,demo $(REAL) $(TEXTS))
 RETRAIN := $(addprefix retrain-,demo $(REAL) $(TEXTS))
 COMPARE := $(addprefix compare-,demo $(REAL))
+# Those of crime are shares, of which there is no list to compare.
+CERTIFY := $(addprefix certify-,demo $(filter-out crime,$(REAL)))
 
 # make imdb LIMIT=2000 trains on and audits a random sample; SNIPPETS=0 leaves the texts out of the
 # report, as in the published reports of this repository.
@@ -20,20 +22,34 @@ SAMPLE   := $(if $(LIMIT),--limit $(LIMIT))
 # make retrain-census OPTIONS="--group 2 --runs 1" says which group to help, and how.
 OPTIONS  ?=
 
-# Seconds that each method of make compare-NAME may take.
+# Seconds that each method of make compare-NAME, or all of make certify-NAME, may take.
 TIME_LIMIT ?=
 
+# What make certify-NAME takes for protected, and how many processors it works on.
+JOBS      ?=
+PROTECTED ?=
+PROTECTED_demo   := race
+PROTECTED_census := race
+PROTECTED_bank   := age
+PROTECTED_credit := gender
+PROTECTED_compas := race
+PROTECTED_law    := race1
+
+# The folder of the networks that Fairify and FairQuant were published with (AC-1.h5, ...).
+NETWORKS ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help audit test lint docs bench schemas reports clean retrain compare \
-	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE)
+.PHONY: help audit test lint docs bench schemas reports clean retrain compare certify certify-fairify \
+	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@for name in $(REAL); do printf "  make %-14s Audit the committed network on %s\n" $$name $$name; done
-	@for name in $(TEXTS); do printf "  make %-14s Train a network on the texts of %s and audit it\n" $$name $$name; done
-	@for name in demo $(REAL) $(TEXTS); do printf "  make %-14s Train the network on %s anew\n" train-$$name $$name; done
-	@for name in demo $(REAL); do printf "  make %-14s Compare the audit with other methods on %s\n" compare-$$name $$name; done
-	@for name in demo $(REAL) $(TEXTS); do printf "  make %-14s Retrain the network of %s against its worst group\n" retrain-$$name $$name; done
+	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@for name in $(REAL); do printf "  make %-15s Audit the committed network on %s\n" $$name $$name; done
+	@for name in $(TEXTS); do printf "  make %-15s Train a network on the texts of %s and audit it\n" $$name $$name; done
+	@for name in demo $(REAL) $(TEXTS); do printf "  make %-15s Train the network on %s anew\n" train-$$name $$name; done
+	@for name in demo $(REAL); do printf "  make %-15s Compare the audit with other methods on %s\n" compare-$$name $$name; done
+	@for name in $(CERTIFY:certify-%=%); do printf "  make %-15s Prove how fair the network of %s is to individuals\n" certify-$$name $$name; done
+	@for name in demo $(REAL) $(TEXTS); do printf "  make %-15s Retrain the network of %s against its worst group\n" retrain-$$name $$name; done
 
 # One environment for everything; it is made again when the requirements change.
 $(VENV)/installed: pyproject.toml
@@ -99,8 +115,31 @@ $(COMPARE): $(VENV)/installed
 	@$(BIN)/testsgd compare $(@:compare-%=%) $(addprefix --time-limit ,$(TIME_LIMIT)) \
 		--out $(OUT)/$(@:compare-%=%)-comparison
 
+certify: $(VENV)/installed ## Certify the networks of data sets of rows, one after the other
+	@$(MAKE) --no-print-directory --keep-going $(CERTIFY)
+
+# make certify-census PROTECTED=race,gender TIME_LIMIT=600; a gate such as OPTIONS="--max-unfair 0.05".
+$(CERTIFY): $(VENV)/installed
+	@$(BIN)/testsgd certify $(or $(wildcard $(MODELS)/$(@:certify-%=%)/model.keras),$(@:certify-%=%)) \
+		--domain $(@:certify-%=%) --protected $(or $(PROTECTED),$(PROTECTED_$(@:certify-%=%))) \
+		$(addprefix --time ,$(TIME_LIMIT)) $(addprefix --jobs ,$(JOBS)) $(OPTIONS) \
+		--out $(OUT)/$(@:certify-%=%)-certified
+
+FAIRIFY := $(sort $(basename $(notdir $(wildcard $(NETWORKS)/*.h5))))
+DOMAIN_AC     := fairify/adult
+DOMAIN_BM     := fairify/bank
+DOMAIN_GC     := fairify/german
+DOMAIN_compas := fairify/compas
+
+certify-fairify: $(VENV)/installed ## Certify the published networks in NETWORKS=folder
+	@$(if $(FAIRIFY),,echo "say where the .h5 files are: make certify-fairify NETWORKS=folder"; exit 2)
+	@code=0; $(foreach network,$(FAIRIFY),echo "$(network)"; $(BIN)/testsgd certify \
+		"$(NETWORKS)/$(network).h5" --domain $(DOMAIN_$(firstword $(subst -, ,$(network)))) \
+		$(addprefix --time ,$(TIME_LIMIT)) $(addprefix --jobs ,$(JOBS)) $(OPTIONS) \
+		--out "$(OUT)/fairify/$(network)" || code=$$?;) exit $$code
+
 schemas: $(VENV)/installed ## Write the JSON Schema of results after a change of the summary
-	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema()); views.COMPARISON_SCHEMA_FILE.write_text(views.generate_comparison_schema())'
+	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema()); views.COMPARISON_SCHEMA_FILE.write_text(views.generate_comparison_schema()); views.CERTIFICATION_SCHEMA_FILE.write_text(views.generate_certification_schema())'
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) site build dist

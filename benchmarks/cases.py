@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.certification import at_its_time, longer, small
 from benchmarks.divexplorer_speed import divexplorer_cells, divexplorer_rules
 from benchmarks.guarantee_cases import PLAIN, guarantee_of_crime, guarantees
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
@@ -248,4 +249,7 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "text-parts": parts,
     "text-network": network_speed,
     "text-training": text_training,
+    "certification-anchor": at_its_time,
+    "certification-longer": longer,
+    "certification-small": small,
 }

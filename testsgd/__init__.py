@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from testsgd._version import __version__
 
 if TYPE_CHECKING:
-    from testsgd.api import audit, compare, counter_samples, mitigate
+    from testsgd.api import audit, certify, compare, counter_samples, mitigate
     from testsgd.data import (
         DatasetSpecification,
         SensitiveTerms,
@@ -26,13 +26,20 @@ if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
     from testsgd.mitigation import CounterSampleClassifier
     from testsgd.models import load_model, load_text_model, train_network, train_text_network
-    from testsgd.results import AuditResult, ComparisonResult, MitigationResult
+    from testsgd.results import (
+        AuditResult,
+        CertificationResult,
+        ComparisonResult,
+        MitigationResult,
+    )
 
 _HOMES = {
     "AuditResult": "testsgd.results",
+    "CertificationResult": "testsgd.results",
     "ComparisonResult": "testsgd.results",
     "MitigationResult": "testsgd.results",
     "audit": "testsgd.api",
+    "certify": "testsgd.api",
     "compare": "testsgd.api",
     "counter_samples": "testsgd.api",
     "mitigate": "testsgd.api",
@@ -55,6 +62,7 @@ _HOMES = {
 
 __all__ = [
     "AuditResult",
+    "CertificationResult",
     "ComparisonResult",
     "CounterSampleClassifier",
     "DatasetSpecification",
@@ -65,6 +73,7 @@ __all__ = [
     "__version__",
     "audit",
     "catalogue",
+    "certify",
     "compare",
     "counter_samples",
     "generate_demo",

@@ -21,7 +21,9 @@ from testsgd.data import specification_schema
 from testsgd.data.text.terms_schema import TermsDocument
 from testsgd.reporting import (
     AuditSummary,
+    CertificationSummary,
     MitigationSummary,
+    generate_certification_schema,
     generate_comparison_schema,
     generate_mitigation_schema,
     generate_schema,
@@ -49,6 +51,9 @@ _PARTS = {
     "result-keys": lambda: schema_tables.reference(
         AuditSummary.model_json_schema(by_alias=True), schema_tables.RESULT
     ),
+    "certification-keys": lambda: schema_tables.reference(
+        CertificationSummary.model_json_schema(by_alias=True), schema_tables.CERTIFICATION
+    ),
     "mitigation-keys": lambda: schema_tables.reference(
         MitigationSummary.model_json_schema(by_alias=True), schema_tables.MITIGATION
     ),
@@ -62,6 +67,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "schema/audit-1.json": generate_schema(),
         "schema/mitigation-1.json": generate_mitigation_schema(),
         "schema/comparison-1.json": generate_comparison_schema(),
+        "schema/certify-1.json": generate_certification_schema(),
     }
     for name, summary in data_tables.results().items():
         generated[f"gallery/{name}.html"] = render_html(summary)

@@ -88,6 +88,8 @@ def _type(annotation: Any) -> str:
     if typing.get_origin(annotation) in (types.UnionType, typing.Union):
         inner = [part for part in typing.get_args(annotation) if part is not types.NoneType]
         return " or ".join(_type(part) for part in inner)
+    if typing.get_origin(annotation) is list:
+        return f"{_type(typing.get_args(annotation)[0])}, repeatable"
     if typing.get_origin(annotation) is typing.Literal:
         return ", ".join(f"`{choice}`" for choice in typing.get_args(annotation))
     return _TYPES.get(annotation, str(annotation))

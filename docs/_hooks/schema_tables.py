@@ -89,6 +89,23 @@ MITIGATION = {
     "FeatureSummary": "`data.features[]`",
     "ModelSummary": "`original` and `retrained`",
 }
+CERTIFICATION = {
+    "": "The document",
+    "CertificationVerdict": "`verdict`",
+    "PolicyRule": "`verdict.rules[]`",
+    "ProvedSummary": "`proved`",
+    "EstimatedSummary": "`estimated`",
+    "CounterexampleSummary": "`counterexamples[]`",
+    "AnswerSummary": "`counterexamples[].answers[]`",
+    "RegionSummary": "`regions[]`",
+    "RegionRule": "`regions[].rules[]`",
+    "MomentSummary": "`moments[]`",
+    "NetworkSummary": "`network`",
+    "LayerSummary": "`network.layers[]`",
+    "DomainSummary": "`domain`",
+    "InputSummary": "`domain.inputs[]`",
+    "CertificationSettings": "`settings`",
+}
 
 
 def reference(schema: Schema, headings: dict[str, str], level: int = 3) -> str:

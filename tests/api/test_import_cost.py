@@ -11,10 +11,11 @@ import pytest
 
 HEAVY = [
     "pandas", "numpy", "tensorflow", "keras", "sklearn", "pydantic", "pyarrow", "scipy", "skops",
-    "fairlearn", "divexplorer", "aif360",
+    "fairlearn", "divexplorer", "aif360", "onnx", "numba",
 ]  # fmt: skip
 
 EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
+EXTRAS += ["onnx", "numba"]
 
 BLOCK = """
 import sys
@@ -79,8 +80,9 @@ def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_the_calls_import_no_scikit_learn(tmp_path: Path) -> None:
-    loaded = loaded_by("import testsgd; testsgd.audit; testsgd.compare; testsgd.mitigate", tmp_path)
-    assert not set(loaded) & {"sklearn", "scipy", "tensorflow", "keras", "skops", "fairlearn"}
+    program = "import testsgd as t; t.audit; t.compare; t.mitigate; t.certify"
+    loaded = loaded_by(program, tmp_path)
+    assert not set(loaded) & {"sklearn", "scipy", *EXTRAS} - {"pyarrow"}
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
@@ -89,7 +91,7 @@ def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "command", ["audit", "mitigate", "compare", "bench", "train", "report", "data"]
+    "command", ["audit", "mitigate", "compare", "certify", "bench", "train", "report", "data"]
 )
 def test_the_help_of_a_command_imports_nothing_heavy(command: str, tmp_path: Path) -> None:
     # Some versions of typer import pydantic themselves to look at a command's options.
@@ -102,6 +104,13 @@ def test_an_audit_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
     # pandas itself imports pyarrow where it is installed.
     assert not set(loaded) & {"tensorflow", "keras", "skops", "fairlearn"}
     assert (tmp_path / "reports" / "demo" / "report.html").is_file()
+
+
+def test_a_certification_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
+    arguments = ["certify", "demo", "--protected", "race", "--time", "1", "--format", "json"]
+    loaded = loaded_by(RUN.format(arguments=arguments), tmp_path)
+    assert not set(loaded) & {"tensorflow", "keras", "skops", "onnx"}
+    assert (tmp_path / "reports" / "demo-certified" / "result.json").is_file()
 
 
 def test_without_any_extra_an_audit_works(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from testsgd._version import __version__
-from testsgd.cli import audit, bench, compare, data, mitigate, report, train
+from testsgd.cli import audit, bench, certify, compare, data, mitigate, report, train
 from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
@@ -29,6 +29,7 @@ app = typer.Typer(
 app.command(name="audit")(audit.audit)
 app.command(name="mitigate")(mitigate.mitigate)
 app.command(name="compare")(compare.compare)
+app.command(name="certify")(certify.certify)
 app.command(name="train")(train.train)
 app.command(name="report")(report.report)
 app.add_typer(data.app, name="data")

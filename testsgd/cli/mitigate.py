@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +17,7 @@ from testsgd.cli.console import (
     print_table,
     progress_bar,
 )
+from testsgd.cli.folders import check_writable
 from testsgd.cli.options import (
     DataOption,
     DatasetArgument,
@@ -32,7 +32,7 @@ from testsgd.cli.options import (
     VerboseTimingsOption,
     listed,
 )
-from testsgd.errors import ConfigurationError, ModelError, ParameterError
+from testsgd.errors import ModelError, ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,13 +64,7 @@ class _Files:
             check_samples_file(self.samples)
             folders.append(self.samples.parent)
         for folder in folders:
-            there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-            if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-                raise ConfigurationError(
-                    "cannot write there",
-                    where=str(folder),
-                    remedy="choose a folder that can be written to",
-                )
+            check_writable(folder)
 
 
 def mitigate(

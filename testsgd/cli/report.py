@@ -15,7 +15,8 @@ def report(
     result: Annotated[
         Path,
         typer.Argument(
-            metavar="RESULT.json", help="The JSON result of an audit, a mitigation or a comparison."
+            metavar="RESULT.json",
+            help="The JSON result of an audit, a mitigation, a comparison or a certification.",
         ),
     ],
     out: Annotated[

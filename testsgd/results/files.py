@@ -66,6 +66,7 @@ def write_views(
     formats: Sequence[str],
     texts: Mapping[str, Callable[[], str]],
     writers: Mapping[str, Callable[[Path], object]],
+    names: Mapping[str, str] = FILE_NAMES,
 ) -> list[Path]:
     """Write views into a folder, each file whole or not at all.
 
@@ -80,6 +81,8 @@ def write_views(
         of them fails, no file is touched.
     writers : mapping
         How each other view is written to a path.
+    names : mapping
+        What each view's file is called.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def write_views(
     rendered = {item: texts[item]() for item in formats if item in texts}
     written = []
     for item in formats:
-        target = Path(folder) / FILE_NAMES[item]
+        target = Path(folder) / names[item]
         if item in rendered:
             write_text(target, rendered[item])
         else:

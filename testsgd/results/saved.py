@@ -7,21 +7,26 @@ from pathlib import Path
 
 from testsgd.errors import ResultError
 from testsgd.reporting import (
+    CERTIFICATION_SCHEMA_NAME,
     COMPARISON_SCHEMA_NAME,
     MITIGATION_SCHEMA_NAME,
     SCHEMA_NAME,
+    read_certification_summary,
     read_comparison_summary,
     read_mitigation_summary,
     read_summary,
 )
 from testsgd.results.audit_result import AuditResult
+from testsgd.results.certification_result import CertificationResult
 from testsgd.results.comparison_result import ComparisonResult
 from testsgd.results.files import read_source
 from testsgd.results.mitigation_result import MitigationResult
 
 
-def read_result(source: str | Path) -> AuditResult | ComparisonResult | MitigationResult:
-    """Read a result back, of an audit, a comparison or a mitigation, as its ``schema`` says.
+def read_result(
+    source: str | Path,
+) -> AuditResult | CertificationResult | ComparisonResult | MitigationResult:
+    """Read a result back, of whatever kind, as its ``schema`` says.
 
     Parameters
     ----------
@@ -30,7 +35,7 @@ def read_result(source: str | Path) -> AuditResult | ComparisonResult | Mitigati
 
     Returns
     -------
-    AuditResult, ComparisonResult or MitigationResult
+    AuditResult, CertificationResult, ComparisonResult or MitigationResult
 
     Raises
     ------
@@ -58,7 +63,9 @@ def read_result(source: str | Path) -> AuditResult | ComparisonResult | Mitigati
         return MitigationResult(read_mitigation_summary(text, where=where))
     if seen == COMPARISON_SCHEMA_NAME:
         return ComparisonResult(read_comparison_summary(text, where=where))
-    known = (SCHEMA_NAME, MITIGATION_SCHEMA_NAME, COMPARISON_SCHEMA_NAME)
+    if seen == CERTIFICATION_SCHEMA_NAME:
+        return CertificationResult(read_certification_summary(text, where=where))
+    known = (SCHEMA_NAME, MITIGATION_SCHEMA_NAME, COMPARISON_SCHEMA_NAME, CERTIFICATION_SCHEMA_NAME)
     raise ResultError(
         f"the schema is {seen!r}, neither {' nor '.join(repr(name) for name in known)}",
         where=where,

@@ -1,0 +1,90 @@
+"""What can be chosen of a certification, and the bounds that its outcome gives."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testsgd.certification.outcome import (
+    Certification,
+    CertificationParameters,
+    Remainder,
+    Shares,
+)
+from testsgd.errors import ParameterError
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("time", 0, "0 is not above 0"),
+        ("time", float("nan"), "nan is not above 0"),
+        ("time", "60", "'60' is not a number"),
+        ("undecided", 1.2, "1.2 is not between 0 and 1"),
+        ("undecided", float("nan"), "nan is not between 0 and 1"),
+        ("confidence", 1.0, "1.0 is not between 0 and 1"),
+        ("confidence", None, "None is not a number"),
+        ("jobs", 0, "0 is not at least 1"),
+        ("jobs", True, "True is not a whole number"),
+        ("samples", -1, "-1 is not at least 0"),
+        ("samples", 10.5, "10.5 is not a whole number"),
+        ("counterexamples", -1, "-1 is not at least 0"),
+        ("regions", -2, "-2 is not at least 0"),
+        ("random_state", -1, "-1 is not at least 0"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(name: str, value: Any, said: str) -> None:
+    with pytest.raises(ParameterError, match=said) as caught:
+        CertificationParameters(**{name: value})
+    assert caught.value.where == name
+    assert caught.value.remedy
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_no_limits_and_no_samples_are_allowed() -> None:
+    asked = CertificationParameters(time=None, undecided=0, samples=0, counterexamples=0, regions=0)
+    assert dataclasses.asdict(asked)["time"] is None
+
+
+def outcome(shares: Shares, remainder: Remainder | None) -> Certification:
+    return Certification(
+        network=None,  # type: ignore[arg-type]
+        domain=None,  # type: ignore[arg-type]
+        parameters=CertificationParameters(),
+        shares=shares,
+        stopped="time",
+        method="bounded",
+        points=None,
+        boxes=1,
+        open_boxes=1,
+        seconds=1.0,
+        moments=(),
+        remainder=remainder,
+        counterexamples=(),
+        regions=(),
+        within_rounding=0,
+    )
+
+
+@given(st.integers(0, 100), st.integers(0, 100), st.integers(0, 100), st.integers(0, 100))
+def test_bounds_hold_the_truth_if_the_interval_does(one: int, other: int, a: int, b: int) -> None:
+    """The unfair share of the undecided part is anywhere between the interval's ends."""
+    certified, falsified = min(one, other) / 100, 1 - max(one, other) / 100
+    shares = Shares(certified, falsified, 1 - certified - falsified)
+    low, high = sorted((a / 100, b / 100))
+    found = outcome(shares, Remainder(100, 0, low, high))
+    for part in (low, (low + high) / 2, high):
+        truth = falsified + shares.undecided * part
+        assert found.unfair_low - 1e-12 <= truth <= found.unfair_high + 1e-12
+    assert falsified <= found.unfair_low
+    assert found.unfair_high <= 1 - certified + 1e-12
+
+
+def test_without_samples_the_bounds_are_what_is_proved() -> None:
+    found = outcome(Shares(0.5, 0.125, 0.375), None)
+    assert (found.unfair_low, found.unfair_high) == (0.125, 0.5)

@@ -1,0 +1,136 @@
+"""Who is compared: all combinations of values, or those that are named."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testsgd.certification.domain import (
+    CategoryInput,
+    DomainInput,
+    IntegerInput,
+    RealInput,
+    compared_values,
+    find_domain,
+)
+
+PEOPLE: dict[str, Any] = {
+    "protected": ["race", "sex"],
+    "inputs": {
+        "sex": {"integer": [0, 1]},
+        "age": {"integer": [17, 90]},
+        "debt": {"real": [0, 1]},
+        "race": {"values": ["Asian", "Black", "White"]},
+    },
+}
+
+
+def names(count: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=count, unique=True)
+
+
+@st.composite
+def inputs(draw: st.DrawFn) -> list[DomainInput]:
+    found: list[DomainInput] = []
+    for place in range(draw(st.integers(1, 3))):
+        if draw(st.booleans()):
+            low = draw(st.integers(-5, 5))
+            found.append(IntegerInput(f"i{place}", low, low + draw(st.integers(0, 4))))
+        else:
+            found.append(CategoryInput(f"c{place}", tuple(draw(names(4)))))
+    return found
+
+
+@given(found=inputs())
+def test_by_default_all_combinations_are_compared_once(found: list[DomainInput]) -> None:
+    compared = compared_values(found, tuple(item.name for item in found), None)
+
+    axes = [
+        range(item.low, item.high + 1)
+        if isinstance(item, IntegerInput)
+        else range(len(item.values))  # type: ignore[union-attr]
+        for item in found
+    ]
+    assert list(compared) == list(itertools.product(*axes))
+    assert all(
+        item.holds(value) for row in compared for item, value in zip(found, row, strict=True)
+    )
+
+
+@given(found=inputs(), data=st.data())
+def test_named_values_come_back_as_they_are_described(
+    found: list[DomainInput], data: st.DataObject
+) -> None:
+    everybody = compared_values(found, tuple(item.name for item in found), None)
+    chosen = data.draw(st.lists(st.sampled_from(everybody), min_size=1, unique=True))
+    texts = [[item.text(value) for item, value in zip(found, row, strict=True)] for row in chosen]
+    assert compared_values(found, tuple(item.name for item in found), texts) == tuple(chosen)
+
+
+def test_a_list_for_some_inputs_is_combined_with_all_values_of_the_others() -> None:
+    domain = find_domain(PEOPLE, protected_values={"race": ["White", "Asian"]})
+
+    assert domain.protected == ("race", "sex")
+    assert domain.protected_values == ((2, 0), (2, 1), (0, 0), (0, 1))
+
+
+def test_combinations_are_taken_as_they_are() -> None:
+    domain = find_domain(PEOPLE, protected_values=[("Black", 0), ("White", "1")])
+
+    assert domain.protected_values == ((1.0, 0.0), (2.0, 1.0))
+
+
+@pytest.mark.parametrize("protected", ["3", ["3"], [3], "race", ("race",)])
+def test_an_input_has_a_name_and_a_position(protected: Any) -> None:
+    assert find_domain(PEOPLE, protected=protected).protected == ("race",)
+
+
+def test_values_of_a_real_input_are_named() -> None:
+    domain = find_domain(PEOPLE, protected="debt", protected_values=[0.25, 0.75])
+
+    assert domain.protected_values == ((0.25,), (0.75,))
+    assert domain.points == 2 * 74 * 3
+
+
+def test_the_descriptions_own_values_are_for_its_own_protected_inputs() -> None:
+    described = {**PEOPLE, "protected": "race", "protected_values": ["Black", "White"]}
+
+    assert find_domain(described).protected_values == ((1,), (2,))
+    assert find_domain(described, protected="race").protected_values == ((1,), (2,))
+    assert find_domain(described, protected="sex").protected_values == ((0,), (1,))
+    assert len(find_domain(described, protected=["race", "sex"]).protected_values) == 6
+
+
+@given(
+    low=st.integers(-(2**52), 2**52),
+    width=st.integers(0, 50),
+    value=st.one_of(st.integers(-60, 60), st.floats(-60, 60)),
+)
+def test_an_integer_input_holds_the_whole_numbers_between_its_ends(
+    low: int, width: int, value: float
+) -> None:
+    item = IntegerInput("age", low, low + width)
+
+    assert item.holds(low + value) == (
+        float(low + value) in map(float, range(low, low + width + 1))
+    )
+    assert item.size == len(range(low, low + width + 1))
+
+
+def test_a_real_input_with_one_value_counts_once() -> None:
+    described = {
+        "protected": "sex",
+        "inputs": {
+            "sex": {"integer": [0, 1]},
+            "age": {"integer": [0, 4]},
+            "rate": {"real": [0.5, 0.5]},
+        },
+    }
+    domain = find_domain(described)
+
+    assert domain.input("rate") == RealInput("rate", 0.5, 0.5)
+    assert domain.points == 5

@@ -1,0 +1,196 @@
+"""``testsgd certify``: what it asks for, what it prints and writes, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import certifiable_networks
+import command_line
+import pytest
+
+from testsgd.certification.outcome import (
+    Certification,
+    CertificationParameters,
+    Moment,
+    Remainder,
+    Shares,
+)
+
+# The fixtures of this area.
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
+
+Run = Callable[..., command_line.Finished]
+
+UNFAIR = certifiable_networks.unfair_points() / certifiable_networks.POINTS
+
+
+@pytest.fixture
+def lender(folder: Path) -> Path:
+    """The lender and its ranges, in the working folder."""
+    return certifiable_networks.write_lender(folder)
+
+
+@dataclass
+class Search:
+    """A search that takes no time: what it was asked for, and what it gives."""
+
+    shares: Shares
+    network: Any = None
+    domain: Any = None
+    parameters: Any = None
+    checkpoint: Any = None
+
+    def __call__(
+        self,
+        network: Any,
+        domain: Any,
+        parameters: CertificationParameters,
+        *,
+        progress: Callable[[Moment], None] | None = None,
+        checkpoint: Path | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Certification:
+        self.network, self.domain, self.parameters = network, domain, parameters
+        self.checkpoint = checkpoint
+        assert should_stop is not None
+        return Certification(
+            network=network,
+            domain=domain,
+            parameters=parameters,
+            shares=self.shares,
+            stopped="time",
+            method="bounded",
+            points=domain.points,
+            boxes=800,
+            open_boxes=31,
+            seconds=1.5,
+            moments=(Moment(1.5, 800, self.shares),),
+            remainder=Remainder(1000, 100, 0.08, 0.12),
+            counterexamples=(),
+            regions=(),
+            within_rounding=0,
+        )
+
+
+@pytest.fixture
+def search(monkeypatch: pytest.MonkeyPatch) -> Search:
+    made_up = Search(Shares(0.9, 0.02, 0.08))
+    monkeypatch.setattr("testsgd.certification.certify_network", made_up)
+    return made_up
+
+
+def document(folder: Path) -> Any:
+    return json.loads((folder / "result.json").read_text(encoding="utf-8"))
+
+
+def test_a_tiny_domain_from_start_to_end(testsgd: Run, lender: Path, folder: Path) -> None:
+    finished = testsgd("certify", lender.name, "--domain", "ranges.toml", "--verbose")
+
+    assert (finished.code, finished.err) == (0, "")
+    written = folder / "reports" / "lender-certified"
+    assert sorted(path.name for path in written.iterdir()) == [
+        "report.html",
+        "report.md",
+        "result.json",
+    ]
+    found = document(written)
+    assert found["schema"] == "testsgd.certify/1"
+    assert found["proved"]["falsified"] == pytest.approx(UNFAIR, abs=1e-12)
+    assert found["proved"]["certified"] == pytest.approx(1 - UNFAIR, abs=1e-12)
+    assert found["domain"]["protected"] == ["woman"]
+    assert found["verdict"]["headline"] in finished.out
+    assert "An example: " in finished.out
+    assert f"Written: {Path('reports/lender-certified/report.html')}" in finished.out
+
+
+def test_everything_that_is_asked_for_reaches_the_search(
+    testsgd: Run, lender: Path, search: Search, folder: Path
+) -> None:
+    options = ["--protected", "woman", "--protected", "debts", "--compare", "debts=0,9"]
+    options += ["--time", "5", "--undecided", "0.05", "--jobs", "2", "--samples", "50"]
+    options += ["--confidence", "0.9", "--seed", "3", "--checkpoint", "kept/state"]
+    options += ["--out", "here", "--format", "json", "--quiet"]
+    finished = testsgd("certify", lender.name, "--domain", "ranges.toml", *options)
+
+    assert (finished.code, finished.out, finished.err) == (0, "", "")
+    assert search.parameters == CertificationParameters(
+        time=5, undecided=0.05, jobs=2, samples=50, confidence=0.9, random_state=3
+    )
+    assert search.checkpoint == Path("kept/state")
+    assert search.domain.protected == ("woman", "debts")
+    assert set(search.domain.protected_values) == {(0, 0), (0, 9), (1, 0), (1, 9)}
+    assert [path.name for path in (folder / "here").iterdir()] == ["result.json"]
+
+
+@pytest.mark.parametrize("options", [["--protected", "debts, woman"], ["--protected=debts,woman"]])
+def test_protected_inputs_with_commas(
+    testsgd: Run, lender: Path, search: Search, options: list[str]
+) -> None:
+    testsgd("certify", lender.name, "--domain", "ranges.toml", *options)
+    assert search.domain.protected == ("debts", "woman")
+    assert len(search.domain.protected_values) == 20
+
+
+def test_without_a_limit_of_time(testsgd: Run, lender: Path, search: Search) -> None:
+    testsgd("certify", lender.name, "--domain", "ranges.toml", "--time", "0")
+    assert search.parameters.time is None
+
+
+def test_a_network_of_the_catalogue_knows_its_domain(testsgd: Run, search: Search) -> None:
+    finished = testsgd("certify", "demo", "--protected", "race", "--compare", "White,Black")
+
+    assert finished.code == 0
+    assert search.domain.name == "demo"
+    values = search.domain.protected_values
+    assert [search.domain.describe_value("race", *one) for one in values] == [
+        "race = White",
+        "race = Black",
+    ]
+    assert search.network.file_sha256 is not None
+    assert "reports/demo-certified" in finished.out
+
+
+def test_shares_weighted_by_the_data(testsgd: Run, search: Search, folder: Path) -> None:
+    options = ["--protected", "race", "--weight", "data"]
+    assert testsgd("certify", "demo", *options, "--out", "here").code == 0
+    assert document(folder / "here")["domain"]["weight"] == "data"
+    names = {item.name for item in search.domain.inputs} - {"race"}
+    assert names <= set(search.domain.marginals)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--max-unfair", "0.01"], 1),
+        (["--max-unfair", "0.05"], 3),
+        (["--max-unfair", "0.2"], 0),
+        (["--min-certified", "0.99"], 1),
+        (["--min-certified", "0.95"], 3),
+        (["--min-certified", "0.9"], 0),
+        (["--min-certified", "0.9", "--max-unfair", "0.01"], 1),
+    ],
+)
+def test_the_gate_goes_by_what_is_proved(
+    testsgd: Run, lender: Path, search: Search, options: list[str], code: int
+) -> None:
+    arguments = ["certify", lender.name, "--domain", "ranges.toml", *options]
+    assert testsgd(*arguments).code == code
+    assert testsgd("report", "reports/lender-certified/result.json").code == code
+
+
+def test_a_saved_certification_is_rendered_again(testsgd: Run, lender: Path, folder: Path) -> None:
+    testsgd("certify", lender.name, "--domain", "ranges.toml", "--out", "here", "--format", "json")
+    finished = testsgd("report", folder / "here" / "result.json")
+
+    assert finished.code == 0
+    assert (folder / "here" / "report.html").is_file()
+    assert (folder / "here" / "report.md").is_file()
+
+
+def test_the_ranges_of_an_nnet_file_are_its_domain(testsgd: Run, lender: Path) -> None:
+    finished = testsgd("certify", lender.name, "--protected", "2", "--out", "here")
+    assert finished.code == 0, finished

@@ -1,0 +1,103 @@
+"""The JSON document of a certification: its schema, its content, and reading it back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from certification_documents import CERTIFICATIONS, bounded, domain, enumerated, weighted
+
+from testsgd.certification.domain import IntegerInput
+from testsgd.certification.outcome import Counterexample
+from testsgd.errors import ResultError
+from testsgd.reporting import (
+    CERTIFICATION_SCHEMA_FILE,
+    certification_schema,
+    generate_certification_schema,
+    read_certification_summary,
+    render_certification_json,
+    summarise_certification,
+)
+from testsgd.results import CertificationResult, read_result
+
+
+def test_the_schema_that_ships_is_the_one_of_the_classes() -> None:
+    shipped = CERTIFICATION_SCHEMA_FILE.read_text(encoding="utf-8")
+    assert shipped == generate_certification_schema(), "run: make schemas"
+
+
+@pytest.mark.parametrize("name", CERTIFICATIONS)
+def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
+    summary = CERTIFICATIONS[name]()
+    text = render_certification_json(summary)
+
+    jsonschema.validate(json.loads(text), certification_schema())
+    assert read_certification_summary(text) == summary
+    result = read_result(text)
+    assert isinstance(result, CertificationResult)
+    assert result.verdict == summary.verdict
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"schema": "testsgd.audit/1"}, {"proved": None}, {"extra": 1}, {"boxes": "many"}],
+    ids=str,
+)
+def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:
+    document = json.loads(render_certification_json(CERTIFICATIONS["bounded"]())) | change
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, certification_schema())
+    with pytest.raises(ResultError):
+        read_certification_summary(json.dumps(document))
+
+
+def test_rules_of_regions_are_worded_by_the_domain() -> None:
+    first, second = summarise_certification(bounded()).regions
+    assert first.text == "age from 17 to 30 and job = cook, driver or farmer"
+    assert first.rules[1].values == ["cook", "driver", "farmer"]
+    assert second.text == "age = 31 and hours from 1 to 20"
+    assert (second.rules[0].low, second.rules[0].high) == (31, 31)
+
+
+def test_counterexamples_share_the_person_and_name_decisions() -> None:
+    first, second = summarise_certification(bounded()).counterexamples
+    assert first.person == {"age": 34, "job": "cook", "hours": 40}
+    assert [(one.protected, one.decision) for one in first.answers] == [
+        (["Amber"], "<=50K"),
+        (["Blue"], ">50K"),
+        (["Crimson"], "<=50K"),
+    ]
+    assert (first.proved, second.proved) == (True, False)
+
+
+def test_of_many_compared_values_every_decision_stays_in_the_list() -> None:
+    values = tuple((float(age),) for age in range(200))
+    many = domain(
+        inputs=(IntegerInput("age", 0, 199), IntegerInput("hours", 0, 9)),
+        protected=("age",),
+        protected_values=values,
+    )
+    decisions = tuple(int(place == 150) for place in range(200))
+    example = Counterexample((4.0,), decisions, tuple((0.1,) for _ in values), True)
+    summary = summarise_certification(bounded(domain=many, counterexamples=(example,), regions=()))
+    (listed,) = summary.counterexamples
+    assert (len(listed.answers), listed.left_out) == (12, 188)
+    assert [one.protected for one in listed.answers if one.decision == ">50K"] == [["150"]]
+
+
+def test_domains_say_what_is_compared_and_how_people_count() -> None:
+    whole, part = (summarise_certification(one()).domain for one in (bounded, weighted))
+    assert (whole.points, whole.weight, whole.compared_all) == (29_304, "volume", True)
+    assert (part.points, part.weight, part.compared_all) == (None, "data", False)
+    assert part.compared == [["clerk", "Amber"], ["farmer", "Crimson"]]
+    assert [one.kind for one in part.inputs] == ["real", "category", "category", "integer"]
+
+
+def test_the_last_moment_is_the_end_and_long_searches_are_thinned_out() -> None:
+    few = summarise_certification(bounded()).moments
+    assert (few[-1].seconds, few[-1].certified) == (60.1, 0.94281)
+    many = bounded(moments=bounded().moments * 400)
+    assert len(summarise_certification(many).moments) <= 241
+    assert len(summarise_certification(enumerated()).moments) == 1

@@ -1,0 +1,136 @@
+"""The policy of a certification, against the truth it must hold for; and what is said of it."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from certification_documents import bounded, domain, enumerated, several_classes, weighted
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testsgd.certification.domain import IntegerInput
+from testsgd.certification.outcome import CertificationParameters, Remainder, Shares
+from testsgd.errors import ParameterError
+from testsgd.reporting import check_policy, summarise_certification
+
+GRID = st.integers(0, 1000)
+
+
+@given(GRID, GRID, GRID, GRID)
+def test_a_policy_passes_and_fails_only_if_every_possible_truth_agrees(
+    one: int, other: int, most: int, least: int
+) -> None:
+    """All truths that the proof leaves open are tried, in thousandths of the domain."""
+    certified = min(one, other)
+    falsified = 1000 - max(one, other)
+    undecided = 1000 - certified - falsified
+    found = bounded(shares=Shares(certified / 1000, falsified / 1000, undecided / 1000))
+    summary = summarise_certification(found, max_unfair=most / 1000, min_certified=least / 1000)
+    truths = range(falsified, falsified + undecided + 1)
+    kept = {
+        "max_unfair": {unfair <= most for unfair in truths},
+        "min_certified": {1000 - unfair >= least for unfair in truths},
+    }
+    wanted = {
+        name: "passed" if all(answers) else "not_enough_evidence" if any(answers) else "failed"
+        for name, answers in kept.items()
+    }
+
+    assert {rule.name: rule.outcome for rule in summary.verdict.rules} == wanted
+    code = 1 if "failed" in wanted.values() else 3 if len(set(wanted.values())) > 1 else 0
+    if set(wanted.values()) == {"not_enough_evidence"}:
+        code = 3
+    assert summary.verdict.exit_code == code
+
+
+def test_without_a_policy_the_exit_code_is_0() -> None:
+    verdict = summarise_certification(bounded(shares=Shares(0.0, 1.0, 0.0))).verdict
+    assert (verdict.status, verdict.exit_code, verdict.rules) == ("reported", 0, [])
+
+
+def test_an_estimate_decides_no_policy() -> None:
+    """Samples say that far more is unfair than allowed, or far less; neither is a proof."""
+    for remainder in (Remainder(10_000, 10_000, 0.9996, 1.0), Remainder(10_000, 0, 0.0, 0.0004)):
+        found = bounded(shares=Shares(0.5, 0.0, 0.5), remainder=remainder)
+        assert summarise_certification(found, max_unfair=0.1).verdict.exit_code == 3
+
+
+def test_the_headline_can_be_quoted() -> None:
+    assert summarise_certification(bounded()).verdict.headline == (
+        "For at least 94.2% of all people in the domain, changing race alone provably does not "
+        "change the decision; for at least 0.8% it provably does; 5.0% remain undecided."
+    )
+    assert summarise_certification(enumerated()).verdict.headline == (
+        "For 607 of the 624 people in the domain (97.27%), changing race alone provably does not "
+        "change the decision; for the other 17 it provably does."
+    )
+    assert summarise_certification(several_classes()).verdict.headline == (
+        "For at least 70.0% of all people in the domain, changing race alone provably does not "
+        "change the decision; for nobody is it proved that it does; 30.0% remain undecided."
+    )
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        (Shares(1.0, 0.0, 0.0), "For all people in the domain, changing race alone provably does"),
+        (Shares(0.0, 1.0, 0.0), "changing race alone provably changes the decision."),
+        (Shares(0.0, 0.0, 1.0), "is proved for nobody in the domain yet"),
+        (Shares(0.0, 0.25, 0.75), "For at least 25.0% of all people in the domain"),
+    ],
+)
+def test_headlines_of_the_ends(shares: Shares, said: str) -> None:
+    assert said in summarise_certification(bounded(shares=shares)).verdict.headline
+
+
+def test_what_is_compared_is_named_if_it_is_not_everything() -> None:
+    headline = summarise_certification(weighted()).verdict.headline
+    assert "weighted as in the data" in headline
+    assert "changing only job and race between clerk with Amber and farmer with Crimson" in headline
+    ends = domain(
+        inputs=(IntegerInput("age", 0, 8),), protected=("age",), protected_values=((0.0,), (8.0,))
+    )
+    few = summarise_certification(bounded(domain=ends, counterexamples=(), regions=()))
+    assert "changing age alone between 0 and 8 provably" in few.verdict.headline
+
+
+def test_people_within_rounding_are_part_of_the_quotable_sentence() -> None:
+    verdict = summarise_certification(enumerated(within_rounding=2)).verdict
+    assert verdict.headline.endswith(
+        "; 2 of all are decided by rounding that may differ elsewhere."
+    )
+    assert any("2 people are so near" in told for told in verdict.sentences)
+
+
+def test_estimates_are_named_apart_and_absent_without_samples() -> None:
+    told = " ".join(summarise_certification(bounded()).verdict.sentences)
+    # 0.00862 + 0.04857 * 0.04696 = 0.0109009, and with 0.05569 it is 0.0113249.
+    assert "Estimated by sampling, not proved" in told
+    assert "1.09% to 1.14% of all people" in told
+    assert "Of 10,000 samples of the undecided part it changes for 512." in told
+    nothing = summarise_certification(bounded(remainder=None))
+    assert nothing.estimated is None
+    assert "Estimated" not in " ".join(nothing.verdict.sentences)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "said"),
+    [
+        ("time", "stopped at its time limit"),
+        ("undecided", "as soon as at most 5% was undecided"),
+        ("interrupted", "was interrupted"),
+        ("done", "ended by itself"),
+    ],
+)
+def test_it_says_why_it_ended(stopped: str, said: str) -> None:
+    found = bounded(stopped=stopped, parameters=CertificationParameters(undecided=0.05))
+    assert said in summarise_certification(found).verdict.sentences[-1]
+
+
+@pytest.mark.parametrize("limit", [-0.1, 1.5, float("nan"), True, "5%"])
+def test_a_limit_that_is_no_share_is_refused(limit: object) -> None:
+    with pytest.raises(ParameterError, match="is not between 0 and 1") as caught:
+        check_policy(max_unfair=limit, min_certified=None)  # type: ignore[arg-type]
+    assert caught.value.where == "max_unfair"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -1,0 +1,267 @@
+"""The domain of a certificate: all people about whom something is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.domain.inputs import CategoryInput, DomainInput, RealInput
+from testsgd.certification.domain.wording import choice, some
+from testsgd.data.schema_parts import repeated
+from testsgd.errors import ParameterError, SpecificationError
+
+# Every combination of protected values is bounded in every box.
+LARGEST_COMPARISON = 1_000
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """How the weight of one input lies along its axis.
+
+    Attributes
+    ----------
+    positions : numpy.ndarray of float, shape (k + 1,)
+        Of whole numbers and categories: 0, 1, ..., number of values; edge k stands before value k.
+        Of real numbers: the edges of bins, from the low end to the high end.
+    cumulative : numpy.ndarray of float, shape (k + 1,)
+        The weight before each position, rising from 0 to 1; straight in between for real numbers.
+
+    Raises
+    ------
+    ParameterError
+        If the two do not go together.
+
+    Examples
+    --------
+    >>> Marginal(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.25, 1.0])).cumulative.tolist()
+    [0.0, 0.25, 1.0]
+    """
+
+    positions: NDArray[np.float64]
+    cumulative: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        positions, cumulative = self.positions, self.cumulative
+        fits = (
+            positions.ndim == 1
+            and positions.shape == cumulative.shape
+            and len(positions) > 1
+            and bool(np.all(np.diff(positions) > 0))
+            and bool(np.all(np.diff(cumulative) >= 0))
+            and cumulative[0] == 0.0
+            and cumulative[-1] == 1.0
+        )
+        if not fits:
+            raise ParameterError(
+                "the weights of an input are no rising line from 0 to 1",
+                where="marginals",
+                remedy="give the weight before each edge, lowest edge first",
+            )
+
+
+@dataclass(frozen=True)
+class Domain:
+    """All inputs of a model, the values they may take, and who is compared.
+
+    A person is a value for each input that is not protected. It is asked whether the decision about
+    the person depends on the protected inputs.
+
+    Attributes
+    ----------
+    name : str
+        What to call the domain.
+    inputs : tuple of IntegerInput, RealInput or CategoryInput
+        All inputs of the model, in its order.
+    protected : tuple of str
+        Names of the protected inputs.
+    protected_values : tuple of tuple of float
+        The combinations that are compared, at least two: a value for each protected input, of a
+        category the index.
+    marginals : mapping of str to Marginal
+        The weights of inputs that are not protected; an input that is not here, or all of an empty
+        mapping, counts uniformly.
+
+    Raises
+    ------
+    SpecificationError
+        If the inputs are none or two have one name.
+    ParameterError
+        If a protected input is no input, or a compared value lies outside of the domain, or fewer
+        than two combinations are compared.
+
+    Examples
+    --------
+    >>> from testsgd.certification.domain import IntegerInput
+    >>> domain = Domain("loans", (IntegerInput("age", 18, 80), IntegerInput("sex", 0, 1)),
+    ...                 protected=("sex",), protected_values=((0.0,), (1.0,)))
+    >>> domain.points
+    63
+    >>> domain.describe_value("age", 30)
+    'age = 30'
+    """
+
+    name: str
+    inputs: tuple[DomainInput, ...]
+    protected: tuple[str, ...]
+    protected_values: tuple[tuple[float, ...], ...]
+    marginals: Mapping[str, Marginal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        numbers = tuple(tuple(float(value) for value in row) for row in self.protected_values)
+        object.__setattr__(self, "protected_values", numbers)
+        _check_names(self)
+        _check_protected(self)
+        _check_compared(self)
+        _check_marginals(self)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all inputs, in order."""
+        return tuple(item.name for item in self.inputs)
+
+    @property
+    def free(self) -> tuple[DomainInput, ...]:
+        """The inputs that are not protected, in order."""
+        return tuple(item for item in self.inputs if item.name not in self.protected)
+
+    @property
+    def points(self) -> int | None:
+        """How many people there are; None if an input takes all reals of an interval."""
+        points = 1
+        for item in self.free:
+            if item.size is None:
+                return None
+            points *= item.size
+        return points
+
+    @property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """The columns of each category that is a group of raw columns of the model."""
+        return {
+            item.name: item.columns
+            for item in self.inputs
+            if isinstance(item, CategoryInput) and item.columns is not None
+        }
+
+    def input(self, name: str) -> DomainInput:
+        """Give the input of this name.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        for item in self.inputs:
+            if item.name == name:
+                return item
+        raise KeyError(name)
+
+    def describe_value(self, name: str, value: float) -> str:
+        """Write down that an input has a value: ``race = Black``.
+
+        Parameters
+        ----------
+        name : str
+            The input.
+        value : float
+            Its value, of a category the index.
+
+        Returns
+        -------
+        str
+        """
+        return f"{name} = {self.input(name).text(value)}"
+
+
+def _check_names(domain: Domain) -> None:
+    if not domain.inputs:
+        raise SpecificationError(
+            "the domain has no inputs", where=domain.name, remedy="describe each input of the model"
+        )
+    if twice := repeated(list(domain.names)):
+        raise SpecificationError(
+            f"two inputs are called {twice!r}", where=domain.name, remedy="rename one of them"
+        )
+
+
+def _check_protected(domain: Domain) -> None:
+    if not domain.protected:
+        raise ParameterError(
+            "no input is protected",
+            where="protected",
+            remedy=f"name at least one of {some(domain.names)}",
+        )
+    for name in domain.protected:
+        if name not in domain.names:
+            raise ParameterError(
+                f"the protected attribute {name!r} is no input of the domain {domain.name!r}",
+                where="protected",
+                remedy=choice(name, domain.names),
+                name=name,
+            )
+    if twice := repeated(list(domain.protected)):
+        raise ParameterError(
+            f"the protected attribute {twice!r} is named twice",
+            where="protected",
+            remedy="name it once",
+        )
+
+
+def _check_compared(domain: Domain) -> None:
+    for combination in domain.protected_values:
+        if len(combination) != len(domain.protected):
+            raise ParameterError(
+                f"the combination {combination!r} has {len(combination)} values for "
+                f"{len(domain.protected)} protected inputs",
+                where="protected_values",
+                remedy="give a value for each of them",
+            )
+        for name, value in zip(domain.protected, combination, strict=True):
+            if not domain.input(name).holds(value):
+                raise ParameterError(
+                    f"the value {value:g} of the protected attribute {name!r} is outside of the "
+                    f"domain",
+                    where="protected_values",
+                    remedy=f"choose among {domain.input(name).extent}",
+                    name=name,
+                )
+    distinct = len(set(domain.protected_values))
+    if distinct < 2 or distinct < len(domain.protected_values):
+        raise ParameterError(
+            f"there {'is' if distinct == 1 else 'are'} {distinct} different combination"
+            f"{'' if distinct == 1 else 's'} of protected values among "
+            f"{len(domain.protected_values)}",
+            where="protected_values",
+            remedy="compare at least two, each once",
+        )
+    if distinct > LARGEST_COMPARISON:
+        raise ParameterError(
+            f"{distinct:,} combinations of protected values are to be compared",
+            where="protected_values",
+            remedy=f"choose at most {LARGEST_COMPARISON:,} of them",
+        )
+
+
+def _check_marginals(domain: Domain) -> None:
+    free = {item.name: item for item in domain.free}
+    for name, marginal in domain.marginals.items():
+        item = free.get(name)
+        if item is None:
+            raise ParameterError(
+                f"there are weights for {name!r}, which is no unprotected input",
+                where="marginals",
+                remedy="give weights for unprotected inputs",
+            )
+        ends = (item.low, item.high) if isinstance(item, RealInput) else (0, item.size)
+        steps = None if isinstance(item, RealInput) else np.arange(item.size + 1)
+        positions = marginal.positions
+        fits = (positions[0], positions[-1]) == ends
+        if not fits or (steps is not None and not np.array_equal(positions, steps)):
+            raise ParameterError(
+                f"the weights of {name!r} do not span the input's values",
+                where="marginals",
+                remedy=f"give them for {item.extent}",
+            )

@@ -1,0 +1,181 @@
+"""Does a domain fit a network? And bringing its inputs into the network's order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from testsgd.certification.domain.domain import Domain
+from testsgd.certification.domain.inputs import CategoryInput, DomainInput, IntegerInput
+from testsgd.certification.domain.wording import some
+from testsgd.certification.network.feedforward import CategoryColumns, FeedForward, InputColumns
+from testsgd.errors import ParameterError
+
+_NO_NAME = re.compile(r"x\d+")
+
+
+def fitted_inputs(
+    inputs: tuple[DomainInput, ...], network: FeedForward, protected: Sequence[str], *, where: str
+) -> tuple[DomainInput, ...]:
+    """Bring inputs into the order of a network, without those that it does not take.
+
+    An input that the network does not take cannot matter to its decision, so leaving it out changes
+    no share. Where the network or the domain has no names of its own (x0, x1, ...), inputs are
+    matched by position. A category of whole numbers, such as 0 and 1, that the network takes as
+    a number becomes an input of whole numbers.
+
+    Parameters
+    ----------
+    inputs : tuple of IntegerInput, RealInput or CategoryInput
+        All inputs of a domain.
+    network : FeedForward
+        The network.
+    protected : sequence of str
+        Names of the protected inputs, which must stay.
+    where : str
+        What to call the domain in messages.
+
+    Returns
+    -------
+    tuple of IntegerInput, RealInput or CategoryInput
+
+    Raises
+    ------
+    ParameterError
+        If the network takes an input that is not there, or does not take a protected one.
+    """
+    own = {item.name: item for item in inputs}
+    wanted = [item.name for item in network.inputs]
+    if set(wanted) <= set(own):
+        for name in protected:
+            if name not in wanted:
+                raise ParameterError(
+                    f"the model does not take {name!r}, so its decision cannot depend on it",
+                    where="protected",
+                    remedy=f"protect one of {some(wanted)}",
+                    name=name,
+                )
+        inputs = tuple(own[name] for name in wanted)
+    else:
+        _check_names(inputs, network, where)
+    return tuple(_as_taken(item, given) for item, given in zip(inputs, network.inputs, strict=True))
+
+
+def check_domain(domain: Domain, network: FeedForward) -> None:
+    """Check that a domain and a network fit each other.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain.
+    network : FeedForward
+        The network; its inputs and the domain's must have one order.
+
+    Raises
+    ------
+    ParameterError
+        If the inputs are not as many, have other names or another order, a category has other
+        values than in the network, or there is only one person in the domain.
+    """
+    _check_names(domain.inputs, network, domain.name)
+    for item, given in zip(domain.inputs, network.inputs, strict=True):
+        _check_kind(item, given, domain.name)
+    if domain.points == 1:
+        raise ParameterError(
+            "the domain holds one person only, up to the protected attributes",
+            where=domain.name,
+            remedy="give at least one other input more than one value",
+        )
+
+
+def _check_names(inputs: Sequence[DomainInput], network: FeedForward, where: str) -> None:
+    own = [item.name for item in inputs]
+    wanted = [item.name for item in network.inputs]
+    both = min(sum(map(_is_name, own)), sum(map(_is_name, wanted))) > 0
+    missing = [name for name in wanted if _is_name(name) and name not in own] if both else []
+    if missing and any(_is_name(name) and name not in wanted for name in own):
+        unknown = [name for name in own if name not in wanted]
+        seen = f", which has {some(unknown)} instead"
+    else:
+        seen = ""
+    if missing and all(map(_is_name, own)):
+        raise ParameterError(
+            f"{_inputs(len(missing))} of the model {_are(len(missing))} missing in the domain: "
+            f"{some(missing)}{seen}",
+            where=where,
+            remedy="describe every input of the model, under the model's names",
+            missing=missing,
+        )
+    if len(own) != len(wanted):
+        raise ParameterError(
+            f"the domain has {_inputs(len(own))}, and the model takes {len(wanted)}",
+            where=where,
+            remedy="describe every input; a category that is a group of 0/1 columns needs "
+            "`columns`, their positions",
+        )
+    for place, (name, other) in enumerate(zip(own, wanted, strict=True)):
+        if _is_name(name) and _is_name(other) and name != other:
+            raise ParameterError(
+                f"input {place} is {name!r} in the domain and {other!r} in the model",
+                where=where,
+                remedy="give the inputs in the model's order, under the model's names",
+            )
+
+
+def _check_kind(item: DomainInput, given: InputColumns, where: str) -> None:
+    takes = given.columns
+    if not isinstance(takes, CategoryColumns):
+        if isinstance(item, CategoryInput):
+            raise ParameterError(
+                f"{item.name!r} is a category in the domain, and the model takes a number",
+                where=where,
+                remedy=f"give the numbers that stand for the values: integer = "
+                f"[0, {item.size - 1}]; or `columns`, if it is a group of 0/1 columns",
+            )
+        return
+    if not isinstance(item, CategoryInput):
+        raise ParameterError(
+            f"the model takes {item.name!r} as a category, and the domain has {item.extent}",
+            where=where,
+            remedy=f"list its values: {some(takes.values)}",
+        )
+    if item.columns is not None:
+        fits = item.size == len(takes.values)
+    else:
+        fits = item.values == tuple(takes.values)
+    if not fits:
+        raise ParameterError(
+            f"{item.name!r} has the values {some(item.values)} in the domain, and "
+            f"{some(takes.values)} in the model",
+            where=where,
+            remedy="list the model's values in its order; `protected_values` chooses among them",
+        )
+
+
+def _as_taken(item: DomainInput, given: InputColumns) -> DomainInput:
+    """Give the input in the way that the network takes it, if there is no doubt about it."""
+    if not isinstance(item, CategoryInput) or item.columns is not None:
+        return item
+    if isinstance(given.columns, CategoryColumns):
+        values = tuple(given.columns.values)
+        return CategoryInput(item.name, values) if set(values) == set(item.values) else item
+    low = _whole(item.values[0])
+    if low is not None and item.values == tuple(str(low + k) for k in range(item.size)):
+        return IntegerInput(item.name, low, low + item.size - 1)
+    return item
+
+
+def _is_name(name: str) -> bool:
+    return _NO_NAME.fullmatch(name) is None
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text) else None
+
+
+def _inputs(count: int) -> str:
+    return f"{count} input" if count == 1 else f"{count} inputs"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

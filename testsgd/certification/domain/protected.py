@@ -1,0 +1,202 @@
+"""Who is compared: the protected inputs, and the combinations of their values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from testsgd.certification.domain.domain import LARGEST_COMPARISON
+from testsgd.certification.domain.inputs import CategoryInput, DomainInput, RealInput
+from testsgd.certification.domain.wording import choice, some
+from testsgd.data import category_text
+from testsgd.errors import ParameterError
+
+Combinations = tuple[tuple[float, ...], ...]
+
+
+def protected_inputs(
+    inputs: Sequence[DomainInput], protected: str | Sequence[str | int]
+) -> tuple[str, ...]:
+    """Find the protected inputs by name, or by position if no input has that name.
+
+    Parameters
+    ----------
+    inputs : sequence of IntegerInput, RealInput or CategoryInput
+        All inputs.
+    protected : str or sequence of (str or int)
+        Names or positions, counted from 0.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    ParameterError
+        If there is no such input, or none is named.
+
+    Examples
+    --------
+    >>> from testsgd.certification.domain import IntegerInput
+    >>> protected_inputs([IntegerInput("x0", 0, 9), IntegerInput("x1", 0, 1)], ["1"])
+    ('x1',)
+    """
+    given = [protected] if isinstance(protected, (str, int)) else list(protected)
+    names = [item.name for item in inputs]
+    if not given:
+        raise ParameterError(
+            "no input is protected", where="protected", remedy=f"name one of {some(names)}"
+        )
+    return tuple(dict.fromkeys(_name(one, names) for one in given))
+
+
+def _name(given: str | int, names: list[str]) -> str:
+    text = str(given)
+    if text in names:
+        return text
+    if text.isdecimal() and int(text) < len(names):
+        return names[int(text)]
+    raise ParameterError(
+        f"the protected attribute {text!r} is not among the inputs",
+        where="protected",
+        remedy=choice(text, names),
+        name=text,
+    )
+
+
+def compared_values(
+    inputs: Sequence[DomainInput], protected: tuple[str, ...], values: Any
+) -> Combinations:
+    """Find the combinations of protected values that are compared.
+
+    Parameters
+    ----------
+    inputs : sequence of IntegerInput, RealInput or CategoryInput
+        All inputs.
+    protected : tuple of str
+        Names of the protected ones.
+    values : None, sequence or mapping
+        None: all values, in all combinations. Of one protected input, a list of its values. Of
+        several, a list of combinations, or a list for each input by its name, whose combinations
+        are compared; an input that is not named then takes all its values. Categories are given by
+        their names.
+
+    Returns
+    -------
+    tuple of tuple of float
+        A value for each protected input; of a category the index.
+
+    Raises
+    ------
+    ParameterError
+        If a value is outside of the domain, all values of a real input are asked for, or there
+        are more than 1,000 combinations.
+
+    Examples
+    --------
+    >>> from testsgd.certification.domain import CategoryInput
+    >>> race = CategoryInput("race", ("Asian", "Black", "White"))
+    >>> compared_values([race], ("race",), ["Black", "White"])
+    ((1.0,), (2.0,))
+    """
+    chosen = [next(item for item in inputs if item.name == name) for name in protected]
+    if values is None or isinstance(values, Mapping):
+        return _product(chosen, values or {})
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise ParameterError(
+            f"the protected values are {values!r}",
+            where="protected_values",
+            remedy="give a list of values, or a list for each protected input",
+        )
+    return tuple(_combination(chosen, row) for row in values)
+
+
+def _product(chosen: list[DomainInput], values: Mapping[Any, Any]) -> Combinations:
+    names = [item.name for item in chosen]
+    for name, given in values.items():
+        if name not in names:
+            raise ParameterError(
+                f"there are values for {name!r}, which is not protected",
+                where="protected_values",
+                remedy=choice(str(name), names),
+            )
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+            raise ParameterError(
+                f"the values of {name!r} are {given!r}",
+                where="protected_values",
+                remedy="give a list of them",
+            )
+    counts = [len(values[item.name]) if item.name in values else _size(item) for item in chosen]
+    if math.prod(counts) > LARGEST_COMPARISON:
+        raise ParameterError(
+            f"the protected attributes {some(names)} have {math.prod(counts):,} combinations of "
+            f"values, and at most {LARGEST_COMPARISON:,} can be compared",
+            where="protected_values",
+            remedy="name the values to compare, or protect fewer attributes",
+        )
+    axes = [
+        [_value(item, one) for one in values[item.name]]
+        if item.name in values
+        else _all_values(item)
+        for item in chosen
+    ]
+    return tuple(itertools.product(*axes))
+
+
+def _size(item: DomainInput) -> int:
+    if item.size is None:
+        raise ParameterError(
+            f"the protected attribute {item.name!r} takes all {item.extent}, which cannot all be "
+            "compared",
+            where="protected_values",
+            remedy="name the values to compare",
+            name=item.name,
+        )
+    return item.size
+
+
+def _all_values(item: DomainInput) -> list[float]:
+    if isinstance(item, CategoryInput):
+        return [float(index) for index in range(item.size)]
+    if isinstance(item, RealInput):
+        return [item.low]
+    return [float(value) for value in range(item.low, item.high + 1)]
+
+
+def _combination(chosen: list[DomainInput], row: Any) -> tuple[float, ...]:
+    cells = [row] if isinstance(row, str) or not isinstance(row, Sequence) else list(row)
+    if len(cells) != len(chosen):
+        raise ParameterError(
+            f"the combination {row!r} is no list of {len(chosen)} values",
+            where="protected_values",
+            remedy=f"give a value for each of {some(item.name for item in chosen)}",
+        )
+    return tuple(_value(item, cell) for item, cell in zip(chosen, cells, strict=True))
+
+
+def _value(item: DomainInput, given: Any) -> float:
+    if isinstance(item, CategoryInput):
+        text = category_text(given)
+        if text in item.values:
+            return float(item.values.index(text))
+        remedy = choice(text, item.values)
+    else:
+        number = _number(given)
+        if number is not None and item.holds(number):
+            return number
+        remedy = f"choose among {item.extent}"
+    raise ParameterError(
+        f"the value {given!r} of the protected attribute {item.name!r} is outside of the domain",
+        where="protected_values",
+        remedy=remedy,
+        name=item.name,
+    )
+
+
+def _number(given: Any) -> float | None:
+    try:
+        return None if isinstance(given, bool) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        return None

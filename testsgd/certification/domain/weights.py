@@ -1,0 +1,145 @@
+"""Weighting a domain by data: each input by its own distribution among the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.domain.domain import Domain, Marginal
+from testsgd.certification.domain.inputs import CategoryInput, DomainInput, RealInput
+from testsgd.certification.domain.wording import choice
+from testsgd.data import Table, category_codes, category_text
+from testsgd.errors import DataError
+
+# Bins of a real input.
+BINS = 64
+
+
+def with_data_weights(domain: Domain, table: Table) -> Domain:
+    """Weight a domain by the marginal distributions of the rows of a table.
+
+    The weight of a person is the product of the shares of rows that have each of the person's
+    values, as if the inputs were independent: a person may have weight though nobody in the data is
+    like that. Whole numbers and categories have their relative frequencies; a real input has the
+    frequencies of 64 equal bins, evenly spread within a bin. Protected inputs have no weight, and
+    all rows count, whatever their protected values are. A missing value counts for no value of
+    that input.
+
+    A value outside of the domain is an error. To leave the row out would quietly make another
+    population of the data, and to move it to the domain's edge would invent people who are not
+    there; whoever signs the figure should decide.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain, with the names of the table's features.
+    table : Table
+        The rows.
+
+    Returns
+    -------
+    Domain
+        With a marginal for each input that is not protected (one with a single real value has
+        none).
+
+    Raises
+    ------
+    DataError
+        If the table lacks an input, a value is outside of the domain, or an input is missing in
+        every row.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification, load_table
+    >>> from testsgd.certification.domain import find_domain
+    >>> table = load_table(load_specification("demo"))
+    >>> domain = with_data_weights(find_domain("demo", protected="race"), table)
+    >>> sorted(domain.marginals) == sorted(item.name for item in domain.free)
+    True
+    """
+    marginals = {}
+    for item in domain.free:
+        if item.name not in table.frame:
+            raise DataError(
+                f"the data have no column {item.name!r}, which the domain has as an input",
+                where=table.source or "the data",
+                remedy=choice(item.name, [str(name) for name in table.frame.columns]),
+                name=item.name,
+            )
+        if isinstance(item, RealInput) and item.size == 1:
+            _known(item, table)
+            continue
+        marginals[item.name] = _marginal(item, _known(item, table))
+    return replace(domain, marginals=marginals)
+
+
+def _marginal(item: DomainInput, values: NDArray[np.float64]) -> Marginal:
+    if isinstance(item, RealInput):
+        edges = np.linspace(item.low, item.high, BINS + 1)
+        if not np.all(np.diff(edges) > 0):
+            edges = np.array([item.low, item.high])
+        counts = np.histogram(values, edges)[0]
+    else:
+        low = 0 if isinstance(item, CategoryInput) else item.low
+        edges = np.arange(item.size + 1, dtype=np.float64)
+        counts = np.bincount((values - low).astype(np.intp), minlength=item.size)
+    # Whole numbers until the last division, so that the end is exactly 1.
+    cumulative = np.concatenate([[0], np.cumsum(counts)]) / len(values)
+    return Marginal(edges, cumulative)
+
+
+def _known(item: DomainInput, table: Table) -> NDArray[np.float64]:
+    """Give an input's values in all rows that have one, after a check that the domain has them."""
+    values = _values(item, table)
+    known = values[~np.isnan(values)]
+    where = f"{table.source or 'the data'}, feature {item.name!r}"
+    if len(known) == 0:
+        raise DataError(
+            "the feature is missing in every row",
+            where=where,
+            remedy="give data that have it, or weight by volume",
+            name=item.name,
+        )
+    if isinstance(item, CategoryInput):
+        return known
+    inside = (known >= item.low) & (known <= item.high)
+    if not isinstance(item, RealInput):
+        inside &= known == np.floor(known)
+    if not inside.all():
+        wrong = known[~inside]
+        raise DataError(
+            f"{len(wrong):,} of {len(known):,} rows have a value outside of the domain "
+            f"({wrong[0]:g}), which has {item.extent}",
+            where=where,
+            remedy="widen the domain, or leave these rows out of the data",
+            name=item.name,
+        )
+    return known
+
+
+def _values(item: DomainInput, table: Table) -> NDArray[np.float64]:
+    """Give a value a row, NaN where missing; of a category the index."""
+    if isinstance(item, CategoryInput):
+        codes = category_codes(table.frame[item.name], item.values, feature=item.name)
+        return np.where(codes < 0, np.nan, codes.astype(np.float64))
+    feature = table.specification.features[item.name]
+    if feature.continuous:
+        return table.numbers(item.name)
+    # A category that the network takes as a number: its values are texts of numbers.
+    numbers = np.array([_number(value, item.name) for value in feature.values or ()] + [np.nan])
+    return numbers[table.codes(item.name)]
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(category_text(value))
+    except ValueError as error:
+        raise DataError(
+            f"the value {value!r} of {name!r} is no number, and the domain takes numbers",
+            where="weights",
+            remedy="weight by volume, or make the input a category",
+            name=name,
+        ) from error

@@ -1,0 +1,292 @@
+"""From the parts that a reader found to a network whose last sums decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.network.feedforward import (
+    CategoryColumns,
+    Decision,
+    DenseLayer,
+    FeedForward,
+    InputColumns,
+    NumberColumns,
+    Precision,
+    Step,
+)
+from testsgd.certification.network.grouping import group_inputs, reorder_columns
+from testsgd.certification.network.parts import (
+    MAXIMUM_LAYERS,
+    MAXIMUM_NUMBERS,
+    Activate,
+    Affine,
+    Part,
+    ReadNetwork,
+    Scaling,
+    Softmax,
+    too_large,
+)
+from testsgd.certification.network.turning import (
+    plain_decision,
+    sigmoid_decision,
+    softmax_decision,
+)
+from testsgd.errors import ModelError, ParameterError
+
+
+def assemble(
+    read: ReadNetwork,
+    inputs: Sequence[InputColumns],
+    *,
+    name: str,
+    threshold: float | None = None,
+    labels: Sequence[str] | None = None,
+    categories: Mapping[str, Sequence[int]] | None = None,
+    file_sha256: str | None = None,
+) -> FeedForward:
+    """Put a network together.
+
+    Parameters
+    ----------
+    read : ReadNetwork
+        What the reader found.
+    inputs : sequence of InputColumns
+        Their columns, side by side, are what the network takes. Scalings before the first layer are
+        folded into them.
+    name : str
+        What to call the network.
+    threshold : float, optional
+        Label 1 if the output is above it. By default 0.5 for a sigmoid and 0 for a plain sum.
+    labels : sequence of str, optional
+        By default ``"0"``, ``"1"`` and so on.
+    categories : mapping of str to sequence of int, optional
+        Groups of 0/1 columns that are one category each, by the positions of their inputs.
+    file_sha256 : str, optional
+        Of the file it was read from.
+
+    Returns
+    -------
+    FeedForward
+
+    Raises
+    ------
+    ModelError
+        If the parts do not fit together or make no decision that can be proved.
+    ParameterError
+        If the threshold does not go with the output.
+    """
+    rest = list(read.parts)
+    while rest and isinstance(part := rest[0], Scaling):
+        inputs = scale_inputs(inputs, part)
+        del rest[0]
+    if categories:
+        inputs, order = group_inputs(inputs, categories)
+        rest = reorder_columns(rest, order)
+    layers, output = _layers(rest, read.width, name, read.precision)
+    units = layers[-1].weights.shape[1]
+    decision = _decision(output, units, threshold, labels or read.labels, read.precision, name)
+    return FeedForward(
+        name, read.kind, tuple(layers), tuple(inputs), decision, read.precision, file_sha256
+    )
+
+
+def number_inputs(names: Sequence[str]) -> tuple[InputColumns, ...]:
+    """Give inputs that are numbers, each one column as it is."""
+    return tuple(InputColumns(name, NumberColumns(np.ones(1), np.zeros(1))) for name in names)
+
+
+def scale_inputs(inputs: Sequence[InputColumns], part: Scaling) -> list[InputColumns]:
+    """Scale the columns of all inputs, side by side.
+
+    Raises
+    ------
+    ModelError
+        If there are not as many columns as the scaling takes.
+    """
+    width = sum(given.columns.width for given in inputs)
+    if len(part.multiplier) not in (1, width):
+        raise _misfit(part, width, len(part.multiplier))
+    found: list[InputColumns] = []
+    start = 0
+    for given in inputs:
+        stop = start + given.columns.width
+        scaled = scaled_columns(given.columns, _slice(part, width, start, stop))
+        found.append(replace(given, columns=scaled))
+        start = stop
+    return found
+
+
+def _slice(part: Scaling, width: int, start: int, stop: int) -> Scaling:
+    """Give what a scaling of so many columns does to some of them."""
+
+    def cut(array: NDArray[Any]) -> NDArray[Any]:
+        return np.broadcast_to(array, (width,))[start:stop]
+
+    return Scaling(
+        part.where,
+        cut(part.multiplier),
+        cut(part.constant),
+        part.relative_error,
+        cut(part.absolute_error),
+        tuple(Step(step.operation, cut(step.operand)) for step in part.steps),
+    )
+
+
+def scaled_columns(
+    columns: NumberColumns | CategoryColumns, scaling: Scaling
+) -> NumberColumns | CategoryColumns:
+    """Scale an input's columns; what errors they had grows with them.
+
+    If the columns are within ``r |a x| + b`` of ``a x + c``, then m times them plus d is within
+    ``|m| (r |a x| + b)`` of ``m a x + m c + d``, and the model's own scaling, which takes m times
+    what it is given with a relative error of s and adds an error e, gives at most
+    ``s |m| (|a x| + |c| + r |a x| + b) + e`` more. The few float64 operations here are covered by
+    2^-50 of all.
+    """
+    tiny = 2.0**-50
+    share, size = scaling.relative_error, np.abs(scaling.multiplier)
+    rest = scaling.absolute_error + tiny * np.abs(scaling.constant)
+    if isinstance(columns, CategoryColumns):
+        table = columns.table
+        for step in scaling.steps:
+            table = step.apply(table).astype(np.float64)
+        spread = columns.absolute_error * (1 + share) + (share + tiny) * np.abs(columns.table)
+        # Twice the share: the table here is what the steps give, not the exact product.
+        return CategoryColumns(table, columns.values, (2 * size * spread + 2 * rest) * (1 + tiny))
+    relative = (columns.relative_error * (1 + share) + share) * (1 + tiny) + tiny
+    spread = columns.absolute_error * (1 + share) + (share + tiny) * np.abs(columns.constant)
+    return NumberColumns(
+        columns.multiplier * scaling.multiplier,
+        columns.constant * scaling.multiplier + scaling.constant,
+        float(relative),
+        (size * spread + rest) * (1 + tiny),
+        columns.steps + scaling.steps,
+    )
+
+
+def _layers(
+    parts: Sequence[Part], width: int, name: str, precision: Precision
+) -> tuple[list[DenseLayer], Activate | Softmax | None]:
+    """Make layers of parts; the output's activation is given apart."""
+    output = _output(parts[-1]) if parts else None
+    layers: list[DenseLayer] = []
+    for part in parts[:-1] if output is not None else parts:
+        if isinstance(part, Softmax):
+            raise ModelError(
+                "a softmax comes before the last layer",
+                where=part.where,
+                remedy="only a last softmax can be proved",
+            )
+        if isinstance(part, Activate):
+            _attach(layers, part, width, precision)
+            continue
+        if isinstance(part, Affine):
+            if part.weights.shape[0] != width:
+                raise _misfit(part, width, part.weights.shape[0])
+            layers.append(DenseLayer(part.weights, part.bias, "linear"))
+        else:
+            layers.append(_diagonal(part, width))
+        width = layers[-1].weights.shape[1]
+        if len(layers) > MAXIMUM_LAYERS:
+            raise ModelError(f"there are more than {MAXIMUM_LAYERS} layers", where=name)
+    if not layers:
+        raise ModelError(
+            "there is no fully connected layer",
+            where=name,
+            remedy="give a network of fully connected layers",
+        )
+    if layers[-1].activation != "linear":
+        # A ReLU or tanh that comes last is a hidden layer before a sum of one term.
+        layers.append(_identity(width))
+    return layers, output
+
+
+def _output(part: Part) -> Activate | Softmax | None:
+    """Give what comes last if it is no hidden activation but makes the output."""
+    if isinstance(part, Softmax) or (isinstance(part, Activate) and part.function == "sigmoid"):
+        return part
+    return None
+
+
+def _attach(layers: list[DenseLayer], part: Activate, width: int, precision: Precision) -> None:
+    if part.function == "linear":
+        return
+    if not layers or layers[-1].activation != "linear":
+        layers.append(_identity(width))
+    # The slope that the model multiplies with.
+    slope = float(np.asarray(part.negative_slope, dtype=precision))
+    layers[-1] = replace(layers[-1], activation=part.function, negative_slope=slope)
+
+
+def _identity(width: int) -> DenseLayer:
+    """Make a layer that changes nothing, for an activation of its own."""
+    if width**2 > MAXIMUM_NUMBERS:
+        raise too_large("model")
+    return DenseLayer(np.eye(width), np.zeros(width), "linear")
+
+
+def _diagonal(part: Scaling, width: int) -> DenseLayer:
+    if len(part.multiplier) not in (1, width):
+        raise _misfit(part, width, len(part.multiplier))
+    if width**2 > MAXIMUM_NUMBERS:
+        raise too_large(part.where)
+    return DenseLayer(
+        np.diag(np.broadcast_to(part.multiplier, (width,))),
+        np.broadcast_to(part.constant, (width,)).copy(),
+        "linear",
+        relative_error=part.relative_error,
+        absolute_error=np.broadcast_to(part.absolute_error, (width,)).copy(),
+    )
+
+
+def _misfit(part: Affine | Scaling, given: int, taken: int) -> ModelError:
+    return ModelError(
+        f"it takes {taken} numbers, but is given {given}",
+        where=part.where,
+        remedy="give a sound file",
+    )
+
+
+def _decision(
+    output: Activate | Softmax | None,
+    units: int,
+    threshold: float | None,
+    labels: Sequence[str] | None,
+    precision: Precision,
+    name: str,
+) -> Decision:
+    named = tuple(labels) if labels else tuple(str(n) for n in range(max(units, 2)))
+    if len(named) != max(units, 2):
+        raise ModelError(
+            f"there are {len(named)} labels, but {units} outputs",
+            where=name,
+            remedy="give a sound model",
+        )
+    sigmoid = isinstance(output, Activate) and output.function == "sigmoid"
+    if units == 1:
+        if isinstance(output, Softmax):
+            raise ModelError("a softmax of one unit always gives 1", where=output.where)
+        if sigmoid:
+            score = 0.5 if threshold is None else threshold
+            return sigmoid_decision(score, named, precision)
+        return plain_decision(0.0 if threshold is None else threshold, named, precision)
+    if sigmoid:
+        raise ModelError(
+            f"{units} sigmoid outputs make {units} decisions, not one",
+            where=output.where if output else name,
+            remedy="give a network with one sigmoid output or a softmax",
+        )
+    if threshold is not None and threshold != 0.5:
+        raise ParameterError(
+            f"{threshold} does not go with {units} outputs, of which the largest decides",
+            where="threshold",
+            remedy="leave it out",
+        )
+    if isinstance(output, Softmax):
+        return softmax_decision(named, precision)
+    return Decision("argmax", 0.0, 0.0, named)

@@ -1,0 +1,268 @@
+"""Feed-forward networks as arrays: what every reader gives and every proof is about.
+
+What is proved must hold for the model as it runs, so the numbers here are the stored ones, and what
+the model computes in floating point is told apart from them. Three bounds say how far the two may
+lie from each other, beside the rounding of the matrix products themselves, which is bounded by
+whoever proves something:
+
+* `relative_error` and `absolute_error` of a layer: its weights were computed from stored ones
+  (batch normalisation);
+* those of an input's columns: the same for the scaling of inputs;
+* `tolerance` of a decision: the output activation is itself rounded, see
+  :mod:`testsgd.certification.network.turning`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.network.columns import (
+    CategoryColumns,
+    InputColumns,
+    NumberColumns,
+    Step,
+    number_columns,
+)
+
+__all__ = [
+    "Activation",
+    "CategoryColumns",
+    "Decision",
+    "DenseLayer",
+    "FeedForward",
+    "InputColumns",
+    "NumberColumns",
+    "Precision",
+    "Step",
+    "logistic",
+]
+
+Activation = Literal["linear", "relu", "leaky_relu", "sigmoid", "tanh"]
+Precision = Literal["float32", "float64"]
+
+# Rows computed at once, so that wide layers of many rows need little memory.
+_BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class DenseLayer:
+    """One fully connected layer, ``activation(x @ weights + bias)``.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray of float64, shape (inputs, units)
+        Each value exactly the stored one (float32 to float64 is exact).
+    bias : numpy.ndarray of float64, shape (units,)
+        Likewise.
+    activation : str
+        Of the last layer always ``"linear"``: its sums decide.
+    negative_slope : float
+        Of ``"leaky_relu"``, at least 0.
+    relative_error : float
+    absolute_error : float or numpy.ndarray of float64, shape (units,)
+        The model's own sums lie within ``relative_error * (|x| @ |weights|) + absolute_error`` of
+        the sums given here, beside what the rounding of the products and of their sum allows. 0
+        unless the weights had to be computed from stored numbers.
+    """
+
+    weights: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    activation: Activation
+    negative_slope: float = 0.0
+    relative_error: float = 0.0
+    absolute_error: float | NDArray[np.float64] = 0.0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the last layer's sums decide.
+
+    Attributes
+    ----------
+    kind : {"threshold", "argmax"}
+        One sum against a turning point, or the first of the largest sums.
+    turning_sum : float
+        Threshold: label 1 if the sum is above it.
+    tolerance : float
+        Sums this near to the turning point (argmax: this near to each other) may fall either way,
+        because the output activation is itself rounded.
+    labels : tuple of str
+        Threshold: below and above. Argmax: a label a class.
+    output : {"plain", "sigmoid", "softmax"}
+        What the model makes of the sums before it compares.
+    threshold : float
+        With what the model's output is compared; label 1 if it is above.
+    """
+
+    kind: Literal["threshold", "argmax"]
+    turning_sum: float
+    tolerance: float
+    labels: tuple[str, ...]
+    output: Literal["plain", "sigmoid", "softmax"] = "plain"
+    threshold: float = 0.0
+
+
+@dataclass(frozen=True)
+class FeedForward:
+    """A feed-forward network with the encoding of its inputs and its decision.
+
+    Attributes
+    ----------
+    name, kind : str
+        For reports: what it is called and what it is.
+    layers : tuple of DenseLayer
+        In order; the last one's activation is ``"linear"``.
+    inputs : tuple of InputColumns
+        Their columns, side by side, are what the first layer takes.
+    decision : Decision
+        What the sums decide.
+    precision : {"float32", "float64"}
+        The arithmetic that the model itself runs in.
+    file_sha256 : str or None
+        Of the file it was read from.
+
+    Examples
+    --------
+    >>> layer = DenseLayer(np.array([[1.0], [-2.0]]), np.array([0.5]), "linear")
+    >>> inputs = (
+    ...     InputColumns("x0", NumberColumns(np.ones(1), np.zeros(1))),
+    ...     InputColumns("x1", NumberColumns(np.ones(1), np.zeros(1))),
+    ... )
+    >>> network = FeedForward(
+    ...     "example", "made up", (layer,), inputs, Decision("threshold", 0.0, 0.0, ("no", "yes")),
+    ...     "float64",
+    ... )
+    >>> network.decisions(np.array([[3.0, 1.0], [1.0, 3.0]])).tolist()
+    [1, 0]
+    """
+
+    name: str
+    kind: str
+    layers: tuple[DenseLayer, ...]
+    inputs: tuple[InputColumns, ...]
+    decision: Decision
+    precision: Precision
+    file_sha256: str | None = None
+    # The layers' numbers in the model's precision.
+    _own: tuple[tuple[NDArray[np.floating], NDArray[np.floating]], ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )
+
+    def __post_init__(self) -> None:
+        own = tuple(
+            (layer.weights.astype(self.precision), layer.bias.astype(self.precision))
+            for layer in self.layers
+        )
+        object.__setattr__(self, "_own", own)
+
+    @property
+    def width(self) -> int:
+        """How many columns the first layer takes."""
+        return int(self.layers[0].weights.shape[0])
+
+    @property
+    def outputs(self) -> int:
+        """How many sums the last layer gives."""
+        return int(self.layers[-1].weights.shape[1])
+
+    def encode(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Turn inputs into the first layer's columns.
+
+        Parameters
+        ----------
+        values : numpy.ndarray, shape (n, inputs)
+            A category is given by its index.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n, columns), in the model's precision
+        """
+        values = np.asarray(values, dtype=np.float64)
+        out = np.empty((len(values), self.width), dtype=self.precision)
+        start = 0
+        for position, given in enumerate(self.inputs):
+            columns = given.columns
+            place = out[:, start : start + columns.width]
+            if isinstance(columns, CategoryColumns):
+                place[...] = columns.table[values[:, position].astype(np.intp)]
+            else:
+                place[...] = number_columns(values[:, position, None], columns)
+            start += columns.width
+        return out
+
+    def sums(self, values: NDArray[np.float64]) -> NDArray[np.floating]:
+        """Compute the last layer's sums as the model does, in its precision.
+
+        Parameters
+        ----------
+        values : numpy.ndarray, shape (n, inputs)
+            As for :meth:`encode`.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n, outputs)
+        """
+        values = np.asarray(values, dtype=np.float64)
+        out = np.empty((len(values), self.outputs), dtype=self.precision)
+        for start in range(0, len(values), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            current = self.encode(values[rows])
+            for layer, (weights, bias) in zip(self.layers, self._own, strict=True):
+                current = current @ weights
+                current += bias
+                _activate(current, layer)
+            out[rows] = current
+        return out
+
+    def decisions(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Decide as the model does: by its output in its precision.
+
+        Parameters
+        ----------
+        values : numpy.ndarray, shape (n, inputs)
+            As for :meth:`encode`.
+
+        Returns
+        -------
+        numpy.ndarray of int, shape (n,)
+            The index of each row's label.
+        """
+        return self.decide(self.sums(values))
+
+    def decide(self, sums: NDArray[np.floating]) -> NDArray[np.intp]:
+        """Decide by the last layer's sums, shape (n, outputs), in the model's precision."""
+        if self.decision.output == "sigmoid":
+            scores = logistic(sums)
+        elif self.decision.output == "softmax":
+            with np.errstate(under="ignore"):
+                scores = np.exp(sums - sums.max(axis=1, keepdims=True))
+        else:
+            scores = sums
+        if self.decision.kind == "argmax":
+            return np.asarray(np.argmax(scores, axis=1), dtype=np.intp)
+        threshold = np.asarray(self.decision.threshold, dtype=self.precision)
+        return (scores[:, 0] > threshold).astype(np.intp)
+
+
+def logistic(sums: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Compute ``1 / (1 + exp(-sums))`` in the precision of `sums`."""
+    with np.errstate(over="ignore", under="ignore"):
+        result: NDArray[np.floating] = 1 / (1 + np.exp(-sums))
+    return result
+
+
+def _activate(sums: NDArray[np.floating], layer: DenseLayer) -> None:
+    """Apply a layer's activation in place."""
+    if layer.activation == "relu":
+        np.maximum(sums, 0, out=sums)
+    elif layer.activation == "leaky_relu":
+        slope = np.asarray(layer.negative_slope, dtype=sums.dtype)
+        np.copyto(sums, sums * slope, where=sums < 0)
+    elif layer.activation == "sigmoid":
+        sums[...] = logistic(sums)
+    elif layer.activation == "tanh":
+        np.tanh(sums, out=sums)

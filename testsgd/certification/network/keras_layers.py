@@ -1,0 +1,291 @@
+"""From the configuration of a Keras network to parts, whatever kind of file it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.network.feedforward import Activation, Precision, Step
+from testsgd.certification.network.keras_chain import describe, layer_chain
+from testsgd.certification.network.parts import (
+    MAXIMUM_LAYERS,
+    MAXIMUM_NUMBERS,
+    MAXIMUM_WIDTH,
+    Activate,
+    Affine,
+    Part,
+    ReadNetwork,
+    Scaling,
+    Softmax,
+    affine,
+    batch_scaling,
+    scaling,
+    too_large,
+)
+from testsgd.errors import ModelError
+
+Arrays = Callable[[str, str, int], Sequence[NDArray[np.generic]]]
+
+_REMEDY = (
+    "give a network of Dense layers with linear, relu, leaky_relu, sigmoid or tanh units "
+    "(softmax last), ReLU, LeakyReLU, Activation, Dropout, Flatten, Normalization, Rescaling "
+    "and BatchNormalization"
+)
+_FUNCTIONS: Mapping[str, Activation] = {
+    "linear": "linear",
+    "relu": "relu",
+    "leaky_relu": "leaky_relu",
+    "sigmoid": "sigmoid",
+    "tanh": "tanh",
+}
+# When a network is asked, not trained, and its input is flat.
+_WITHOUT_EFFECT = ("InputLayer", "Dropout", "GaussianNoise", "GaussianDropout", "Flatten")
+# The slope of keras.activations.leaky_relu where none is given.
+_LEAKY_FUNCTION = 0.2
+
+
+def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
+    """Turn a network's configuration and weights into parts.
+
+    Parameters
+    ----------
+    configuration : dict
+        What ``model.to_json()`` holds: ``class_name`` and ``config``.
+    arrays : callable
+        From a layer's name, its class and its place to its weights, in Keras' order.
+
+    Returns
+    -------
+    ReadNetwork
+
+    Raises
+    ------
+    ModelError
+        If a layer is none that is known, or the layers are no chain.
+    """
+    layers = layer_chain(configuration)
+    if len(layers) > MAXIMUM_LAYERS:
+        raise ModelError(f"there are more than {MAXIMUM_LAYERS} layers", where="model")
+    width = _input_width(layers)
+    precision = _precision(layers)
+    parts: list[Part] = []
+    current, total = width, 0
+    for position, layer in enumerate(layers):
+        found = _parts(layer, current, arrays, position, precision)
+        for part in found:
+            if isinstance(part, Affine):
+                if part.weights.shape[0] != current:
+                    raise ModelError(
+                        f"it takes {part.weights.shape[0]} numbers, but is given {current}",
+                        where=part.where,
+                        remedy="give a sound file",
+                    )
+                current = part.weights.shape[1]
+                total += part.weights.size
+                if total > MAXIMUM_NUMBERS:
+                    raise too_large("model")
+        _check_slopes(found, precision)
+        parts.extend(found)
+    return ReadNetwork(width, tuple(parts), precision, "Keras network")
+
+
+def _check_slopes(parts: Sequence[Part], precision: Precision) -> None:
+    """Refuse slopes of which TensorFlow and other backends would make different numbers."""
+    for part in parts:
+        slope = part.negative_slope if isinstance(part, Activate) else 0.0
+        if precision == "float64" and float(np.float32(slope)) != slope:
+            raise ModelError(
+                f"TensorFlow rounds its slope {slope} to float32, the network is of float64",
+                where=part.where,
+                remedy="give a slope such as 0.25",
+            )
+
+
+def _input_width(layers: Sequence[dict[str, Any]]) -> int:
+    shape: Any = None
+    if layers:
+        config = layers[0]["config"]
+        shape = config.get("batch_shape") or config.get("batch_input_shape")
+        if shape is None and "input_dim" in config:
+            shape = [None, config["input_dim"]]
+        if shape is None:
+            built = layers[0].get("build_config") or {}
+            shape = built.get("input_shape")
+    if not isinstance(shape, (list, tuple)) or len(shape) != 2 or not isinstance(shape[1], int):
+        raise ModelError(
+            f"the network takes inputs of the shape {shape}, not a row of numbers",
+            where="model",
+            remedy="give a network with one input of a fixed width",
+        )
+    if not 0 < shape[1] <= MAXIMUM_WIDTH:
+        raise too_large("model")
+    return int(shape[1])
+
+
+def _precision(layers: Sequence[dict[str, Any]]) -> Precision:
+    """Give the one type that all layers compute in."""
+    found = set()
+    for layer in layers:
+        if layer["class_name"] == "InputLayer":
+            continue
+        kind = layer["config"].get("dtype", "float32") or "float32"
+        if isinstance(kind, dict):
+            kind = kind.get("config", {}).get("name", "?")
+        if kind not in ("float32", "float64"):
+            raise ModelError(
+                f"it computes in {kind!r}",
+                where=describe(layer),
+                remedy="give a network of float32 or float64",
+            )
+        found.add(kind)
+    if len(found) > 1:
+        raise ModelError(
+            "some layers compute in float32 and others in float64",
+            where="model",
+            remedy="give a network of one type",
+        )
+    return "float64" if "float64" in found else "float32"
+
+
+def _parts(
+    layer: dict[str, Any], width: int, arrays: Arrays, position: int, precision: Precision
+) -> list[Part]:
+    where, kind, config = describe(layer), layer["class_name"], layer["config"]
+
+    def stored() -> list[NDArray[np.generic]]:
+        return [np.asarray(array) for array in arrays(str(config["name"]), kind, position)]
+
+    if layer.get("registered_name") not in (None, kind, f"keras>{kind}"):
+        raise _unknown(where)
+    if kind in _WITHOUT_EFFECT:
+        return []
+    if kind == "Dense":
+        return _dense(where, config, stored())
+    if kind == "Activation":
+        return _activation(where, config["activation"])
+    if kind == "ReLU":
+        if config.get("max_value") is not None or config.get("threshold"):
+            raise ModelError(
+                "it has a max_value or a threshold", where=where, remedy="give a plain ReLU"
+            )
+        return _leaky(where, config.get("negative_slope") or 0.0)
+    if kind == "LeakyReLU":
+        slope = config.get("negative_slope", config.get("alpha", 0.3))
+        return _leaky(where, slope)
+    if kind == "Softmax":
+        if config.get("axis", -1) not in (-1, 1):
+            raise ModelError("its axis is not the last", where=where, remedy=_REMEDY)
+        return [Softmax(where)]
+    if kind == "Rescaling":
+        return [_rescaling(where, config, precision)]
+    if kind == "Normalization":
+        return [_normalization(where, config, stored(), precision)]
+    if kind in ("BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2"):
+        return [_batch_normalization(where, config, stored(), precision)]
+    raise _unknown(where)
+
+
+def _unknown(where: str) -> ModelError:
+    return ModelError("this layer cannot be certified", where=where, remedy=_REMEDY)
+
+
+def _dense(where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]]) -> list[Part]:
+    if config.get("lora_rank") or config.get("quantization_config"):
+        raise ModelError("it is quantised or has LoRA weights", where=where, remedy=_REMEDY)
+    wanted = 2 if config.get("use_bias", True) else 1
+    if len(stored) != wanted:
+        raise ModelError(
+            f"there are {len(stored)} arrays of weights, not {wanted}",
+            where=where,
+            remedy="give a sound file",
+        )
+    part = affine(where, stored[0], stored[1] if wanted == 2 else None)
+    return [part, *_activation(where, config.get("activation", "linear"))]
+
+
+def _activation(where: str, given: Any) -> list[Part]:
+    if given is None:
+        return []
+    config: Mapping[str, Any] = {}
+    if isinstance(given, dict):
+        # A layer used as a function, such as keras.layers.LeakyReLU(0.1).
+        nested = given.get("config")
+        config = nested if isinstance(nested, dict) else {}
+        kind = given.get("class_name")
+        if kind == "function":
+            given = given.get("config")
+        elif kind in ("LeakyReLU", "ReLU"):
+            layer = {"class_name": kind, "config": {"name": "activation", **config}}
+            return _parts(layer, 0, lambda *_: [], 0, "float32")
+        else:
+            given = kind
+    if given == "softmax":
+        return [Softmax(where)]
+    if given not in _FUNCTIONS:
+        raise ModelError(
+            f"the activation {given!r} cannot be certified", where=where, remedy=_REMEDY
+        )
+    slope = _LEAKY_FUNCTION if given == "leaky_relu" else 0.0
+    return [Activate(where, _FUNCTIONS[given], slope)]
+
+
+def _leaky(where: str, slope: Any) -> list[Part]:
+    if isinstance(slope, dict):  # Keras 2 wrote numpy scalars so.
+        slope = slope.get("config", {}).get("value", slope.get("value"))
+    if not isinstance(slope, (int, float)) or not 0 <= slope <= 1:
+        raise ModelError(
+            f"its slope is {slope}", where=where, remedy="give a slope between 0 and 1"
+        )
+    if slope == 0:
+        return [Activate(where, "relu")]
+    return [Activate(where, "leaky_relu", float(slope))]
+
+
+def _rescaling(where: str, config: Mapping[str, Any], precision: Precision) -> Scaling:
+    # x * scale + offset: both are rounded to the layer's type, then two operations.
+    scale = np.atleast_1d(np.asarray(config["scale"], dtype=precision))
+    offset = np.atleast_1d(np.asarray(config["offset"], dtype=precision))
+    steps = (Step("multiply", scale), Step("add", offset))
+    return scaling(where, scale, offset, roundings=4, precision=precision, steps=steps)
+
+
+def _normalization(
+    where: str,
+    config: Mapping[str, Any],
+    stored: list[NDArray[np.generic]],
+    precision: Precision,
+) -> Scaling:
+    if config.get("invert"):
+        raise ModelError("it is inverted", where=where, remedy=_REMEDY)
+    if config.get("axis", -1) not in (-1, 1, None, [-1], [1], (-1,), (1,)):
+        raise ModelError("its axis is not the last", where=where, remedy=_REMEDY)
+    given = [config.get("mean"), config.get("variance")]
+    mean, variance = given if None not in given else stored[:2]
+    # Keras divides by max(sqrt(variance), epsilon).
+    own_centre = np.ravel(np.asarray(mean, dtype=precision))
+    own_divisor = np.maximum(np.sqrt(np.ravel(np.asarray(variance, dtype=precision))), 1e-7)
+    own_divisor = own_divisor.astype(precision)
+    steps = (Step("subtract", own_centre), Step("divide", own_divisor))
+    centre, divisor = own_centre.astype(np.float64), own_divisor.astype(np.float64)
+    # Root, epsilon, subtraction, quotient (perhaps as a product with the reciprocal), and two of
+    # float64 here.
+    return scaling(
+        where, 1 / divisor, -centre / divisor, roundings=7, precision=precision, steps=steps
+    )
+
+
+def _batch_normalization(
+    where: str,
+    config: Mapping[str, Any],
+    stored: list[NDArray[np.generic]],
+    precision: Precision,
+) -> Scaling:
+    if config.get("renorm"):
+        raise ModelError("it renormalises", where=where, remedy=_REMEDY)
+    left = list(stored)
+    gamma = left.pop(0) if config.get("scale", True) else np.ones(1)
+    beta = left.pop(0) if config.get("center", True) else np.zeros(1)
+    return batch_scaling(where, [gamma, beta, *left], float(config["epsilon"]), precision)

@@ -1,0 +1,101 @@
+"""The text format ``.nnet``: a header, and the weights of a network of ReLU layers.
+
+After comments (``//``) come: the numbers of layers, inputs, outputs and the largest width; the
+widths; a flag; minima, maxima, means and ranges of the inputs; then for each layer a line of
+weights a unit, and a line with its bias. Means and ranges are not applied: the network takes the
+inputs as they are, as the programs that certify fairness from such files do. The last layer is a
+plain sum, positive for label 1.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from testsgd.certification.network.parts import (
+    MAXIMUM_LAYERS,
+    MAXIMUM_NUMBERS,
+    MAXIMUM_WIDTH,
+    Activate,
+    Part,
+    ReadNetwork,
+    affine,
+    too_large,
+)
+from testsgd.errors import ModelError
+
+# Digits and a comma for each number.
+_MAXIMUM_BYTES = 2**30
+_HEADER_LINES = 7
+
+
+def read_nnet_file(path: Path) -> ReadNetwork:
+    r"""Read an ``.nnet`` file; it runs in float64.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    ReadNetwork
+
+    Raises
+    ------
+    ModelError
+        If there is no such file, or it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> lines = "// a comment;1,2,1,2,;2,1,;0,;0,0,;9,9,;0,0,0,;1,1,1,;1.5,-2.0,;0.25,"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "small.nnet"
+    ...     _ = path.write_text(lines.replace(";", "\n"))
+    ...     read_nnet_file(path).parts[0].weights.ravel().tolist()
+    [1.5, -2.0]
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError("there is no such file", where=str(path), remedy="check the path")
+    if path.stat().st_size > _MAXIMUM_BYTES:
+        raise too_large(str(path))
+    try:
+        return _read(path.read_text(encoding="utf-8"))
+    except (ValueError, IndexError) as error:
+        raise ModelError(
+            "this is no .nnet file that can be read", where=str(path), remedy="give a sound file"
+        ) from error
+
+
+def _read(text: str) -> ReadNetwork:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("//")]
+    header, body = lines[:_HEADER_LINES], lines[_HEADER_LINES:]
+    layers = int(_numbers(header[0])[0])
+    sizes = [int(size) for size in _numbers(header[1])]
+    if not 0 < layers <= MAXIMUM_LAYERS or len(sizes) != layers + 1 or min(sizes) < 1:
+        raise ValueError(sizes)
+    if max(sizes) > MAXIMUM_WIDTH or sum(a * b for a, b in pairwise(sizes)) > (MAXIMUM_NUMBERS):
+        raise too_large("model")
+    if len(body) < 2 * sum(sizes[1:]):
+        raise ValueError(len(body))
+    parts: list[Part] = []
+    start = 0
+    for number, (width, units) in enumerate(pairwise(sizes)):
+        where = f"layer {number}"
+        weights = np.array([_numbers(line) for line in body[start : start + units]])
+        bias = [_numbers(line)[0] for line in body[start + units : start + 2 * units]]
+        if weights.shape != (units, width):
+            raise ValueError(weights.shape)
+        parts.append(affine(where, weights.T, bias))
+        if number < layers - 1:
+            parts.append(Activate(where, "relu"))
+        start += 2 * units
+    return ReadNetwork(sizes[0], tuple(parts), "float64", ".nnet network")
+
+
+def _numbers(line: str) -> list[float]:
+    return [float(part) for part in line.split(",") if part.strip()]

@@ -1,0 +1,349 @@
+"""What the operators of an ONNX graph do, as parts.
+
+A graph is followed node by node. What flows through it is a constant, a chain of parts from the one
+input, or what is made of a chain at the end: the complement of a probability, the pair of both, a
+label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.network.feedforward import Precision, Step
+from testsgd.certification.network.onnx_values import (
+    Attributes,
+)
+from testsgd.certification.network.parts import (
+    Activate,
+    Affine,
+    Part,
+    Softmax,
+    affine,
+    batch_scaling,
+    scaling,
+)
+from testsgd.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What one input has become: parts in order, and how many columns they give."""
+
+    width: int
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Made:
+    """What is made of a chain at the end; the chain decides.
+
+    ``"complement"``: one minus a probability; ``"pair"``: both side by side; ``"label"``: the
+    decision.
+    """
+
+    chain: Chain
+    what: str
+    labels: tuple[str, ...] = ()
+
+
+Constant = NDArray[Any]
+Value = Constant | Chain | Made
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator with its inputs looked up."""
+
+    where: str
+    kind: str
+    inputs: tuple[Value | None, ...]
+    attributes: Attributes
+    precision: Precision
+
+    def chain(self, position: int = 0) -> Chain:
+        """Give an input that is a chain, or raise."""
+        value = self.inputs[position]
+        if not isinstance(value, Chain):
+            raise self.refused("is not applied to the network's sums")
+        return value
+
+    def constant(self, position: int) -> Constant:
+        """Give an input that is a constant, or raise."""
+        value = self.inputs[position] if position < len(self.inputs) else None
+        if not isinstance(value, np.ndarray):
+            raise self.refused("needs a constant there")
+        return value
+
+    def refused(self, why: str) -> ModelError:
+        """Make the error that this operator cannot be certified."""
+        return ModelError(
+            f"the operator {why}",
+            where=self.where,
+            remedy="give a chain of Gemm, MatMul, Add, Sub, Mul, Div, Relu, LeakyRelu, Sigmoid, "
+            "Tanh and a last Softmax",
+        )
+
+
+def apply(node: Node) -> Value:
+    """Give what an operator makes of its inputs.
+
+    Raises
+    ------
+    ModelError
+        If it is none that is known.
+    """
+    first = node.inputs[0] if node.inputs else None
+    if node.kind == "Constant":
+        return node.attributes.tensor("value")
+    if node.kind not in _OPERATORS:
+        raise node.refused("cannot be certified")
+    if isinstance(first, Made) or node.kind == "Concat":
+        return _after(node)
+    return _OPERATORS[node.kind](node)
+
+
+def _after(node: Node) -> Value:
+    """Go on from a label or from probabilities side by side."""
+    made = next((value for value in node.inputs if isinstance(value, Made)), None)
+    if made is None:
+        raise node.refused("joins columns")
+    if node.kind == "Concat":
+        first, second = (*node.inputs, None, None)[:2]
+        fits = made.what == "complement" and made is first and second is made.chain
+        if not fits or len(node.inputs) != 2 or node.attributes.whole("axis") not in (1, -1):
+            raise node.refused("joins something else than a probability to one minus it")
+        return Made(made.chain, "pair")
+    if node.kind == "ArgMax" and made.what == "pair":
+        return _argmax(node, made.chain)
+    if node.kind in ("ZipMap", "Normalizer", "Identity", "Cast", "Reshape", "Squeeze"):
+        return made
+    raise node.refused("comes after the decision")
+
+
+def _extended(chain: Chain, part: Part, width: int | None = None) -> Chain:
+    return Chain(chain.width if width is None else width, (*chain.parts, part))
+
+
+def _argmax(node: Node, chain: Chain) -> Made:
+    if node.attributes.whole("axis") not in (1, -1) or node.attributes.whole("select_last_index"):
+        raise node.refused("does not take the first largest of each row")
+    return Made(chain, "label")
+
+
+def _gemm(node: Node) -> Value:
+    chain, weights = node.chain(), node.constant(1)
+    own = node.attributes
+    if own.number("alpha", 1) != 1 or own.number("beta", 1) != 1 or own.whole("transA"):
+        raise node.refused("has alpha, beta or transA")
+    weights = weights.T if own.whole("transB") else weights
+    third = node.inputs[2] if len(node.inputs) > 2 else None
+    bias = None if third is None else _row(node, node.constant(2), weights.shape[-1])
+    return _fully(node, chain, weights, bias)
+
+
+def _matmul(node: Node) -> Value:
+    return _fully(node, node.chain(), node.constant(1), None)
+
+
+def _fully(node: Node, chain: Chain, weights: Constant, bias: Constant | None) -> Chain:
+    part = affine(node.where, weights, bias)
+    if part.weights.shape[0] != chain.width:
+        raise node.refused(f"takes {part.weights.shape[0]} numbers, but is given {chain.width}")
+    return _extended(chain, part, part.weights.shape[1])
+
+
+def _row(node: Node, constant: Constant, width: int) -> Constant:
+    """Give a constant as one number a column."""
+    if (
+        constant.size not in (1, width)
+        or constant.ndim > 2
+        or constant.shape[:-1] not in ((), (1,))
+    ):
+        raise node.refused(f"has a constant of the shape {constant.shape}")
+    return np.broadcast_to(constant.ravel(), (width,))
+
+
+def _sides(node: Node) -> tuple[Chain, Constant, bool]:
+    """Give chain and constant of a binary operator, and whether the chain comes first."""
+    if isinstance(node.inputs[0], Chain):
+        return node.inputs[0], _row(node, node.constant(1), node.inputs[0].width), True
+    chain = node.chain(1)
+    return chain, _row(node, node.constant(0), chain.width), False
+
+
+def _scaled(
+    node: Node, chain: Chain, steps: list[Step], multiplier: Constant, constant: Constant
+) -> Chain:
+    part = scaling(
+        node.where,
+        multiplier,
+        constant,
+        roundings=len(steps) + 2,
+        precision=node.precision,
+        steps=steps,
+    )
+    return _extended(chain, part)
+
+
+def _add(node: Node) -> Value:
+    chain, constant, _ = _sides(node)
+    last = chain.parts[-1] if chain.parts else None
+    if isinstance(last, Affine) and not last.bias.any():
+        # MatMul and Add are one layer.
+        whole = affine(last.where, last.weights, constant)
+        return Chain(chain.width, (*chain.parts[:-1], whole))
+    return _scaled(node, chain, [Step("add", constant)], np.ones(chain.width), constant)
+
+
+def _sub(node: Node) -> Value:
+    chain, constant, first = _sides(node)
+    if first:
+        return _scaled(node, chain, [Step("subtract", constant)], np.ones(chain.width), -constant)
+    last = chain.parts[-1] if chain.parts else None
+    if isinstance(last, Activate) and last.function == "sigmoid" and (constant == 1).all():
+        return Made(chain, "complement")
+    minus = -np.ones(chain.width, dtype=constant.dtype)
+    return _scaled(node, chain, [Step("multiply", minus), Step("add", constant)], minus, constant)
+
+
+def _mul(node: Node) -> Value:
+    chain, constant, _ = _sides(node)
+    return _scaled(node, chain, [Step("multiply", constant)], constant, np.zeros(chain.width))
+
+
+def _div(node: Node) -> Value:
+    chain, constant, first = _sides(node)
+    if not first or not constant.all():
+        raise node.refused("divides by the network's sums or by 0")
+    inverse = 1 / constant.astype(np.float64)
+    return _scaled(node, chain, [Step("divide", constant)], inverse, np.zeros(chain.width))
+
+
+def _scaler(node: Node) -> Value:
+    """Standardise as ai.onnx.ml does: (x - offset) * scale."""
+    chain = node.chain()
+    offset, scale = (
+        np.broadcast_to(node.attributes.floats(name), (chain.width,))
+        for name in ("offset", "scale")
+    )
+    steps = [Step("subtract", offset), Step("multiply", scale)]
+    wide = scale.astype(np.float64)
+    return _scaled(node, chain, steps, wide, -offset.astype(np.float64) * wide)
+
+
+def _batch(node: Node) -> Value:
+    chain = node.chain()
+    if node.attributes.whole("training_mode"):
+        raise node.refused("is in training mode")
+    arrays = [_row(node, node.constant(place), chain.width) for place in range(1, 5)]
+    epsilon = node.attributes.number("epsilon", 1e-5)
+    return _extended(chain, batch_scaling(node.where, arrays, epsilon, node.precision))
+
+
+def _activate(node: Node) -> Value:
+    chain = node.chain()
+    if node.kind == "Relu":
+        return _extended(chain, Activate(node.where, "relu"))
+    if node.kind == "Sigmoid":
+        return _extended(chain, Activate(node.where, "sigmoid"))
+    return _extended(chain, Activate(node.where, "tanh"))
+
+
+def _leaky(node: Node) -> Value:
+    slope = node.attributes.number("alpha", 0.01)
+    if not 0 <= slope <= 1:
+        raise node.refused(f"has the slope {slope}")
+    return _extended(node.chain(), Activate(node.where, "leaky_relu", slope))
+
+
+def _softmax(node: Node) -> Value:
+    if node.attributes.whole("axis", -1) not in (1, -1):
+        raise node.refused("does not sum over the classes")
+    return _extended(node.chain(), Softmax(node.where))
+
+
+def _same(node: Node) -> Value:
+    """Leave the numbers as they are: one row stays one row."""
+    first = node.inputs[0]
+    if isinstance(first, np.ndarray):
+        raise node.refused("is applied to a constant")
+    chain = node.chain()
+    if node.kind == "Cast" and node.attributes.whole("to") not in (1, 11):
+        raise node.refused("casts the network's sums to something else than floats")
+    if node.kind == "Cast":
+        wanted = 11 if node.precision == "float64" else 1
+        if node.attributes.whole("to") != wanted:
+            raise node.refused("changes the precision")
+    if node.kind == "Flatten" and node.attributes.whole("axis", 1) not in (1, -1):
+        raise node.refused("joins rows")
+    if node.kind == "Squeeze" and chain.width != 1:
+        raise node.refused("has more than one column")
+    if node.kind == "Reshape":
+        shape = [int(size) for size in node.constant(1).ravel()]
+        rows = shape[:1] in ([-1], [0]) and shape[1:] in ([chain.width], [-1])
+        if not (rows and shape != [-1, -1]) and not (shape == [-1] and chain.width == 1):
+            raise node.refused(f"gives the shape {shape}")
+    training = node.inputs[2] if node.kind == "Dropout" and len(node.inputs) > 2 else None
+    if training is not None and np.any(node.constant(2)):
+        raise node.refused("is in training mode")
+    return chain
+
+
+def _labelled(node: Node) -> Value:
+    """Name the labels: constant names, picked by what ArgMax gave."""
+    names, label = node.constant(0), node.inputs[1]
+    if not isinstance(label, Made) or label.what != "label":
+        raise node.refused("picks columns")
+    return replace(label, labels=tuple(str(name) for name in names.ravel()))
+
+
+def _chain_argmax(node: Node) -> Value:
+    if node.chain().width == 1:
+        raise node.refused("takes the largest of one number")
+    return _argmax(node, node.chain())
+
+
+def _classifier(node: Node) -> Value:
+    """Read the whole classifier: its label is that of the largest score, the first of equals."""
+    chain, own = node.chain(), node.attributes
+    labels = own.texts("classlabels_strings") or own.texts("classlabels_ints")
+    after = own.text("post_transform", "NONE")
+    classes = len(labels)
+    if after not in ("NONE", "SOFTMAX", "LOGISTIC") or (after == "LOGISTIC" and classes != 2):
+        raise node.refused(f"ends in {after}, which can make large sums equal")
+    numbers = own.floats("coefficients")
+    bias = own.floats("intercepts")
+    if numbers.size != classes * chain.width or bias.size not in (0, classes) or classes < 2:
+        raise node.refused(f"has {numbers.size} coefficients for {classes} classes")
+    weights = numbers.reshape(classes, chain.width).T
+    summed = _fully(node, chain, weights, bias if bias.size else None)
+    return Made(_extended(summed, Softmax(node.where)), "label", labels)
+
+
+_OPERATORS: Mapping[str, Callable[[Node], Value]] = {
+    "Gemm": _gemm,
+    "MatMul": _matmul,
+    "Add": _add,
+    "Sub": _sub,
+    "Mul": _mul,
+    "Div": _div,
+    "Scaler": _scaler,
+    "BatchNormalization": _batch,
+    "Relu": _activate,
+    "Sigmoid": _activate,
+    "Tanh": _activate,
+    "LeakyRelu": _leaky,
+    "Softmax": _softmax,
+    "ArgMax": _chain_argmax,
+    "ArrayFeatureExtractor": _labelled,
+    "LinearClassifier": _classifier,
+    "Concat": _same,
+    "ZipMap": _same,
+    "Normalizer": _after,
+    **dict.fromkeys(("Identity", "Flatten", "Reshape", "Cast", "Dropout", "Squeeze"), _same),
+}

@@ -1,0 +1,314 @@
+"""What a certification is asked for and what it gives, before anything is rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal
+
+from testsgd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from testsgd.certification.domain import Domain
+    from testsgd.certification.network import FeedForward
+
+Stopped = Literal["done", "time", "undecided", "interrupted"]
+Method = Literal["enumerated", "bounded"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificationParameters:
+    """What the user of a certification can choose.
+
+    Attributes
+    ----------
+    time : float or None
+        Seconds after which the search stops; None: it runs until everything is decided.
+    undecided : float or None
+        The search stops as soon as the undecided share is at most this.
+    jobs : int
+        Processes or threads.
+    samples : int
+        Points drawn from the undecided region; 0: none, so nothing is estimated.
+    confidence : float
+        Confidence level of the interval that the samples give.
+    counterexamples : int
+        Most counterexamples to keep.
+    regions : int
+        Most regions to describe.
+    random_state : int
+        Same number, same samples.
+
+    Raises
+    ------
+    ParameterError
+        If a value is out of its range.
+
+    Examples
+    --------
+    >>> CertificationParameters(time=10).samples
+    10000
+    >>> CertificationParameters(time=-1)
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ParameterError: time: -1 is not above 0; give seconds such as 60
+    """
+
+    time: float | None = 60.0
+    undecided: float | None = None
+    jobs: int = 1
+    samples: int = 10_000
+    confidence: float = 0.95
+    counterexamples: int = 10
+    regions: int = 20
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("time", "undecided", "confidence"):
+            _check_kind(name, getattr(self, name), Real, "a number")
+        for name in ("jobs", "samples", "counterexamples", "regions", "random_state"):
+            _check_kind(name, getattr(self, name), Integral, "a whole number")
+        if self.time is not None and not self.time > 0:
+            raise _out_of_range("time", self.time, "above 0", "give seconds such as 60")
+        if self.undecided is not None and not 0 <= self.undecided <= 1:
+            raise _out_of_range(
+                "undecided", self.undecided, "between 0 and 1", "give a share such as 0.05"
+            )
+        if not 0 < self.confidence < 1:
+            raise _out_of_range(
+                "confidence", self.confidence, "between 0 and 1", "give a level such as 0.95"
+            )
+        for name, least in (
+            ("jobs", 1),
+            ("samples", 0),
+            ("counterexamples", 0),
+            ("regions", 0),
+            ("random_state", 0),
+        ):
+            if getattr(self, name) < least:
+                raise _out_of_range(
+                    name, getattr(self, name), f"at least {least}", "give a whole number"
+                )
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Three shares of the domain; together they are 1.
+
+    Attributes
+    ----------
+    certified : float
+        Lower bound: here every protected value provably gets the same decision.
+    falsified : float
+        Lower bound: here two protected values provably get different decisions.
+    undecided : float
+        Upper bound: nothing is proved of the rest.
+    """
+
+    certified: float
+    falsified: float
+    undecided: float
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How far a certification had come at some time.
+
+    Attributes
+    ----------
+    seconds : float
+        Since its start.
+    boxes : int
+        Boxes looked at until then.
+    shares : Shares
+        What was proved until then.
+    """
+
+    seconds: float
+    boxes: int
+    shares: Shares
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """People who differ only in what is protected and get different decisions.
+
+    Attributes
+    ----------
+    values : tuple of float
+        Of the domain's free inputs, in their order; a category is given by its index.
+    decisions : tuple of int
+        Index of the decision for each of ``domain.protected_values``.
+    sums : tuple of tuple of float
+        The sums of the last layer that decide, for each of ``domain.protected_values``.
+    proved : bool
+        True if it lies in a region that is proved unfair; else running the model showed it.
+    """
+
+    values: tuple[float, ...]
+    decisions: tuple[int, ...]
+    sums: tuple[tuple[float, ...], ...]
+    proved: bool
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A side of a box: one input is within bounds.
+
+    Attributes
+    ----------
+    name : str
+        The input.
+    low, high : float
+        Its bounds, inclusive; those of a category are indices.
+    """
+
+    name: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Region:
+    """A box of the domain where unfairness is proved or possible.
+
+    Attributes
+    ----------
+    conditions : tuple of Condition
+        Of the inputs that are narrower than the domain; none: the whole domain.
+    share : float
+        The box's share of the whole domain.
+    certified, falsified, undecided : float
+        The parts of `share`, as shares of the whole domain.
+    unfair_estimate : float or None
+        Unfair share of the samples that fell into the box; None if none did.
+    """
+
+    conditions: tuple[Condition, ...]
+    share: float
+    certified: float
+    falsified: float
+    undecided: float
+    unfair_estimate: float | None
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """What samples of the undecided region say about it: an estimate, not a proof.
+
+    Attributes
+    ----------
+    samples : int
+        Points drawn from the undecided region.
+    unfair : int
+        Those for which two protected values get different decisions.
+    low, high : float
+        Clopper-Pearson interval of the undecided region's unfair share.
+    domain_low, domain_high : float or None
+        The same for the whole domain's unfair share, from draws of all that is not certified; never
+        outside of what is proved. None: `low` and `high` times the undecided share.
+    """
+
+    samples: int
+    unfair: int
+    low: float
+    high: float
+    domain_low: float | None = None
+    domain_high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certification:
+    """For which share of a domain a network is individually fair.
+
+    Attributes
+    ----------
+    network : FeedForward
+        The network.
+    domain : Domain
+        All people it was certified for.
+    parameters : CertificationParameters
+        What was asked for.
+    shares : Shares
+        What is proved.
+    stopped : {"done", "time", "undecided", "interrupted"}
+        Why it ended.
+    method : {"enumerated", "bounded"}
+        Whether every point was tried, or bounds were proved on boxes.
+    points : int or None
+        Points of the domain without the protected inputs; None if an input is real.
+    boxes, open_boxes : int
+        Boxes looked at, and those left undecided.
+    seconds : float
+        How long it took.
+    moments : tuple of Moment
+        The shares over time, ascending.
+    remainder : Remainder or None
+        What samples say of the undecided region; None if nothing is undecided or none were drawn.
+    counterexamples : tuple of Counterexample
+        Some of those found.
+    regions : tuple of Region
+        Where unfairness sits, proved or possible; the largest first.
+    within_rounding : int
+        Of an enumeration: points nearer to the threshold than the model's rounding may reach.
+        They are decided by running the model, and may fall differently on another machine.
+
+    Examples
+    --------
+    >>> some = Certification(
+    ...     network=None, domain=None, parameters=CertificationParameters(),
+    ...     shares=Shares(0.9, 0.02, 0.08), stopped="time", method="bounded", points=10**6,
+    ...     boxes=800, open_boxes=31, seconds=60.0, moments=(),
+    ...     remainder=Remainder(10_000, 1_000, 0.094, 0.106), counterexamples=(), regions=(),
+    ...     within_rounding=0)
+    >>> f"{some.unfair_low:.5f} to {some.unfair_high:.5f}"
+    '0.02752 to 0.02848'
+    """
+
+    network: FeedForward
+    domain: Domain
+    parameters: CertificationParameters
+    shares: Shares
+    stopped: Stopped
+    method: Method
+    points: int | None
+    boxes: int
+    open_boxes: int
+    seconds: float
+    moments: tuple[Moment, ...]
+    remainder: Remainder | None
+    counterexamples: tuple[Counterexample, ...]
+    regions: tuple[Region, ...]
+    within_rounding: int
+
+    @property
+    def unfair_low(self) -> float:
+        """Lower end for the domain's unfair share: proved, plus the samples' lower end.
+
+        It is a statistical bound as soon as samples are drawn, and a proof only without them.
+        """
+        if self.remainder is not None and self.remainder.domain_low is not None:
+            return self.remainder.domain_low
+        low = 0.0 if self.remainder is None else self.remainder.low
+        return self.shares.falsified + self.shares.undecided * low
+
+    @property
+    def unfair_high(self) -> float:
+        """Upper end for the domain's unfair share, as :attr:`unfair_low`."""
+        if self.remainder is not None and self.remainder.domain_high is not None:
+            return self.remainder.domain_high
+        high = 1.0 if self.remainder is None else self.remainder.high
+        return min(1.0, self.shares.falsified + self.shares.undecided * high)
+
+
+def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
+    if value is None and name in ("time", "undecided"):
+        return
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise ParameterError(
+            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
+        )
+
+
+def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
+    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)

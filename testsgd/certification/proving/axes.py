@@ -1,0 +1,135 @@
+"""The free inputs of a problem as axes of boxes, and how much of an axis lies where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.domain import CategoryInput, Domain, DomainInput, IntegerInput, Marginal
+
+Floats = NDArray[np.float64]
+
+# What an axis holds. The compiled code knows them by these numbers.
+INTEGER, REAL, CATEGORY, WEIGHTED_INTEGER, WEIGHTED_REAL = range(5)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The free inputs, in the domain's order.
+
+    Attributes
+    ----------
+    kinds : numpy.ndarray of int, shape (axes,)
+        INTEGER and REAL count uniformly; a CATEGORY always has its measure in `cumulative`.
+    low, high : numpy.ndarray of float, shape (axes,)
+        Ends of the axes; of a category the first and the last index.
+    columns : numpy.ndarray of int, shape (axes,)
+        First column of an axis in linear forms. A number has one column, a category one a value.
+    width : int
+        Columns in all.
+    edges, cumulative : numpy.ndarray of float
+        Measures of the axes that have one, one after the other: the measure below each edge.
+    starts : numpy.ndarray of int, shape (axes + 1,)
+        Where each axis's measure starts; nothing between two equal ones.
+    shifts : numpy.ndarray of float, shape (axes,)
+        The value that edge 0 of a whole number's measure stands before.
+    """
+
+    kinds: NDArray[np.int64]
+    low: Floats
+    high: Floats
+    columns: NDArray[np.int64]
+    width: int
+    edges: Floats
+    cumulative: Floats
+    starts: NDArray[np.int64]
+    shifts: Floats
+
+    @property
+    def discrete(self) -> NDArray[np.bool_]:
+        """Which axes hold single values, shape (axes,)."""
+        return (self.kinds != REAL) & (self.kinds != WEIGHTED_REAL)
+
+    def shares(self, lo: Floats, hi: Floats) -> Floats:
+        """Measure boxes, shape (boxes, axes) each, as shares of the whole; shape (boxes,)."""
+        share = np.ones(len(lo))
+        for axis, kind in enumerate(self.kinds):
+            share *= self.part(axis, int(kind), lo[:, axis], hi[:, axis])
+        return share
+
+    def part(self, axis: int, kind: int, lo: Floats, hi: Floats) -> Floats:
+        """Measure intervals of one axis, as shares of the whole axis."""
+        low, high = self.low[axis], self.high[axis]
+        if kind == INTEGER:
+            part = (hi - lo + 1.0) / (high - low + 1.0)
+        elif kind == REAL:
+            part = (hi - lo) / (high - low) if high > low else np.ones(len(lo))
+        else:
+            rows = slice(self.starts[axis], self.starts[axis + 1])
+            ends = (lo - self.shifts[axis], hi + 1.0 - self.shifts[axis])
+            if kind == WEIGHTED_REAL:
+                ends = (lo, hi)
+            below, upto = (np.interp(end, self.edges[rows], self.cumulative[rows]) for end in ends)
+            part = upto - below
+        return np.asarray(part, dtype=np.float64)
+
+
+def lay_out(domain: Domain) -> Axes:
+    """Lay out the free inputs of a domain.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain.
+
+    Returns
+    -------
+    Axes
+    """
+    free = domain.free
+    kinds, ends, sizes, measures = [], [], [], []
+    for given in free:
+        measure = domain.marginals.get(given.name)
+        kinds.append(_kind(given, measure is not None))
+        ends.append(_ends(given))
+        sizes.append(len(given.values) if isinstance(given, CategoryInput) else 1)
+        measures.append(_measure(given, domain.marginals))
+    low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+    lengths = [0 if measure is None else len(measure.positions) for measure in measures]
+    known = [measure for measure in measures if measure is not None]
+    return Axes(
+        kinds=np.array(kinds, dtype=np.int64),
+        low=low.copy(),
+        high=high.copy(),
+        columns=np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
+        width=sum(sizes),
+        edges=np.concatenate([np.zeros(0), *(measure.positions for measure in known)]),
+        cumulative=np.concatenate([np.zeros(0), *(measure.cumulative for measure in known)]),
+        starts=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        shifts=np.where(np.array(kinds) == WEIGHTED_INTEGER, low, 0.0),
+    )
+
+
+def _kind(given: DomainInput, weighted: bool) -> int:
+    if isinstance(given, CategoryInput):
+        return CATEGORY
+    if isinstance(given, IntegerInput):
+        return WEIGHTED_INTEGER if weighted else INTEGER
+    return WEIGHTED_REAL if weighted else REAL
+
+
+def _ends(given: DomainInput) -> tuple[float, float]:
+    if isinstance(given, CategoryInput):
+        return 0.0, len(given.values) - 1.0
+    return float(given.low), float(given.high)
+
+
+def _measure(given: DomainInput, marginals: Mapping[str, Marginal]) -> Marginal | None:
+    measure = marginals.get(given.name)
+    if measure is None and isinstance(given, CategoryInput):
+        edges = np.arange(len(given.values) + 1, dtype=np.float64)
+        return Marginal(edges, edges / len(given.values))
+    return measure

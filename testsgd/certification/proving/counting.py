@@ -1,0 +1,285 @@
+"""Counting the points of a box in a half-space, never more than there are.
+
+How many points x of a box have ``form @ x > threshold``? The axes are independent, so the sum's
+distribution is a convolution. Each axis's contribution, measured from its least value, is rounded
+down to a multiple of a step, and the multiples are convolved as whole numbers; the axis that
+contributes most is not rounded but solved for. Rounding down can only lose points: a point is
+counted if its rounded sum exceeds the threshold, and then its true sum does. With more bins the
+steps are finer and fewer points are lost.
+
+The points that are counted are themselves a set, the rounded half-space, and membership can be
+asked: :func:`counted_points`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.proving.axes import (
+    CATEGORY,
+    INTEGER,
+    REAL,
+    WEIGHTED_REAL,
+    Axes,
+    Floats,
+)
+from testsgd.certification.proving.linear_bounds import ranges
+
+# Rounds a quotient up (or, as divisor, down) by more than its own rounding.
+_UP = 1.0 + 4e-15
+# The sums of shares are rounded; this is more than all of it.
+_SUMMING = 1e-12
+
+
+@dataclass(frozen=True)
+class RoundedHalfSpace:
+    """The part of one box that is counted.
+
+    Attributes
+    ----------
+    axes : Axes
+    lo, hi : numpy.ndarray, shape (axes,)
+        The box.
+    form : numpy.ndarray, shape (columns,)
+    base : float
+        Least value of the form on the box.
+    need : float
+        By how much the threshold is above it.
+    total : float
+        By how much the greatest value is.
+    largest : int
+        The axis that is solved for; -1 if there is no number that contributes.
+    rounded : tuple of int
+        The axes that are rounded, narrow ones first.
+    step : float
+        To multiples of what.
+    bins : int
+        How many steps the rounded axes may reach together.
+    """
+
+    axes: Axes
+    lo: Floats
+    hi: Floats
+    form: Floats
+    base: float
+    need: float
+    total: float
+    largest: int
+    rounded: tuple[int, ...]
+    step: float
+    bins: int
+
+    @property
+    def share(self) -> float:
+        """Share of the box that is counted: at most the share where the form is above."""
+        if self.need < 0:
+            return 1.0
+        if self.need >= self.total:
+            return 0.0
+        histogram = np.ones(1)
+        for axis in self.rounded:
+            shifts, shares = self._contributions(axis)
+            reach = int(shifts[-1]) if len(shifts) else 0
+            taken = np.zeros(len(histogram) + reach)
+            for shift, share in zip(shifts, shares, strict=True):
+                taken[shift : shift + len(histogram)] += share * histogram
+            histogram = taken
+        sums = np.arange(len(histogram)) * self.step / _UP
+        if self.largest < 0:
+            share = float(histogram[sums > self.need].sum())
+        else:
+            left = (self.need - sums) / abs(self.form[self.axes.columns[self.largest]])
+            beyond = np.ones(len(left))
+            inside = left >= 0
+            upto = left[inside] * _UP
+            if self.axes.discrete[self.largest]:
+                upto = np.floor(upto) + 1.0
+            beyond[inside] = 1.0 - self._below(self.largest, upto)
+            share = float(histogram @ beyond)
+        return min(max(share - _SUMMING, 0.0), 1.0)
+
+    def _distance(self, axis: int, values: Floats) -> Floats:
+        """How far values are from the end of the axis where the form is least."""
+        column = self.axes.columns[axis]
+        if self.axes.kinds[axis] == CATEGORY:
+            first, last = int(self.lo[axis]), int(self.hi[axis])
+            least = self.form[column + first : column + last + 1].min()
+            return np.asarray(self.form[column + values.astype(np.intp)] - least)
+        return self.hi[axis] - values if self.form[column] < 0 else values - self.lo[axis]
+
+    def _steps(self, axis: int, distances: Floats) -> Floats:
+        """How many whole steps contributions make."""
+        slope = 1.0
+        if self.axes.kinds[axis] != CATEGORY:
+            slope = abs(self.form[self.axes.columns[axis]])
+        return np.minimum(np.floor(slope / self.step * distances / _UP), self._reach(axis))
+
+    def _reach(self, axis: int) -> int:
+        """Whole steps of the axis's greatest contribution."""
+        column = self.axes.columns[axis]
+        end = self.hi[axis] if self.form[column] > 0 else self.lo[axis]
+        if self.axes.kinds[axis] == CATEGORY:
+            values = np.arange(self.lo[axis], self.hi[axis] + 1)
+            return int(self._distance(axis, values).max() / self.step / _UP)
+        return int(abs(self.form[column]) * self._distance(axis, np.array(end)) / self.step / _UP)
+
+    def _contributions(self, axis: int) -> tuple[NDArray[np.intp], Floats]:
+        """Steps that an axis can contribute, ascending, and the share of each."""
+        reach = self._reach(axis)
+        if self.axes.kinds[axis] == CATEGORY:
+            values = np.arange(self.lo[axis], self.hi[axis] + 1)
+            steps = self._steps(axis, self._distance(axis, values)).astype(np.intp)
+            measure = np.diff(self._measure(axis))
+            first = int(self.lo[axis])
+            whole = measure[first : first + len(values)].sum()
+            shares = measure[first : first + len(values)] / whole if whole > 0 else measure * 0
+            return np.arange(reach + 1), np.bincount(steps, shares, minlength=reach + 1)
+        slope = abs(self.form[self.axes.columns[axis]]) / self.step
+        upto = self._below(axis, np.arange(1, reach + 1) / slope * _UP)
+        return np.arange(reach + 1), np.diff(np.concatenate([[0.0], upto, [1.0]]))
+
+    def _measure(self, axis: int) -> Floats:
+        return self.axes.cumulative[self.axes.starts[axis] : self.axes.starts[axis + 1]]
+
+    def _below(self, axis: int, distances: Floats) -> Floats:
+        """Share of an axis's interval that is less than some distances from its least end."""
+        lo, hi, kind = self.lo[axis], self.hi[axis], self.axes.kinds[axis]
+        if kind == INTEGER:
+            n = hi - lo + 1.0
+            return np.clip(np.ceil(distances), 0.0, n) / n
+        if kind == REAL:
+            return np.clip(distances, 0.0, hi - lo) / (hi - lo)
+        backwards = self.form[self.axes.columns[axis]] < 0
+        rows = slice(self.axes.starts[axis], self.axes.starts[axis + 1])
+        edges, cumulative = self.axes.edges[rows], self.axes.cumulative[rows]
+        if kind == WEIGHTED_REAL:
+            first, last = lo, hi
+            way = np.clip(distances, 0.0, hi - lo)
+        else:
+            first, last = lo - self.axes.shifts[axis], hi + 1 - self.axes.shifts[axis]
+            way = np.clip(np.ceil(distances), 0.0, last - first)
+        below, upto = np.interp([first, last], edges, cumulative)
+        if upto <= below:
+            return np.zeros(len(distances))
+        if backwards:
+            inside = upto - np.interp(last - way, edges, cumulative)
+        else:
+            inside = np.interp(first + way, edges, cumulative) - below
+        return np.asarray(inside / (upto - below))
+
+
+def round_half_space(
+    axes: Axes, lo: Floats, hi: Floats, form: Floats, threshold: float, bins: int
+) -> RoundedHalfSpace:
+    """Lay out a half-space of a box for counting.
+
+    Parameters
+    ----------
+    axes : Axes
+    lo, hi : numpy.ndarray, shape (axes,)
+        The box.
+    form : numpy.ndarray, shape (columns,)
+    threshold : float
+        The half-space is ``form @ x > threshold``.
+    bins : int
+        How finely to round: the sum of all rounded axes makes this many steps.
+
+    Returns
+    -------
+    RoundedHalfSpace
+
+    Examples
+    --------
+    >>> from testsgd.certification.domain import Domain, IntegerInput
+    >>> from testsgd.certification.proving.axes import lay_out
+    >>> inputs = (IntegerInput("a", 0, 9), IntegerInput("b", 0, 9), IntegerInput("p", 0, 1))
+    >>> axes = lay_out(Domain("example", inputs, ("p",), ((0.0,), (1.0,))))
+    >>> one = np.array([1.0, 1.0])
+    >>> round_half_space(axes, axes.low, axes.high, one, 9.0, 64).share  # 45 of 100
+    0.449...
+    """
+    base = 0.0
+    sizes = np.zeros(len(lo))
+    for axis, column in enumerate(axes.columns):
+        if axes.kinds[axis] == CATEGORY:
+            part = form[column + int(lo[axis]) : column + int(hi[axis]) + 1]
+            base += part.min()
+            sizes[axis] = part.max() - part.min()
+        else:
+            base += form[column] * (lo[axis] if form[column] > 0 else hi[axis])
+            sizes[axis] = abs(form[column]) * (hi[axis] - lo[axis])
+    numbers = np.where(axes.kinds == CATEGORY, 0.0, sizes)
+    largest = int(numbers.argmax()) if numbers.max(initial=0.0) > 0 else -1
+    order = [int(axis) for axis in np.argsort(sizes, kind="stable")]
+    rounded = tuple(axis for axis in order if axis != largest and sizes[axis] > 0)
+    others = sum(sizes[axis] for axis in rounded)
+    return RoundedHalfSpace(
+        axes=axes,
+        lo=lo,
+        hi=hi,
+        form=form,
+        base=float(base),
+        need=float(threshold - base),
+        total=float(sizes.sum()),
+        largest=largest,
+        rounded=rounded,
+        step=float(others / bins) if others > 0 else 1.0,
+        bins=bins,
+    )
+
+
+def counted_points(
+    axes: Axes, lo: Floats, hi: Floats, forms: Floats, thresholds: Floats, bins: Floats, points: Floats
+) -> NDArray[np.bool_]:
+    """Say which points are counted in their box's half-space; a row a point, each its own box.
+
+    Parameters
+    ----------
+    axes : Axes
+    lo, hi, points : numpy.ndarray, shape (n, axes)
+        A box and a point of it.
+    forms : numpy.ndarray, shape (n, columns)
+    thresholds, bins : numpy.ndarray, shape (n,)
+        As for :func:`round_half_space`; an infinite threshold holds no points.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n,)
+    """
+    least, most = ranges(axes, forms, lo, hi)
+    sizes = most - least
+    numbers = np.where(axes.kinds == CATEGORY, -1.0, sizes)
+    largest = numbers.argmax(axis=1)
+    rows = np.arange(len(lo))
+    solved = numbers[rows, largest] > 0
+    rounded = sizes.copy()
+    rounded[rows[solved], largest[solved]] = 0.0
+    others = rounded.sum(axis=1)
+    step = np.where(others > 0, others / bins, 1.0)
+    need = thresholds - least.sum(axis=1)
+    sums = np.zeros(len(lo))
+    parts, _ = ranges(axes, forms, points, points)
+    contributions = parts - least
+    for axis in range(len(axes.kinds)):
+        used = rounded[:, axis] > 0
+        if axes.kinds[axis] == CATEGORY:
+            steps = np.floor(contributions[:, axis] / step / _UP)
+        else:
+            # As the count does it: the distance from the end where the form is least.
+            form = forms[:, axes.columns[axis]]
+            distance = np.where(form < 0, hi[:, axis] - points[:, axis], points[:, axis] - lo[:, axis])
+            steps = np.floor(np.abs(form) / step * distance / _UP)
+        sums += np.where(used, np.minimum(steps, np.floor(sizes[:, axis] / step / _UP)), 0.0)
+    sums *= step / _UP
+    form = forms[rows, axes.columns[largest]]
+    value = points[rows, largest]
+    distance = np.where(form < 0, hi[rows, largest] - value, value - lo[rows, largest])
+    left = need - sums
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reached = distance > left / np.abs(form) * _UP
+    above = np.where(solved, (left < 0) | reached, left < 0)
+    held = np.where(need < 0, True, np.where(need >= sizes.sum(axis=1), False, above))
+    return np.asarray(held & np.isfinite(thresholds))

@@ -1,0 +1,323 @@
+"""A network on a domain as plain arrays: what is bounded, and how far rounding may move it.
+
+The protected inputs take only the values that are compared, so they turn into constants: one
+vector of sums of the first layer, its offset, for each compared person. Everything else of the
+first layer is the same for all of them.
+
+The bounds hold for the sums that the model computes in its own arithmetic, in whatever order it
+adds. A sum of n products, and a bias, is wrong by at most ``(n + 1) u / (1 - (n + 1) u)`` times the
+sum of the absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
+What is computed here is rounded too: each coefficient and constant comes from fewer than
+``4 * (units + columns) + 64`` operations of float64 on terms whose absolute sum is bounded by the
+same quantity, so a multiple of that number is added to the model's own factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.domain import Domain
+from testsgd.certification.network import (
+    CategoryColumns,
+    FeedForward,
+    InputColumns,
+    NumberColumns,
+)
+from testsgd.certification.proving.axes import Axes, Floats, lay_out
+from testsgd.errors import ModelError
+
+# Products of two errors, each far below 0.001, are covered by one per cent more.
+_MORE = 1.01
+# Numbers this small may be taken for 0, once for each term of a sum.
+_VANISHING = {"float32": 2.0**-125, "float64": 2.0**-1021}
+_UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
+_LARGEST = {"float32": 1e37, "float64": 1e300}
+# Of sigmoid and tanh as libraries compute them: far more units in the last place than they promise.
+_ACTIVATION_UNITS = 16
+
+
+@dataclass(frozen=True)
+class Map:
+    """One layer's sums, from the activations before it.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray, shape (inputs, units)
+        Of the first layer: a row a column of the axes, what a network does to inputs folded in.
+    absolute : numpy.ndarray, shape (inputs, units)
+        What the model multiplies at most, without signs; times `rounding` it bounds the error.
+    bias, bias_absolute : numpy.ndarray, shape (units,)
+        Of the first layer 0: its biases are in the problem's offsets.
+    rounding : float
+        Errors are at most this times the sum of the absolute terms.
+    extra : numpy.ndarray, shape (units,)
+        Plus this.
+    """
+
+    weights: Floats
+    absolute: Floats
+    bias: Floats
+    bias_absolute: Floats
+    rounding: float
+    extra: Floats
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be proved.
+
+    Attributes
+    ----------
+    axes : Axes
+        The free inputs.
+    maps : tuple of Map
+        The first from the axes' columns, the last to the deciding sums.
+    activations : tuple of (str, float)
+        Between them: "relu", "leaky_relu" (with "linear" as slope 1), "sigmoid", "tanh"; the slope
+        below 0.
+    activation_errors : tuple of float
+        Absolute error of a sigmoid or tanh; relative error of a leaky unit below 0.
+    offsets, offset_noise : numpy.ndarray, shape (persons, units of the first layer)
+        Constants of each compared person, and how far the model's own may lie from them.
+    above, below : float
+        One deciding sum: above `above` is label 1, below `below` is label 0. Sums between pairs of
+        classes: above `above` the first class wins, below `below` the second.
+    pairs : tuple of (int, int)
+        The classes that each deciding sum compares; empty: one sum against a threshold.
+    classes : int
+        How many decisions there are.
+    """
+
+    axes: Axes
+    maps: tuple[Map, ...]
+    activations: tuple[tuple[str, float], ...]
+    activation_errors: tuple[float, ...]
+    offsets: Floats
+    offset_noise: Floats
+    above: float
+    below: float
+    pairs: tuple[tuple[int, int], ...]
+    classes: int
+
+    @property
+    def persons(self) -> int:
+        """How many combinations of protected values are compared."""
+        return len(self.offsets)
+
+    @property
+    def widest(self) -> int:
+        """Units of the widest layer."""
+        return max(max(layer.weights.shape) for layer in self.maps)
+
+    @property
+    def work(self) -> int:
+        """Multiplications of one run of the network."""
+        return sum(layer.weights.size for layer in self.maps)
+
+
+def build_problem(network: FeedForward, domain: Domain) -> Problem:
+    """Lay out a network on a domain.
+
+    Parameters
+    ----------
+    network : FeedForward
+        The network.
+    domain : Domain
+        With the network's inputs in the network's order.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ModelError
+        If the sums may leave the range of the model's arithmetic.
+    """
+    axes = lay_out(domain)
+    units = sum(layer.weights.shape[1] for layer in network.layers)
+    guard = 4 * (4 * (units + axes.width + network.width) + 64) * 2.0**-53
+    roundings = [
+        _MORE
+        * (_gamma(len(layer.weights) + 2, network.precision) + layer.relative_error)
+        + guard
+        for layer in network.layers
+    ]
+    first, offsets, noise = _first_layer(network, domain, axes, roundings[0])
+    maps = [first]
+    for layer, rounding in zip(network.layers[1:], roundings[1:], strict=True):
+        maps.append(
+            Map(
+                layer.weights,
+                np.abs(layer.weights),
+                layer.bias,
+                np.abs(layer.bias),
+                rounding,
+                _extra(layer.absolute_error, layer.weights.shape, network.precision),
+            )
+        )
+    pairs: tuple[tuple[int, int], ...] = ()
+    above = network.decision.turning_sum + network.decision.tolerance
+    below = network.decision.turning_sum - network.decision.tolerance
+    classes = 2
+    if network.decision.kind == "argmax":
+        classes = network.outputs
+        pairs = tuple((k, m) for k in range(1, classes) for m in range(k))
+        above, below = network.decision.tolerance, -network.decision.tolerance
+        if len(maps) == 1:
+            maps, offsets, noise = _compare_first(maps[0], offsets, noise, pairs)
+        else:
+            maps[-1] = _compare(maps[-1], pairs)
+    problem = Problem(
+        axes=axes,
+        maps=tuple(maps),
+        activations=tuple(_activation(layer) for layer in network.layers[:-1]),
+        activation_errors=tuple(
+            _MORE * (_ACTIVATION_UNITS if layer.activation in ("sigmoid", "tanh") else 2)
+            * _UNIT[network.precision]
+            for layer in network.layers[:-1]
+        ),
+        offsets=offsets,
+        offset_noise=noise,
+        above=above,
+        below=below,
+        pairs=pairs,
+        classes=classes,
+    )
+    _check_range(problem, network)
+    return problem
+
+
+def _gamma(terms: int, precision: str) -> float:
+    product = terms * _UNIT[precision]
+    return product / (1.0 - product)
+
+
+def _extra(
+    absolute_error: float | NDArray[np.float64], shape: tuple[int, ...], precision: str
+) -> Floats:
+    return np.zeros(shape[1]) + absolute_error + _VANISHING[precision] * (shape[0] + 2)
+
+
+def _activation(layer: object) -> tuple[str, float]:
+    kind = str(getattr(layer, "activation"))  # noqa: B009
+    if kind == "linear":
+        return "leaky_relu", 1.0
+    if kind == "relu":
+        return "leaky_relu", 0.0
+    return kind, float(getattr(layer, "negative_slope"))  # noqa: B009
+
+
+def _first_layer(
+    network: FeedForward, domain: Domain, axes: Axes, rounding: float
+) -> tuple[Map, Floats, Floats]:
+    """Fold what a network does to its inputs into its first layer."""
+    layer = network.layers[0]
+    units = layer.weights.shape[1]
+    cast = 2 * _UNIT[network.precision]
+    weights = np.zeros((axes.width, units))
+    # Already times the rounding, because columns have errors of their own.
+    noise = np.zeros((axes.width, units))
+    base = layer.bias.copy()
+    base_noise = rounding * np.abs(layer.bias) + _extra(
+        layer.absolute_error, layer.weights.shape, network.precision
+    )
+    offsets = np.tile(base, (len(domain.protected_values), 1))
+    offset_noise = np.tile(base_noise, (len(domain.protected_values), 1))
+    start, column = 0, 0
+    for given, wanted in zip(network.inputs, domain.inputs, strict=True):
+        rows = layer.weights[start : start + given.columns.width]
+        start += given.columns.width
+        values, constant, per_value, per_constant = _columns(given, rows, rounding + cast)
+        if wanted.name in domain.protected:
+            place = domain.protected.index(wanted.name)
+            for person, combination in enumerate(domain.protected_values):
+                value = combination[place]
+                if isinstance(given.columns, CategoryColumns):
+                    offsets[person] += values[int(value)]
+                    offset_noise[person] += per_value[int(value)]
+                else:
+                    offsets[person] += value * values[0]
+                    offset_noise[person] += abs(value) * per_value[0]
+        else:
+            weights[column : column + len(values)] = values
+            noise[column : column + len(values)] = per_value
+            column += len(values)
+        offsets += constant
+        offset_noise += per_constant
+    first = Map(weights, noise, np.zeros(units), np.zeros(units), 1.0, np.zeros(units))
+    return first, offsets, offset_noise
+
+
+def _columns(
+    given: InputColumns, rows: Floats, rounding: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Weights of one input's values, a constant, and the noise of both."""
+    absolute = np.abs(rows)
+    columns = given.columns
+    if isinstance(columns, CategoryColumns):
+        values = columns.table @ rows
+        noise = rounding * (np.abs(columns.table) @ absolute)
+        noise += np.broadcast_to(columns.absolute_error, columns.table.shape) @ absolute * _MORE
+        return values, np.zeros(rows.shape[1]), noise, np.zeros(rows.shape[1])
+    assert isinstance(columns, NumberColumns)
+    multiplier = np.abs(columns.multiplier)
+    error = rounding + _MORE * columns.relative_error
+    return (
+        (columns.multiplier @ rows)[None],
+        columns.constant @ rows,
+        ((error * multiplier) @ absolute)[None],
+        (rounding * np.abs(columns.constant) + _MORE * columns.absolute_error) @ absolute,
+    )
+
+
+def _compare(last: Map, pairs: tuple[tuple[int, int], ...]) -> Map:
+    """Turn the sums of classes into their differences, a pair of classes each."""
+    one, two = (np.array(side) for side in zip(*pairs, strict=True))
+    return Map(
+        last.weights[:, one] - last.weights[:, two],
+        last.absolute[:, one] + last.absolute[:, two],
+        last.bias[one] - last.bias[two],
+        last.bias_absolute[one] + last.bias_absolute[two],
+        last.rounding,
+        last.extra[one] + last.extra[two],
+    )
+
+
+def _compare_first(
+    first: Map, offsets: Floats, noise: Floats, pairs: tuple[tuple[int, int], ...]
+) -> tuple[list[Map], Floats, Floats]:
+    """Do the same for a linear model, whose only layer is the first."""
+    one, two = (np.array(side) for side in zip(*pairs, strict=True))
+    return (
+        [_compare(first, pairs)],
+        offsets[:, one] - offsets[:, two],
+        noise[:, one] + noise[:, two],
+    )
+
+
+def _check_range(problem: Problem, network: FeedForward) -> None:
+    """Raise a ModelError if a sum may overflow."""
+    axes = problem.axes
+    most = np.ones(axes.width)
+    for axis, column in enumerate(axes.columns):
+        if axes.kinds[axis] != 2:
+            most[column] = max(abs(axes.low[axis]), abs(axes.high[axis]))
+    first = problem.maps[0]
+    reach = most @ np.abs(first.weights) + np.abs(problem.offsets).max(axis=0)
+    largest = float(reach.max(initial=0.0))
+    for (kind, _), layer in zip(problem.activations, problem.maps[1:], strict=True):
+        if kind in ("sigmoid", "tanh"):
+            reach = np.ones_like(reach)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = reach @ layer.absolute + layer.bias_absolute
+        largest = max(largest, float(reach.max(initial=0.0)))
+    if not largest < _LARGEST[network.precision]:
+        raise ModelError(
+            f"sums of the network may grow to {largest:.1e}, beyond what {network.precision} holds",
+            where="model",
+            remedy="scale its inputs, or certify a smaller domain",
+        )

@@ -1,0 +1,284 @@
+"""Looks at boxes: what of them is proved, and where to split them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from testsgd.certification.proving.axes import Floats
+from testsgd.certification.proving.counting import round_half_space
+from testsgd.certification.proving.half_spaces import choose_half_spaces
+from testsgd.certification.proving.linear_bounds import bound, settled
+from testsgd.certification.proving.problem import Problem
+
+# Wider layers go through matrix products of many boxes at once.
+_WIDEST_COMPILED = 160
+# Numbers of the largest array that is worked on at once.
+_BLOCK = 2_000_000
+# Boxes of one piece of work of a thread: some milliseconds.
+PIECE = 64
+
+
+@dataclass
+class Looked:
+    """What was seen of B boxes.
+
+    Attributes
+    ----------
+    status : numpy.ndarray of int8, shape (B,)
+        1 all of it is fair, 2 all of it is unfair, 0 open.
+    fair, unfair : numpy.ndarray of float, shape (B,)
+        Shares of the box that are provably fair and provably unfair.
+    axis : numpy.ndarray of int, shape (B,)
+        Along which to split; -1 if there is nothing to split.
+    expected : numpy.ndarray of float, shape (B,)
+        Roughly the share that finer counting would leave undecided.
+    seen : numpy.ndarray of bool, shape (B,)
+        False if there was no time for the box.
+    forms, thresholds : numpy.ndarray or None
+        The half-spaces that were counted, if asked for, see
+        :class:`testsgd.certification.proving.half_spaces.HalfSpaces`.
+    """
+
+    status: NDArray[np.int8]
+    fair: Floats
+    unfair: Floats
+    axis: NDArray[np.int64]
+    expected: Floats
+    seen: NDArray[np.bool_]
+    forms: Floats | None = None
+    thresholds: Floats | None = None
+
+
+class Prover:
+    """Looks at boxes of one problem, with one or more threads.
+
+    Parameters
+    ----------
+    problem : Problem
+    jobs : int
+        Threads.
+    compiled : bool, optional
+        Whether to run machine code; by default if numba is installed and the network is one for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from testsgd.certification.domain import Domain, IntegerInput
+    >>> from testsgd.certification.network import (
+    ...     Decision, DenseLayer, FeedForward, InputColumns, NumberColumns)
+    >>> from testsgd.certification.proving import Prover, build_problem
+    >>> number = NumberColumns(np.ones(1), np.zeros(1))
+    >>> network = FeedForward(
+    ...     "example", "made up",
+    ...     (DenseLayer(np.array([[1.0], [3.0]]), np.array([-10.5]), "linear"),),
+    ...     (InputColumns("a", number), InputColumns("p", number)),
+    ...     Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64")
+    >>> domain = Domain("example", (IntegerInput("a", 0, 19), IntegerInput("p", 0, 1)),
+    ...                 ("p",), ((0.0,), (1.0,)))
+    >>> problem = build_problem(network, domain)
+    >>> with Prover(problem) as prover:  # unfair: 8, 9 and 10 of 20
+    ...     looked = prover.look(problem.axes.low[None], problem.axes.high[None], bins=64)
+    >>> bool(0.84 < looked.fair[0] <= 0.85), bool(0.14 < looked.unfair[0] <= 0.15)
+    (True, True)
+    """
+
+    def __init__(self, problem: Problem, *, jobs: int = 1, compiled: bool | None = None) -> None:
+        self.problem = problem
+        self.jobs = jobs
+        if compiled is None:
+            compiled = can_compile(problem) and find_spec("numba") is not None
+        self._compiled: tuple[Any, ...] | None = None
+        self._look: Callable[..., None] | None = None
+        if compiled:
+            from testsgd.certification.proving.compiled import look  # noqa: PLC0415
+
+            self._look = look
+            self._compiled = _flatten(problem)
+        self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
+        self._limits: Any = None
+
+    def __enter__(self) -> Prover:
+        # As many threads as were asked for: the matrix products take none of their own.
+        self._limits = threadpool_limits(1, user_api="blas")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        if self._limits is not None:
+            self._limits.restore_original_limits()
+
+    def look(
+        self,
+        lo: Floats,
+        hi: Floats,
+        *,
+        bins: int,
+        keep: bool = False,
+        in_time: Callable[[], bool] | None = None,
+    ) -> Looked:
+        """Look at boxes.
+
+        Parameters
+        ----------
+        lo, hi : numpy.ndarray of float, shape (B, axes)
+            The boxes.
+        bins : int
+            How finely to count.
+        keep : bool
+            Whether to give the half-spaces.
+        in_time : callable, optional
+            Asked before each piece; False leaves the rest unseen.
+
+        Returns
+        -------
+        Looked
+        """
+        count = len(lo)
+        looked = Looked(
+            status=np.zeros(count, dtype=np.int8),
+            fair=np.zeros(count),
+            unfair=np.zeros(count),
+            axis=np.full(count, -1, dtype=np.int64),
+            expected=np.zeros(count),
+            seen=np.zeros(count, dtype=bool),
+        )
+        if keep:
+            looked.forms = np.zeros((count, 4, self.problem.axes.width))
+            looked.thresholds = np.full((count, 4), np.inf)
+        work = self._machine_work if self._look is not None else self._array_work
+        size = PIECE if self._look is not None else self._rows()
+
+        def piece(start: int) -> None:
+            if in_time is None or in_time():
+                stop = min(start + size, count)
+                work(lo, hi, start, stop, bins, looked)
+                looked.seen[start:stop] = True
+
+        starts = range(0, count, size)
+        if self._pool is None or len(starts) < 2:
+            for start in starts:
+                piece(start)
+        else:
+            list(self._pool.map(piece, starts))
+        return looked
+
+    def _rows(self) -> int:
+        units = sum(layer.weights.shape[1] for layer in self.problem.maps)
+        forms = self.problem.persons * units * max(self.problem.widest, 1)
+        return max(1, min(256, _BLOCK // forms))
+
+    def _machine_work(
+        self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, looked: Looked
+    ) -> None:
+        assert self._look is not None
+        assert self._compiled is not None
+        forms = looked.forms if looked.forms is not None else np.zeros((0, 4, 1))
+        thresholds = looked.thresholds if looked.thresholds is not None else np.zeros((0, 4))
+        self._look(
+            lo, hi, start, stop, bins, *self._compiled,
+            looked.status, looked.fair, looked.unfair, looked.axis, looked.expected,
+            forms, thresholds,
+        )  # fmt: skip
+
+    def _array_work(
+        self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, looked: Looked
+    ) -> None:
+        problem = self.problem
+        lo, hi = lo[start:stop], hi[start:stop]
+        bounds = bound(problem, lo, hi)
+        status, _ = settled(problem, bounds)
+        looked.status[start:stop] = status
+        looked.fair[start:stop] = status == 1
+        looked.unfair[start:stop] = status == 2
+        score = np.where(hi > lo, bounds.score, -1.0)
+        none = score.max(axis=1) == 0
+        widths = np.where(hi > lo, (hi - lo) / np.maximum(problem.axes.high - problem.axes.low, 1e-300), -1.0)
+        score[none] = widths[none]
+        axis = score.argmax(axis=1)
+        axis[(hi <= lo).all(axis=1)] = -1
+        looked.axis[start:stop] = axis
+        looked.expected[start:stop] = 1.0
+        if problem.pairs:
+            return
+        places = np.flatnonzero(status == 0)
+        if not len(places):
+            return
+        picked = _pick(bounds, places)
+        spaces = choose_half_spaces(problem, picked, lo[places], hi[places])
+        looked.expected[start + places] = spaces.expected
+        for row, place in enumerate(places):
+            shares = [
+                round_half_space(problem.axes, lo[place], hi[place], form, threshold, bins).share
+                if np.isfinite(threshold)
+                else 0.0
+                for form, threshold in zip(spaces.forms[row], spaces.thresholds[row], strict=True)
+            ]
+            fair = shares[0] + shares[1]
+            looked.fair[start + place] = fair
+            looked.unfair[start + place] = min(max(shares[2] + shares[3] - 1.0, 0.0), 1.0 - fair)
+        if looked.forms is not None and looked.thresholds is not None:
+            looked.forms[start + places] = spaces.forms
+            looked.thresholds[start + places] = spaces.thresholds
+
+
+def _pick(bounds: Any, places: NDArray[np.intp]) -> Any:
+    """Keep the bounds of some boxes."""
+    return type(bounds)(**{name: value[places] for name, value in vars(bounds).items()})
+
+
+def can_compile(problem: Problem) -> bool:
+    """Say whether the compiled code knows such a network."""
+    return (
+        len(problem.maps) > 1
+        and len(problem.maps[-1].bias) == 1
+        and all(
+            kind == "leaky_relu" and slope in (0.0, 1.0) for kind, slope in problem.activations
+        )
+        and problem.widest <= _WIDEST_COMPILED
+        and problem.persons <= 16
+    )
+
+
+def _flatten(problem: Problem) -> tuple[Any, ...]:
+    """Lay out a problem for the compiled code, in the order of its arguments."""
+    axes, maps = problem.axes, problem.maps
+    sizes = np.array([axes.width, *(layer.weights.shape[1] for layer in maps)])
+    lengths = [layer.weights.size for layer in maps]
+    return (
+        sizes,
+        np.concatenate([np.ascontiguousarray(layer.weights.T).ravel() for layer in maps]),
+        np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64),
+        np.concatenate([[0], np.cumsum(sizes[1:])]).astype(np.int64),
+        np.concatenate([layer.bias for layer in maps]),
+        np.concatenate([layer.extra for layer in maps]),
+        np.array([slope for _, slope in problem.activations]),
+        np.array([layer.rounding for layer in maps]),
+        problem.offsets,
+        problem.offset_noise,
+        np.ascontiguousarray(maps[0].absolute.T).ravel(),
+        np.concatenate([maps[-1].absolute[:, 0], maps[-1].bias_absolute]),
+        problem.above,
+        problem.below,
+        axes.kinds,
+        axes.columns,
+        # Machine code is made for arrays of one type, empty or not.
+        np.concatenate([axes.edges, np.zeros(1)]),
+        np.concatenate([axes.cumulative, np.zeros(1)]),
+        axes.starts,
+        axes.shifts,
+    )

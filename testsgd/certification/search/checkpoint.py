@@ -1,0 +1,109 @@
+"""A search on disk, to be continued."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from testsgd._files import atomic_path
+from testsgd.certification.domain import Domain
+from testsgd.certification.network import FeedForward
+from testsgd.certification.outcome import Moment, Shares
+from testsgd.certification.search.best_first import BINS, BestFirst
+from testsgd.certification.search.open_boxes import OpenBoxes
+from testsgd.certification.search.tree import SplitTree
+from testsgd.errors import ResultError
+
+_VERSION = 1
+
+
+def fingerprint(network: FeedForward, domain: Domain) -> str:
+    """Say in one line what a search is about: another network or domain gives another line."""
+    digest = hashlib.sha256()
+    for layer in network.layers:
+        digest.update(layer.weights.tobytes())
+        digest.update(layer.bias.tobytes())
+        digest.update(f"{layer.activation} {layer.negative_slope}".encode())
+    digest.update(repr(network.inputs).encode())
+    digest.update(repr((network.decision, network.precision)).encode())
+    digest.update(repr((domain.inputs, domain.protected, domain.protected_values)).encode())
+    for name, marginal in sorted(domain.marginals.items()):
+        digest.update(name.encode())
+        digest.update(marginal.cumulative.tobytes())
+    digest.update(BINS.tobytes())
+    return digest.hexdigest()
+
+
+def write_checkpoint(
+    path: Path, search: BestFirst, about: str, seconds: float, moments: list[Moment]
+) -> None:
+    """Write a search, whole or not at all."""
+    notes = {
+        "version": _VERSION,
+        "about": about,
+        "seconds": seconds,
+        "fair": search.fair,
+        "unfair": search.unfair,
+        "looks": search.looks,
+        "moments": [asdict(moment) for moment in moments],
+        "examples": [[lo.tolist(), hi.tolist()] for lo, hi in search.examples],
+    }
+    arrays: dict[str, Any] = {**search.boxes.to_arrays(), **search.tree.to_arrays()}
+    with atomic_path(path) as temporary, Path(temporary).open("wb") as file:
+        np.savez(file, notes=np.array(json.dumps(notes)), **arrays)
+
+
+def read_checkpoint(path: Path, search: BestFirst, about: str) -> tuple[float, list[Moment]]:
+    """Put a search where it was.
+
+    Returns
+    -------
+    seconds : float
+        How long it had run.
+    moments : list of Moment
+
+    Raises
+    ------
+    ResultError
+        If the file is no checkpoint, or one of another network or domain.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        notes = json.loads(str(arrays.pop("notes")))
+        version, found = notes["version"], notes["about"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ResultError(
+            f"the file is no checkpoint of a certification: {error}",
+            where=str(path),
+            remedy="name another file, or delete it to start again",
+        ) from error
+    if version != _VERSION or found != about:
+        raise ResultError(
+            "the checkpoint is of another network, domain or version of testsgd",
+            where=str(path),
+            remedy="name another file, or delete it to start again",
+        )
+    try:
+        search.boxes = OpenBoxes.from_arrays(arrays)
+        search.tree = SplitTree.from_arrays(arrays)
+        search.fair, search.unfair = float(notes["fair"]), float(notes["unfair"])
+        search.looks = int(notes["looks"])
+        search.examples = [(np.array(lo), np.array(hi)) for lo, hi in notes["examples"]]
+        moments = [
+            Moment(item["seconds"], item["boxes"], Shares(**item["shares"]))
+            for item in notes["moments"]
+        ]
+        return float(notes["seconds"]), moments
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ResultError(
+            f"the checkpoint is damaged: {error}",
+            where=str(path),
+            remedy="delete it to start again",
+        ) from error

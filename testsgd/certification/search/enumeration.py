@@ -1,0 +1,128 @@
+"""Small domains: every person is tried, with every protected value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.domain import Domain
+from testsgd.certification.network import FeedForward
+from testsgd.certification.proving import Axes, Problem
+from testsgd.certification.proving.axes import CATEGORY, Floats
+from testsgd.certification.search.people import Answers, ask
+
+# People, and multiplications of the network in all, up to which everybody is tried.
+LARGEST = 1_000_000
+_MOST_WORK = 2e10
+_BLOCK = 16384
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """Everybody of a domain.
+
+    Attributes
+    ----------
+    points : numpy.ndarray, shape (n, axes)
+    weights : numpy.ndarray, shape (n,)
+        Shares of the domain; their sum is 1.
+    answers : Answers
+    within_rounding : int
+        Points for which some answer is nearer to the turning point than the model's sums may be
+        moved by another order of summation: their answers are what the model says here.
+    """
+
+    points: Floats
+    weights: Floats
+    answers: Answers
+    within_rounding: int
+
+
+def is_small(problem: Problem, points: int | None) -> bool:
+    """Say whether a domain is small enough to try everybody."""
+    if points is None or points > LARGEST:
+        return False
+    return points * problem.persons * problem.work <= _MOST_WORK
+
+
+def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> Enumeration:
+    """Try everybody.
+
+    Parameters
+    ----------
+    network : FeedForward
+    domain : Domain
+        Without inputs that take all real numbers of an interval.
+    problem : Problem
+        Of both.
+
+    Returns
+    -------
+    Enumeration
+    """
+    axes = problem.axes
+    values = [np.arange(low, high + 1) for low, high in zip(axes.low, axes.high, strict=True)]
+    grid = np.meshgrid(*values, indexing="ij")
+    points = np.stack([axis.ravel() for axis in grid], axis=1)
+    weights = np.ones(1)
+    for axis, kind in enumerate(axes.kinds):
+        part = axes.part(axis, int(kind), values[axis], values[axis])
+        weights = np.multiply.outer(weights, part).ravel()
+    answers = ask(network, domain, points)
+    unsure = 0
+    for start in range(0, len(points), _BLOCK):
+        unsure += int(_unsure(problem, points[start : start + _BLOCK]).sum())
+    return Enumeration(points, weights, answers, unsure)
+
+
+def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
+    """Say at which points another order of summation may change a decision.
+
+    Forwards through the layers: how far the model's own sums may lie from the exact ones. No bound
+    of a layer uses that errors cancel, so for deep and wide networks it is far too large.
+    """
+    axes, maps = problem.axes, problem.maps
+    columns, magnitudes = _columns(axes, points)
+    exact = (columns @ maps[0].weights)[:, None] + problem.offsets
+    error = (magnitudes @ maps[0].absolute)[:, None] + problem.offset_noise
+    for (kind, slope), own, layer in zip(
+        problem.activations, problem.activation_errors, maps[1:], strict=True
+    ):
+        if kind == "leaky_relu":
+            active = exact > -error
+            error = np.where(active, error, slope * error + own * slope * np.abs(exact))
+            exact = np.where(exact > 0, exact, slope * exact)
+        else:
+            exact = np.tanh(exact) if kind == "tanh" else 1 / (1 + np.exp(-exact))
+            error = error + own + 1e-13
+        magnitude = np.abs(exact) + error
+        error = error @ np.abs(layer.weights) + layer.extra
+        error += layer.rounding * (magnitude @ layer.absolute + layer.bias_absolute)
+        exact = exact @ layer.weights + layer.bias
+    near = (exact - error <= problem.above) & (exact + error >= problem.below)
+    if not problem.pairs:
+        return np.asarray(near.any(axis=(1, 2)))
+    return np.asarray(~_one_winner(problem, exact, error).all(axis=1))
+
+
+def _one_winner(problem: Problem, exact: Floats, error: Floats) -> NDArray[np.bool_]:
+    """Say where one class surely beats all others, shape (n, persons)."""
+    wins = np.zeros((*exact.shape[:2], problem.classes), dtype=np.int64)
+    for place, (one, two) in enumerate(problem.pairs):
+        wins[..., one] += exact[..., place] - error[..., place] > problem.above
+        wins[..., two] += exact[..., place] + error[..., place] < problem.below
+    sure: NDArray[np.bool_] = (wins == problem.classes - 1).any(axis=2)
+    return sure
+
+
+def _columns(axes: Axes, points: Floats) -> tuple[Floats, Floats]:
+    columns = np.zeros((len(points), axes.width))
+    rows = np.arange(len(points))
+    for axis, column in enumerate(axes.columns):
+        if axes.kinds[axis] == CATEGORY:
+            columns[rows, column + points[:, axis].astype(np.intp)] = 1.0
+        else:
+            columns[:, column] = points[:, axis]
+    return columns, np.abs(columns)

@@ -1,0 +1,124 @@
+"""Where unfairness sits: a few large boxes with what is proved and found in each."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+from testsgd.certification.domain import Domain
+from testsgd.certification.outcome import Condition, Region
+from testsgd.certification.proving import Axes
+from testsgd.certification.proving.axes import Floats
+from testsgd.certification.search.best_first import BestFirst
+from testsgd.certification.search.enumeration import Enumeration
+from testsgd.certification.search.tree import ROOT
+
+
+def regions_of_search(
+    search: BestFirst,
+    domain: Domain,
+    nodes: NDArray[np.int64],
+    unfair: NDArray[np.bool_],
+    count: int,
+) -> tuple[Region, ...]:
+    """Describe up to `count` nodes of the tree that split the domain.
+
+    The node with most unfairness, proved or possible, is opened again and again. Of the leaves that
+    are left, those with any are given.
+
+    Parameters
+    ----------
+    search : BestFirst
+    domain : Domain
+    nodes : numpy.ndarray of int, shape (n,)
+        Nodes of samples of the undecided region.
+    unfair : numpy.ndarray of bool, shape (n,)
+        Whether the samples are treated unfairly.
+    count : int
+        How many regions at most.
+    """
+    if count == 0:
+        return ()
+    boxes, tree = search.boxes, search.tree
+    where = boxes["node"].astype(np.int64)
+    none = np.zeros_like(tree.fair)
+    fair = tree.totals(where, boxes["fair"], tree.fair.copy())
+    falsified = tree.totals(where, boxes["unfair"], tree.unfair.copy())
+    undecided = tree.totals(where, boxes["undecided"], none.copy())
+    drawn = tree.totals(nodes, np.ones(len(nodes)), none.copy())
+    found = tree.totals(nodes, unfair.astype(np.float64), none.copy())
+    rate = np.where(drawn > 0, found / np.maximum(drawn, 1), 1.0)
+    weight = falsified + undecided * rate
+    leaves = [(-weight[ROOT], ROOT)]
+    finished = []
+    while leaves and len(leaves) + len(finished) < count:
+        _, node = heapq.heappop(leaves)
+        children = tree.children(node)
+        if children is None:
+            finished.append(node)
+            continue
+        for child in children:
+            if falsified[child] + undecided[child] > 0:
+                heapq.heappush(leaves, (-weight[child], child))
+    chosen = sorted([*finished, *(node for _, node in leaves)], key=lambda node: -weight[node])
+    axes = search.axes
+    regions = []
+    for node in chosen:
+        low, high = tree.box(node, axes.low, axes.high)
+        regions.append(
+            Region(
+                conditions=conditions(domain, axes, low, high),
+                share=float(axes.shares(low[None], high[None])[0]),
+                certified=float(fair[node]),
+                falsified=float(falsified[node]),
+                undecided=float(undecided[node]),
+                unfair_estimate=float(rate[node]) if drawn[node] else None,
+            )
+        )
+    return tuple(regions)
+
+
+def regions_of_everybody(
+    everybody: Enumeration, domain: Domain, axes: Axes, count: int
+) -> tuple[Region, ...]:
+    """Describe where the unfair people of an enumeration are, by the leaves of a small tree."""
+    unfair = everybody.answers.unfair
+    if count == 0 or not unfair.any():
+        return ()
+    leaf = np.zeros(len(unfair), dtype=np.int64)
+    if not unfair.all():
+        tree = DecisionTreeClassifier(max_leaf_nodes=max(2, count), random_state=0)
+        known = everybody.weights > 0
+        tree.fit(everybody.points[known], unfair[known], sample_weight=everybody.weights[known])
+        leaf = tree.apply(everybody.points)
+    regions = []
+    for place in np.unique(leaf):
+        inside = leaf == place
+        falsified = float(everybody.weights[inside & unfair].sum())
+        if falsified == 0:
+            continue
+        points = everybody.points[inside]
+        share = float(everybody.weights[inside].sum())
+        regions.append(
+            Region(
+                conditions=conditions(domain, axes, points.min(axis=0), points.max(axis=0)),
+                share=share,
+                certified=float(everybody.weights[inside & ~unfair].sum()),
+                falsified=falsified,
+                undecided=0.0,
+                unfair_estimate=None,
+            )
+        )
+    return tuple(sorted(regions, key=lambda region: -region.falsified))[:count]
+
+
+def conditions(domain: Domain, axes: Axes, low: Floats, high: Floats) -> tuple[Condition, ...]:
+    """Give the sides of a box that are narrower than the domain."""
+    return tuple(
+        Condition(item.name, float(low[axis]), float(high[axis]))
+        for axis, item in enumerate(domain.free)
+        if low[axis] > axes.low[axis] or high[axis] < axes.high[axis]
+    )

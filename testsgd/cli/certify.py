@@ -1,0 +1,241 @@
+"""``testsgd certify``: prove for which share of all people a network is individually fair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testsgd.cli.console import Column, print_line, print_table
+from testsgd.cli.folders import check_writable
+from testsgd.cli.live_shares import live_shares
+from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed
+from testsgd.errors import ParameterError
+
+if TYPE_CHECKING:
+    from testsgd.reporting.certification import CertificationSummary, CounterexampleSummary
+    from testsgd.results import CertificationResult
+
+_SHOWN = 5
+_LONGEST = 600
+
+
+def certify(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A data set of the catalogue, for the network trained for it; a .keras, .h5, "
+            ".onnx, .skops or .nnet file; or package.module:object.",
+        ),
+    ],
+    domain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="The range of every input: a data set of the catalogue, the TOML file that "
+            "describes yours, a TOML file of ranges, or FILE.json:KEY. (default: the data set that "
+            "the model was trained on, if it is known)",
+        ),
+    ] = None,
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The protected inputs, with commas or one by one; several are changed together. "
+            "(default: those that the domain names; of a data set its sensitive features)"
+        ),
+    ] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VALUES",
+            help="Which values of the protected input to compare, with commas; NAME=VALUES if "
+            "several are protected. (default: all of the domain's)",
+        ),
+    ] = None,
+    time: Annotated[
+        float, typer.Option(help="Seconds to search; 0: until everything is decided.")
+    ] = 60,
+    undecided: Annotated[
+        float | None,
+        typer.Option(help="Stop as soon as the undecided share is at most this, such as 0.05."),
+    ] = None,
+    weight: Annotated[
+        str,
+        typer.Option(
+            help="What a share is a share of: volume (all points count the same) or data (as often "
+            "as the data's values of each input)."
+        ),
+    ] = "volume",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="With --weight data: a file of rows, in place of the data set's own."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processors to work on.")] = 1,
+    samples: Annotated[
+        int,
+        typer.Option(
+            help="Points drawn from what stays undecided, to estimate how much of it is unfair."
+        ),
+    ] = 10_000,
+    confidence: Annotated[float, typer.Option(help="Confidence of that estimate.")] = 0.95,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="A score above it counts as the one label. (default: the model's own, mostly 0.5)"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same points drawn.")] = 0,
+    max_unfair: Annotated[
+        float | None,
+        typer.Option(
+            help="Exit with 1 if more than this share is proved unfair, with 3 if it is not proved "
+            "that no more is."
+        ),
+    ] = None,
+    min_certified: Annotated[
+        float | None,
+        typer.Option(
+            help="Exit with 1 if this share cannot be fair, as too much is proved unfair, with 3 "
+            "if it is not proved fair."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file that keeps what was proved; if it is there, the work goes on from it."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the reports. (default: reports/NAME-certified)"),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Which reports: html,md,json,csv,junit.")
+    ] = "html,md,json",
+    quiet: QuietOption = False,
+    verbose: VerboseTimingsOption = False,
+) -> int:
+    """Prove for which share of all people in a domain a network is individually fair.
+
+    Fair to a person is a network whose decision does not change when only what is protected
+    changes. Ctrl-C ends the search, and the result says what was proved until then.
+
+    Exit codes: 0 done, 1 a limit is proved to be broken, 2 bad input, 3 neither proved to be kept
+    nor to be broken.
+    """
+    from testsgd import api, results
+
+    wanted = listed(formats)
+    results.check_certification_formats(wanted)
+    folder = out or Path("reports") / f"{_name_of(model)}-certified"
+    check_writable(folder)
+    if checkpoint is not None:
+        check_writable(checkpoint.parent)
+    names = api.protected_names(protected) if protected else None
+    limit = time if time != 0 else None
+    with live_shares(quiet, limit) as progress:
+        result = api.certify(
+            model,
+            domain,
+            protected=names,
+            protected_values=_compared(compare),
+            time=limit,
+            undecided=undecided,
+            weight=weight,
+            data=data,
+            jobs=jobs,
+            samples=samples,
+            confidence=confidence,
+            threshold=threshold,
+            max_unfair=max_unfair,
+            min_certified=min_certified,
+            checkpoint=checkpoint,
+            random_state=seed,
+            progress=progress,
+        )
+    written = result.write(folder, wanted)
+    if not quiet:
+        _print_result(result, written, verbose)
+    return result.exit_code
+
+
+def _name_of(model: str) -> str:
+    """Name a model for a folder: the file's name, or its folder's if all files are called so."""
+    if ":" in model and not Path(model).exists():
+        return model.rpartition(":")[2]
+    path = Path(model)
+    return path.parent.name if path.stem == "model" and path.parent.name else path.stem
+
+
+def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | None:
+    """Read the values to compare: of the one protected input, or by name."""
+    if not compare:
+        return None
+    named: dict[str, list[str]] = {}
+    plain: list[str] = []
+    for one in compare:
+        name, sign, values = one.partition("=")
+        if sign:
+            named.setdefault(name.strip(), []).extend(listed(values))
+        else:
+            plain.extend(listed(one))
+    if named and plain:
+        raise ParameterError(
+            "some values are given with the name of their input and some without",
+            where="--compare",
+            remedy="give NAME=VALUES for each protected input",
+        )
+    return named or plain
+
+
+def _print_result(result: CertificationResult, written: list[Path], verbose: bool) -> None:
+    summary = result.summary
+    if any(region.rules for region in summary.regions):
+        _print_regions(summary)
+    print_line(summary.verdict.headline)
+    for sentence in summary.verdict.sentences:
+        print_line(sentence)
+    if summary.counterexamples:
+        _print_counterexample(summary.counterexamples[0])
+    if verbose:
+        print_line(f"  {summary.boxes:,} boxes in {summary.seconds:.3f} s, {summary.method}")
+    for path in written:
+        print_line(f"Written: {path}")
+
+
+def _print_regions(summary: CertificationSummary) -> None:
+    from testsgd.reporting.certification.figures import at_least, at_most
+
+    columns = [
+        Column("proved unfair", numeric=True),
+        Column("undecided", numeric=True),
+        Column("region"),
+        Column("size", numeric=True, only_if_wide=True),
+    ]
+    rows = [
+        [
+            at_least(region.falsified, 2),
+            at_most(region.undecided, 2),
+            region.text,
+            f"{region.share:.2%}",
+        ]
+        for region in summary.regions[:_SHOWN]
+    ]
+    print_table(
+        f"{summary.network.name} on {summary.domain.name}: where unfairness is proved or possible, "
+        "as shares of the domain",
+        columns,
+        rows,
+    )
+
+
+def _print_counterexample(example: CounterexampleSummary) -> None:
+    person = ", ".join(f"{name} = {value}" for name, value in example.person.items())
+    if len(person) > _LONGEST:
+        person = "the same in everything else; the report lists them"
+    first = example.answers[0]
+    other = next(one for one in example.answers if one.decision != first.decision)
+    answers = [f"“{one.decision}” for {' and '.join(one.protected)}" for one in (first, other)]
+    print_line(f"An example: {' but '.join(answers)}, both with {person}.")

@@ -1,0 +1,25 @@
+"""Whether something can be written, asked before all the work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from testsgd.errors import ConfigurationError
+
+
+def check_writable(folder: Path) -> None:
+    """Raise a :class:`ConfigurationError` if nothing could be written into a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        It need not be there; then its nearest parent that is there is looked at.
+    """
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigurationError(
+            "cannot write there",
+            where=str(folder),
+            remedy="choose a folder that can be written to",
+        )

@@ -1,0 +1,95 @@
+"""The policy of a certification as JUnit XML, for the test reports of a CI service."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+from testsgd.reporting.certification.figures import between, proved_texts
+from testsgd.reporting.certification.summary import CertificationSummary, PolicyRule
+from testsgd.reporting.wording import share
+
+# XML has no way to write these.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_certification_junit(summary: CertificationSummary) -> str:
+    """Write the verdict of a certification as JUnit XML.
+
+    Parameters
+    ----------
+    summary : CertificationSummary
+        The certification.
+
+    Returns
+    -------
+    str
+        A test case a rule of the policy: a failure if it is proved to be broken, an error if there
+        is not enough evidence, so that a build is green only if everything is proved. Without a
+        policy there is one case, which passes.
+    """
+    verdict = summary.verdict
+    outcomes = [rule.outcome for rule in verdict.rules]
+    counts = {
+        "tests": str(max(len(outcomes), 1)),
+        "failures": str(outcomes.count("failed")),
+        "errors": str(outcomes.count("not_enough_evidence")),
+        "time": f"{summary.seconds:.3f}",
+    }
+    root = ET.Element("testsuites", {"name": "testsgd certify", **counts})
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": _clean(f"{summary.network.name} on {summary.domain.name}"),
+            **counts,
+            "skipped": "0",
+            "timestamp": _clean(summary.created),
+        },
+    )
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(summary):
+        ET.SubElement(properties, "property", {"name": name, "value": value})
+    for rule in verdict.rules:
+        _case(suite, rule, summary)
+    if not verdict.rules:
+        ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": "no policy"})
+    said = ET.SubElement(suite, "system-out")
+    said.text = _clean("\n".join([verdict.headline, *verdict.sentences]))
+    ET.indent(root, " ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _case(suite: ET.Element, rule: PolicyRule, summary: CertificationSummary) -> None:
+    name = {
+        "max_unfair": f"at most {share(rule.limit)} unfair",
+        "min_certified": f"at least {share(rule.limit)} proved fair",
+    }[rule.name]
+    case = ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": name})
+    if rule.outcome == "passed":
+        return
+    kind = "failure" if rule.outcome == "failed" else "error"
+    reason = ET.SubElement(case, kind, {"message": _clean(rule.sentence), "type": rule.outcome})
+    reason.text = _clean(summary.verdict.headline)
+
+
+def _properties(summary: CertificationSummary) -> list[tuple[str, str]]:
+    proved, found = summary.proved, summary.estimated
+    texts = proved_texts(proved)
+    written = [
+        ("exit code", str(summary.verdict.exit_code)),
+        ("proved fair, at least", texts.certified),
+        ("proved unfair, at least", texts.falsified),
+        ("undecided, at most", texts.undecided),
+    ]
+    if found is not None:
+        ends = between(found.domain_unfair_low, found.domain_unfair_high)
+        confidence = share(found.confidence)
+        written.append(
+            (f"estimated by sampling: unfair, {confidence} confidence", " to ".join(ends))
+        )
+    return written
+
+
+def _clean(text: str) -> str:
+    return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text)
