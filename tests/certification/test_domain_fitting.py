@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from testsgd.certification.domain import Domain, check_domain, find_domain
-from testsgd.certification.network.assemble import group_columns
 from testsgd.certification.network.feedforward import (
     CategoryColumns,
     Decision,
@@ -18,6 +17,7 @@ from testsgd.certification.network.feedforward import (
     InputColumns,
     NumberColumns,
 )
+from testsgd.certification.network.grouping import group_inputs
 from testsgd.errors import ParameterError
 
 PEOPLE: dict[str, Any] = {
@@ -101,7 +101,7 @@ def test_groups_of_columns_stand_where_the_network_has_them() -> None:
     }
     domain = find_domain(described)
     columns = numbers(*(f"x{place}" for place in range(5)))
-    grouped, order = group_columns(columns, domain.groups)
+    grouped, order = group_inputs(columns, domain.groups)
     fitted = find_domain(domain, network=network(*grouped))
 
     assert fitted == domain

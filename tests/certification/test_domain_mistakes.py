@@ -142,8 +142,9 @@ def test_sources(tmp_path: Path) -> None:
         ({"protected_values": [0, float("nan")]}, "the value nan"),
         ({"protected_values": ["f", "m"]}, "the value 'f'"),
         ({"protected_values": [0]}, "at least two"),
-        ({"protected_values": [0, 0]}, "1 different"),
-        ({"protected_values": []}, "0 different"),
+        ({"protected_values": [0, 0]}, "only one value of the protected attribute 'sex'"),
+        ({"protected_values": []}, "no value of the protected attribute 'sex'"),
+        ({"protected_values": [0, 1, 0]}, "twice"),
         ({"protected_values": 1}, "1"),
         ({"protected_values": "01"}, "'01'"),
         ({"protected_values": {"race": ["Black"]}}, "'race', which is not protected"),
@@ -159,7 +160,9 @@ def test_who_is_compared(given: dict[str, Any], seen: str) -> None:
 def test_too_many_are_compared() -> None:
     assert "20,001 combinations" in message(described(pay={"integer": [0, 20000]}), protected="pay")
     assert "real numbers" in message(described(pay={"real": [0, 1]}), protected="pay")
-    assert "1 different" in message(described(pay={"integer": [3, 3]}), protected="pay")
+    assert "only one value of the protected attribute 'pay'" in message(
+        described(pay={"integer": [3, 3]}), protected="pay"
+    )
     assert "1,010 combinations" in message("census")
 
 

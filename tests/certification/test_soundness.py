@@ -80,7 +80,7 @@ def test_never_exceed_the_truth_of_domains_too_large_to_enumerate(
     problem: tuple[FeedForward, Domain],
 ) -> None:
     network, domain = problem
-    outcome = _certified(network, domain, time=0.05)
+    outcome = _certified(network, domain, time=0.02)
     truth = truth_of(network, without_idle(domain))
     assert outcome.method == "bounded"
     for moment in outcome.moments:

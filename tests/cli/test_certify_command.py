@@ -56,7 +56,6 @@ class Search:
     ) -> Certification:
         self.network, self.domain, self.parameters = network, domain, parameters
         self.checkpoint = checkpoint
-        assert should_stop is not None
         return Certification(
             network=network,
             domain=domain,

@@ -38,6 +38,11 @@ def test_without_a_limit_and_on_a_plain_and_narrow_terminal() -> None:
     assert words == "120,411 boxes, 12 s; Ctrl-C gives the result so far"
 
 
+def test_when_the_time_is_over_samples_are_drawn() -> None:
+    clock = lines(SOME, time=10.0, plain=True)[2]
+    assert clock == "120,411 boxes, 10 of 10 s; drawing samples of the rest"
+
+
 @pytest.mark.parametrize(
     ("shares", "bar"),
     [
@@ -75,15 +80,33 @@ def test_nothing_is_shown_where_nobody_looks(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_terminal_sees_the_latest_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        encoding = "utf-8"
+class Terminal(io.StringIO):
+    encoding = "utf-8"
 
-        def isatty(self) -> bool:
-            return True
+    def isatty(self) -> bool:
+        return True
 
+
+def terminal_in_place(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(sys, "stderr", found := Terminal())
+    return found
+
+
+def test_the_limit_of_a_search_that_goes_on_counts_from_where_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = terminal_in_place(monkeypatch)
+    with live_shares(False, 60.0) as show:
+        assert show is not None
+        show(Moment(100.0, 10, Shares(0.1, 0.0, 0.9)))
+        show(Moment(101.0, 11, Shares(0.1, 0.0, 0.9)))
+
+    assert "101 of 160 s; Ctrl-C" in terminal.getvalue()
+
+
+def test_a_terminal_sees_the_latest_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_in_place(monkeypatch)
     with live_shares(False, 60.0) as show:
         assert show is not None
         show(Moment(1.0, 10, Shares(0.1, 0.0, 0.9)))

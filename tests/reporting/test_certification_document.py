@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from certification_documents import CERTIFICATIONS, bounded, domain, enumerated, weighted
 
-from testsgd.certification.domain import IntegerInput
-from testsgd.certification.outcome import Counterexample
+from testsgd.certification.domain import CategoryInput, IntegerInput
+from testsgd.certification.outcome import Condition, Counterexample, Region, Remainder
 from testsgd.errors import ResultError
 from testsgd.reporting import (
     CERTIFICATION_SCHEMA_FILE,
@@ -59,6 +59,42 @@ def test_rules_of_regions_are_worded_by_the_domain() -> None:
     assert first.rules[1].values == ["cook", "driver", "farmer"]
     assert second.text == "age = 31 and hours from 1 to 20"
     assert (second.rules[0].low, second.rules[0].high) == (31, 31)
+
+
+def test_of_many_values_a_rule_names_few() -> None:
+    towns = tuple(f"T{place}" for place in range(20))
+    item = CategoryInput("town", towns)
+    many = domain(inputs=(item, IntegerInput("woman", 0, 1)), protected=("woman",),
+                  protected_values=((0.0,), (1.0,)))  # fmt: skip
+    ends = [(0, 4), (0, 9), (2, 19), (0, 5)]
+    regions = tuple(
+        Region((Condition("town", low, high),), 0.1, 0.1, 0.0, 0.0, None) for low, high in ends
+    )
+    found = summarise_certification(bounded(domain=many, regions=regions, counterexamples=()))
+    assert [region.text for region in found.regions] == [
+        "town = T0, T1, T2, T3 or T4",
+        "town = T0, T1, T2, T3 or 6 more",
+        "town other than T0 or T1",
+        "town = T0, T1, T2, T3 or 2 more",
+    ]
+    assert found.regions[1].rules[0].values == list(towns[:10])
+
+
+def test_the_estimate_for_the_domain_is_an_interval_of_its_own() -> None:
+    found = summarise_certification(bounded()).estimated
+    assert found is not None
+    assert (found.domain_unfair_low, found.domain_unfair_high) == (0.0105, 0.0117)
+    assert found.domain_unfair == pytest.approx(0.00862 + 0.04857 * 0.0512)
+    # The two are from different draws; what is in the middle stays there.
+    remainder = Remainder(10_000, 512, 0.04696, 0.05569, 0.0112, 0.0117)
+    other = summarise_certification(bounded(remainder=remainder)).estimated
+    assert other is not None
+    assert other.domain_unfair == 0.0112
+    # Without draws of its own it follows from the undecided part's.
+    remainder = Remainder(10_000, 512, 0.04696, 0.05569)
+    plain = summarise_certification(bounded(remainder=remainder)).estimated
+    assert plain is not None
+    assert plain.domain_unfair_low == pytest.approx(0.00862 + 0.04857 * 0.04696)
 
 
 def test_counterexamples_share_the_person_and_name_decisions() -> None:

@@ -28,6 +28,25 @@ def test_the_estimate_is_drawn_on_the_undecided_part_alone() -> None:
     assert drawings.estimated_spread(summarise_certification(enumerated())) is None
 
 
+def test_the_estimate_for_the_domain_is_drawn_on_the_whole_bar() -> None:
+    stack = drawings.proved_stack(summarise_certification(bounded()))
+    assert stack.likely == pytest.approx((98.8, 0.2), abs=0.051)
+    assert stack.likely is not None
+    assert stack.fair <= stack.likely[0]
+    assert sum(stack.likely) <= stack.unfair_start
+    assert "unfair, estimated by sampling: 1.05% to 1.17%" in stack.title
+    assert drawings.proved_stack(summarise_certification(enumerated())).likely is None
+
+
+def test_the_estimated_part_of_a_region_is_the_beginning_of_its_undecided_part() -> None:
+    scale, (first, second) = drawings.region_bars(summarise_certification(bounded()).regions)
+    length = scale.high - scale.low
+    assert first.likely == pytest.approx(100 * 0.03338 * 0.061 / length, abs=0.11)
+    assert first.likely < first.undecided
+    assert "of which 6.1% is unfair by the samples" in first.title
+    assert second.likely == 0
+
+
 def test_regions_are_bars_of_the_domain() -> None:
     scale, bars = drawings.region_bars(summarise_certification(bounded()).regions)
     length = scale.high - scale.low

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.api.certification_inputs import certification_inputs
-from testsgd.api.interruption import stop_on_interrupt
 from testsgd.certification.domain import Domain
 from testsgd.certification.outcome import CertificationParameters, Moment
 from testsgd.data import DatasetSpecification
@@ -67,7 +66,7 @@ def certify(
     data : data frame or path-like, optional
         With ``weight="data"``: the rows, in place of the data set's own files.
     jobs : int
-        Threads or processes.
+        Processors to work on.
     samples : int
         Points drawn from what stays undecided, to estimate how much of it is unfair.
     confidence : float
@@ -88,7 +87,8 @@ def certify(
     Returns
     -------
     CertificationResult
-        Ctrl-C ends the search early, and gives what was proved until then.
+        Ctrl-C ends the search early, and gives what was proved until then; a second one breaks
+        off.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def certify(
     >>> f"{result.certified:.0%} proved fair, {result.falsified:.0%} proved unfair"
     '100% proved fair, 0% proved unfair'
     """
-    # The search, with what it is compiled by, is loaded by those who want it.
+    # Loads all that the search needs, and that only now.
     from testsgd.certification import certify_network
 
     settings = CertificationParameters(
@@ -133,16 +133,14 @@ def certify(
         weight=weight,
         data=data,
     )
-    with stop_on_interrupt() as asked_to_stop:
-        certification = certify_network(
-            given.network,
-            given.domain,
-            settings,
-            progress=progress,
-            checkpoint=None if checkpoint is None else Path(checkpoint),
-            should_stop=asked_to_stop,
-        )
-        summary = summarise_certification(
-            certification, max_unfair=max_unfair, min_certified=min_certified
-        )
+    certification = certify_network(
+        given.network,
+        given.domain,
+        settings,
+        progress=progress,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+    )
+    summary = summarise_certification(
+        certification, max_unfair=max_unfair, min_certified=min_certified
+    )
     return CertificationResult(summary, certification)

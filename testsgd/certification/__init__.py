@@ -1,6 +1,7 @@
 """Certification: prove for which share of all inputs a network is individually fair."""
 
-from testsgd.certification.certify import certify_network
+from typing import TYPE_CHECKING, Any
+
 from testsgd.certification.domain import (
     CategoryInput,
     Domain,
@@ -25,6 +26,9 @@ from testsgd.certification.outcome import (
     Stopped,
 )
 
+if TYPE_CHECKING:
+    from testsgd.certification.certify import certify_network
+
 __all__ = [
     "CategoryInput",
     "Certification",
@@ -48,3 +52,12 @@ __all__ = [
     "find_network",
     "with_data_weights",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # The search, with what it computes and is compiled by, is loaded by those who want it.
+    if name == "certify_network":
+        from testsgd.certification.certify import certify_network
+
+        return certify_network
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,9 +25,10 @@ from testsgd.certification.proving import Problem, Prover, build_problem
 from testsgd.certification.search import (
     Answers,
     BestFirst,
+    Draws,
     ask,
+    draw_open,
     draw_points,
-    draw_uncertified,
     enumerate_people,
     fingerprint,
     is_small,
@@ -109,12 +110,16 @@ def certify_network(
     check_domain(domain, network)
     problem = build_problem(network, domain)
     if checkpoint is None and is_small(problem, domain.points):
-        return _everybody(network, domain, problem, parameters)
+        return _everybody(network, domain, problem, parameters, progress)
     return _boxes(network, domain, problem, parameters, progress, checkpoint, should_stop)
 
 
 def _everybody(
-    network: FeedForward, domain: Domain, problem: Problem, parameters: CertificationParameters
+    network: FeedForward,
+    domain: Domain,
+    problem: Problem,
+    parameters: CertificationParameters,
+    progress: Progress | None,
 ) -> Certification:
     """Try every person."""
     start = time.perf_counter()
@@ -133,6 +138,9 @@ def _everybody(
         parameters.counterexamples,
     )
     seconds = time.perf_counter() - start
+    moment = Moment(seconds, len(everybody.points), shares)
+    if progress is not None:
+        progress(moment)
     return Certification(
         network=network,
         domain=domain,
@@ -144,7 +152,7 @@ def _everybody(
         boxes=len(everybody.points),
         open_boxes=0,
         seconds=seconds,
-        moments=(Moment(seconds, len(everybody.points), shares),),
+        moments=(moment,),
         remainder=None,
         counterexamples=examples,
         regions=regions_of_everybody(everybody, domain, problem.axes, parameters.regions),
@@ -172,7 +180,11 @@ def _boxes(
     should_stop: Callable[[], bool] | None,
 ) -> Certification:
     """Search over boxes."""
-    with Prover(problem, jobs=parameters.jobs) as prover:
+    # The clock is held until the end: what is drawn afterwards is part of the result.
+    with (
+        Clock(parameters.time, should_stop) as clock,
+        Prover(problem, jobs=parameters.jobs) as prover,
+    ):
         # Machine code is loaded, or made, before the clock starts: it is no work on the problem.
         prover.look(problem.axes.low[None], problem.axes.high[None], bins=1, keep=True)
         search = BestFirst(prover)
@@ -181,16 +193,16 @@ def _boxes(
         known = checkpoint is not None and Path(checkpoint).exists()
         if checkpoint is not None and known:
             already, moments = read_checkpoint(Path(checkpoint), search, about)
-        with Clock(parameters.time, should_stop, already) as clock:
-            if not known:
-                search.begin()
-            run = _Run(search, clock, moments)
-            _search(run, parameters, progress, checkpoint, about)
-            seconds = clock.seconds
+        clock.start(already)
+        if not known:
+            search.begin()
+        run = _Run(search, clock, moments)
+        _search(run, parameters, progress, checkpoint, about)
+        seconds = clock.seconds
         if checkpoint is not None:
             write_checkpoint(Path(checkpoint), search, about, seconds, run.moments)
         generator = np.random.default_rng(parameters.random_state)
-        draws = draw_uncertified(search, parameters.samples, generator)
+        draws = draw_open(search, parameters.samples, generator)
         answers = ask(network, domain, draws.points)
         open_unfair = answers.unfair & ~draws.falsified
         shares = search.shares
@@ -207,10 +219,22 @@ def _boxes(
             seconds=seconds,
             moments=tuple(run.moments),
             remainder=_remainder(
-                answers, draws.falsified, draws.measure, shares, search.unfair, parameters.confidence
+                answers,
+                draws,
+                shares,
+                search.unfair,
+                parameters.confidence,
             ),
-            counterexamples=_counterexamples(network, domain, search, draws.points,
-                                             draws.falsified, answers, parameters, generator),
+            counterexamples=_counterexamples(
+                network,
+                domain,
+                search,
+                draws.points,
+                draws.falsified,
+                answers,
+                parameters,
+                generator,
+            ),
             regions=regions_of_search(
                 search,
                 domain,
@@ -264,32 +288,26 @@ def _remember(moments: list[Moment], moment: Moment) -> None:
 
 
 def _remainder(
-    answers: Answers,
-    falsified: np.typing.NDArray[np.bool_],
-    measure: float,
-    shares: Shares,
-    closed: float,
-    confidence: float,
+    answers: Answers, draws: Draws, shares: Shares, closed: float, confidence: float
 ) -> Remainder | None:
     """Turn draws into intervals."""
-    inside = ~falsified
+    inside = ~draws.falsified
     samples = int(inside.sum())
     if samples == 0:
         return None
     unfair = int(answers.unfair[inside].sum())
     low, high = clopper_pearson(unfair, samples, 1.0 - confidence)
-    # All draws together are from a region whose measure is known exactly.
-    least, most = clopper_pearson(
-        int(answers.unfair.sum()), len(falsified), 1.0 - confidence
-    )
+    # All draws, certified ones included, are from boxes whose share of the domain is known.
+    everybody = int(answers.unfair.sum())
+    least, most = clopper_pearson(everybody, draws.tries, 1.0 - confidence)
     ends = shares.falsified, shares.falsified + shares.undecided
     return Remainder(
         samples=samples,
         unfair=unfair,
         low=float(low),
         high=float(high),
-        domain_low=float(np.clip(closed + measure * float(least), *ends)),
-        domain_high=float(np.clip(closed + measure * float(most), *ends)),
+        domain_low=float(np.clip(closed + draws.measure * float(least), *ends)),
+        domain_high=float(np.clip(closed + draws.measure * float(most), *ends)),
     )
 
 

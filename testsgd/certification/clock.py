@@ -7,13 +7,15 @@ import threading
 import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any
 
 from testsgd.certification.outcome import Stopped
 
 
 class Clock:
-    """Tells a search whether to go on; the first Ctrl-C only asks it to stop.
+    """Tells a search whether to go on; while it is held, the first Ctrl-C only asks it to stop.
+
+    A second Ctrl-C breaks off. Where somebody else handles the signal, or in another thread than
+    the main one, Ctrl-C is left as it is.
 
     Parameters
     ----------
@@ -21,23 +23,35 @@ class Clock:
         Seconds.
     should_stop : callable, optional
         Asked between steps; True stops the search.
-    already : float
-        Seconds that an earlier run took.
+
+    Examples
+    --------
+    >>> with Clock(60.0, None) as clock:
+    ...     before = clock.stopped()
+    ...     signal.raise_signal(signal.SIGINT)
+    ...     before, clock.stopped()
+    (None, 'interrupted')
     """
 
-    def __init__(
-        self, limit: float | None, should_stop: Callable[[], bool] | None, already: float = 0.0
-    ) -> None:
-        self._start = time.perf_counter()
+    def __init__(self, limit: float | None, should_stop: Callable[[], bool] | None = None) -> None:
         self._limit = limit
         self._should_stop = should_stop
-        self._already = already
         self._interrupted = False
-        self._handler: Any = None
+        self._ours = False
+        self.start()
+
+    def start(self, already: float = 0.0) -> None:
+        """Begin to count; `already` are the seconds that an earlier run took."""
+        self._start = time.perf_counter()
+        self._already = already
 
     def __enter__(self) -> Clock:
-        if threading.current_thread() is threading.main_thread():
-            self._handler = signal.signal(signal.SIGINT, self._interrupt)
+        self._ours = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        if self._ours:
+            signal.signal(signal.SIGINT, self._interrupt)
         return self
 
     def __exit__(
@@ -46,16 +60,13 @@ class Clock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._restore()
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._interrupted:
+            signal.default_int_handler(number, frame)
         self._interrupted = True
-        self._restore()  # a second Ctrl-C ends the program as usual
-
-    def _restore(self) -> None:
-        if self._handler is not None:
-            signal.signal(signal.SIGINT, self._handler)
-            self._handler = None
 
     @property
     def seconds(self) -> float:

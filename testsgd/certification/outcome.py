@@ -205,7 +205,7 @@ class Remainder:
     low, high : float
         Clopper-Pearson interval of the undecided region's unfair share.
     domain_low, domain_high : float or None
-        The same for the whole domain's unfair share, from draws of all that is not certified; never
+        The same for the whole domain's unfair share, from all draws in the open boxes; never
         outside of what is proved. None: `low` and `high` times the undecided share.
     """
 

@@ -14,7 +14,8 @@ from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed
 from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
-    from testsgd.reporting.certification import CertificationSummary, CounterexampleSummary
+    from testsgd.reporting.certification import CertificationSummary
+    from testsgd.reporting.certification.summary import CounterexampleSummary, RegionSummary
     from testsgd.results import CertificationResult
 
 _SHOWN = 5
@@ -198,18 +199,25 @@ def _print_result(result: CertificationResult, written: list[Path], verbose: boo
     for sentence in summary.verdict.sentences:
         print_line(sentence)
     if summary.counterexamples:
-        _print_counterexample(summary.counterexamples[0])
+        _print_counterexample(summary.counterexamples[0], summary.domain.protected)
     if verbose:
-        print_line(f"  {summary.boxes:,} boxes in {summary.seconds:.3f} s, {summary.method}")
+        print_line(f"  {_looked_at(summary)} in {summary.seconds:.3f} s of searching")
     for path in written:
         print_line(f"Written: {path}")
+
+
+def _looked_at(summary: CertificationSummary) -> str:
+    what = "boxes looked at" if summary.method == "bounded" else "people tried"
+    return f"{summary.boxes:,} {what}"
 
 
 def _print_regions(summary: CertificationSummary) -> None:
     from testsgd.reporting.certification.figures import at_least, at_most
 
+    sampled = summary.estimated is not None
     columns = [
-        Column("proved unfair", numeric=True),
+        Column("proved", numeric=True),
+        *([Column("estimated", numeric=True)] if sampled else []),
         Column("undecided", numeric=True),
         Column("region"),
         Column("size", numeric=True, only_if_wide=True),
@@ -217,6 +225,7 @@ def _print_regions(summary: CertificationSummary) -> None:
     rows = [
         [
             at_least(region.falsified, 2),
+            *([_estimate(region)] if sampled else []),
             at_most(region.undecided, 2),
             region.text,
             f"{region.share:.2%}",
@@ -224,18 +233,29 @@ def _print_regions(summary: CertificationSummary) -> None:
         for region in summary.regions[:_SHOWN]
     ]
     print_table(
-        f"{summary.network.name} on {summary.domain.name}: where unfairness is proved or possible, "
-        "as shares of the domain",
+        f"{summary.network.name} on {summary.domain.name}: where unfairness is proved, "
+        "estimated or possible, as shares of the domain",
         columns,
         rows,
     )
 
 
-def _print_counterexample(example: CounterexampleSummary) -> None:
-    person = ", ".join(f"{name} = {value}" for name, value in example.person.items())
+def _estimate(region: RegionSummary) -> str:
+    if region.unfair_estimate is None:
+        return ""
+    return f"{region.falsified + region.undecided * region.unfair_estimate:.2%}"
+
+
+def _print_counterexample(example: CounterexampleSummary, protected: list[str]) -> None:
+    from testsgd.reporting.certification.phrases import named_combination, value_text
+
+    person = ", ".join(f"{name} = {value_text(value)}" for name, value in example.person.items())
     if len(person) > _LONGEST:
         person = "the same in everything else; the report lists them"
     first = example.answers[0]
     other = next(one for one in example.answers if one.decision != first.decision)
-    answers = [f"“{one.decision}” for {' and '.join(one.protected)}" for one in (first, other)]
+    answers = [
+        f"“{one.decision}” for {named_combination(protected, one.protected)}"
+        for one in (first, other)
+    ]
     print_line(f"An example: {' but '.join(answers)}, both with {person}.")

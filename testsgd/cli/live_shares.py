@@ -51,6 +51,7 @@ def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], 
     console = Console(stderr=True)
     start = monotonic()
     latest: list[Moment] = []
+    limit = time
 
     def picture() -> Text:
         width, plain = console.width, not console.encoding.lower().startswith("utf")
@@ -58,10 +59,13 @@ def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], 
             return _text("reading the model and the domain", "dim")
         # Between two moments the clock goes on.
         passed = latest[0].seconds + monotonic() - start
-        return shares_picture(latest[0], passed, time, width=width, plain=plain)
+        return shares_picture(latest[0], passed, limit, width=width, plain=plain)
 
     def show(moment: Moment) -> None:
-        nonlocal start
+        nonlocal start, limit
+        if not latest and time is not None:
+            # A search that goes on from a checkpoint begins with the seconds of its earlier runs.
+            limit = moment.seconds + time
         latest[:] = [moment]
         start = monotonic()
 
@@ -105,13 +109,18 @@ def shares_picture(
         end = min(columns, round(passed * columns))
         bar.append((ascii_filled if plain else filled) * (end - done), colour)
         done = end
-    limit = f" of {time:,.0f}" if time is not None else ""
+    limit, hint = "", "Ctrl-C gives the result so far"
+    if time is not None:
+        limit = f" of {time:,.0f}"
+        if seconds > time:
+            # What is left to do has no limit, and takes some seconds.
+            seconds, hint = time, "drawing samples of the rest"
     boxes = "box" if moment.boxes == 1 else "boxes"
     return (
         figures.append("" if after == "\n" else "\n")
         .append_text(bar)
         .append(
-            f"\n{moment.boxes:,} {boxes}, {seconds:,.0f}{limit} s; Ctrl-C gives the result so far",
+            f"\n{moment.boxes:,} {boxes}, {seconds:,.0f}{limit} s; {hint}",
             "dim",
         )
     )

@@ -14,7 +14,7 @@ from testsgd.models.keras_training import check_training
 from testsgd.models.labelled import Split, binary_labels, split_examples
 from testsgd.models.network import Layer, NetworkModel
 from testsgd.models.refitting import Examples, Refitter, Stage, refitter_for
-from testsgd.models.resolve import LoadedModel, load_model, load_text_model
+from testsgd.models.resolve import LoadedModel, import_object, load_model, load_text_model
 from testsgd.models.storage import read_network
 from testsgd.models.text import (
     CallableTextModel,
@@ -52,6 +52,7 @@ __all__ = [
     "binary_labels",
     "check_training",
     "fit_encoding",
+    "import_object",
     "load_model",
     "load_text_model",
     "read_card",

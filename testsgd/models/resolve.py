@@ -212,7 +212,7 @@ def _load(
         if text.endswith(".skops"):
             return read_estimator(Path(text))
         if ":" in text:
-            target = _import(text)
+            target = import_object(text)
             called, kind = _callable(target, takes)
             return LoadedModel(function(called, text, kind), origin=target)
         bundled = bundled_folder("models") / text / MODEL_FILE
@@ -241,7 +241,28 @@ def _trained(name: str) -> Path:
     )
 
 
-def _import(text: str) -> Any:
+def import_object(text: str) -> Any:
+    """Import what ``package.module:object`` names, from the working folder too.
+
+    Parameters
+    ----------
+    text : str
+        The module, a colon, and the name of the object in it.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ModelError
+        If there is no such module or object, or importing it raises.
+
+    Examples
+    --------
+    >>> import_object("math:pi")
+    3.141592653589793
+    """
     module_name, _, attribute = text.partition(":")
     # As `python -m` does: the user's own modules stand in the working folder.
     folder = str(Path.cwd())

@@ -230,12 +230,15 @@ def _check_compared(domain: Domain) -> None:
                 )
     distinct = len(set(domain.protected_values))
     if distinct < 2 or distinct < len(domain.protected_values):
+        names = " and ".join(repr(name) for name in domain.protected)
         raise ParameterError(
-            f"there {'is' if distinct == 1 else 'are'} {distinct} different combination"
-            f"{'' if distinct == 1 else 's'} of protected values among "
-            f"{len(domain.protected_values)}",
+            f"{'only one' if distinct else 'no'} value of the protected attribute {names} is to "
+            "be compared"
+            if distinct < 2
+            else f"some values of the protected attribute {names} are to be compared twice",
             where="protected_values",
             remedy="compare at least two, each once",
+            names=domain.protected,
         )
     if distinct > LARGEST_COMPARISON:
         raise ParameterError(

@@ -20,7 +20,7 @@ from testsgd.certification.network.testsgd_networks import has_preprocessing, re
 from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models.files import MODEL_FILE
-from testsgd.models.resolve import _import
+from testsgd.models.resolve import import_object
 from testsgd.models.skops_files import read_skops
 
 _READERS = {
@@ -95,7 +95,9 @@ def find_network(
     if isinstance(source, (str, Path)):
         path = _file(str(source))
         if path is None:
-            return _of_object(_import(str(source)), name or str(source), threshold, categories)
+            return _of_object(
+                import_object(str(source)), name or str(source), threshold, categories
+            )
         with _naming(path):
             return _of_file(path, name, threshold, categories, favourable)
     return _of_object(source, name or type(source).__name__, threshold, categories)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from math import ceil, floor
 
-import numpy as np
 from numba import njit
 
 # Rounds a quotient up, so that a point is never given more than its due.
 _UP = 1.0 + 4e-15
+# Contributions whose sum is below this count as 0: a step must not be.
+_LEAST_STEPS = 1e-290
 
 INTEGER, REAL, CATEGORY, WEIGHTED_INTEGER, WEIGHTED_REAL = range(5)
 
@@ -90,8 +91,21 @@ def point_share(kind, lo, hi, k, cumulative, start, shift):
 
 @njit(**OPTIONS)
 def share_above(
-    form, threshold, lo, hi, kinds, columns, edges, cumulative, starts, shifts, bins, order, sizes,
-    histogram, other,
+    form,
+    threshold,
+    lo,
+    hi,
+    kinds,
+    columns,
+    edges,
+    cumulative,
+    starts,
+    shifts,
+    bins,
+    order,
+    sizes,
+    histogram,
+    other,
 ):
     """Lower bound on the share of a box where ``form @ x > threshold``.
 
@@ -137,7 +151,7 @@ def share_above(
             place -= 1
         order[place] = d
         count += 1
-    step = others / bins if others > 0.0 else 1.0
+    step = others / bins if others > _LEAST_STEPS else 1.0
     histogram[0] = 1.0
     top = 0
     for place in range(count):
@@ -157,7 +171,9 @@ def share_above(
                 least = min(least, form[c + v])
             for v in range(int(lo[d]), int(hi[d]) + 1):
                 q = min(int((form[c + v] - least) / step / _UP), reach)
-                w = point_share(WEIGHTED_INTEGER, lo[d], hi[d], v - int(lo[d]), cumulative, start, 0.0)
+                w = point_share(
+                    WEIGHTED_INTEGER, lo[d], hi[d], v - int(lo[d]), cumulative, start, 0.0
+                )
                 for s in range(top + 1):
                     other[s + q] += w * histogram[s]
         else:
@@ -178,8 +194,16 @@ def share_above(
                     upto = 1.0
                     if q < reach:
                         upto = share_below(
-                            kinds[d], lo[d], hi[d], backwards, (q + 1) / a * _UP, edges,
-                            cumulative, start, stop, shifts[d],
+                            kinds[d],
+                            lo[d],
+                            hi[d],
+                            backwards,
+                            (q + 1) / a * _UP,
+                            edges,
+                            cumulative,
+                            start,
+                            stop,
+                            shifts[d],
                         )
                     w = upto - before
                     before = upto
@@ -205,13 +229,22 @@ def share_above(
                 if v < 0.0:
                     share += histogram[s]
                     continue
-                v *= _UP
+                # floor gives a whole number of the machine, which must not overflow.
+                v = min(v * _UP, hi[last] - lo[last] + 1.0)
                 t = floor(v) + 1.0 if discrete else v
                 share += histogram[s] * (
                     1.0
                     - share_below(
-                        kind, lo[last], hi[last], backwards, t, edges, cumulative, starts[last],
-                        starts[last + 1], shifts[last],
+                        kind,
+                        lo[last],
+                        hi[last],
+                        backwards,
+                        t,
+                        edges,
+                        cumulative,
+                        starts[last],
+                        starts[last + 1],
+                        shifts[last],
                     )
                 )
     return min(max(share - 1e-12, 0.0), 1.0)

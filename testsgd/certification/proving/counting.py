@@ -32,6 +32,8 @@ from testsgd.certification.proving.linear_bounds import ranges
 _UP = 1.0 + 4e-15
 # The sums of shares are rounded; this is more than all of it.
 _SUMMING = 1e-12
+# Contributions whose sum is below this count as 0: a step must not be.
+_LEAST_STEPS = 1e-290
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,11 @@ class RoundedHalfSpace:
         if self.largest < 0:
             share = float(histogram[sums > self.need].sum())
         else:
-            left = (self.need - sums) / abs(self.form[self.axes.columns[self.largest]])
+            with np.errstate(over="ignore"):  # too far is beyond the axis
+                left = (self.need - sums) / abs(self.form[self.axes.columns[self.largest]])
             beyond = np.ones(len(left))
             inside = left >= 0
-            upto = left[inside] * _UP
+            upto = np.minimum(left[inside], 1e300) * _UP
             if self.axes.discrete[self.largest]:
                 upto = np.floor(upto) + 1.0
             beyond[inside] = 1.0 - self._below(self.largest, upto)
@@ -127,15 +130,15 @@ class RoundedHalfSpace:
         return int(abs(self.form[column]) * self._distance(axis, np.array(end)) / self.step / _UP)
 
     def _contributions(self, axis: int) -> tuple[NDArray[np.intp], Floats]:
-        """Steps that an axis can contribute, ascending, and the share of each."""
+        """Give the steps that an axis can contribute, ascending, and the share of each."""
         reach = self._reach(axis)
         if self.axes.kinds[axis] == CATEGORY:
             values = np.arange(self.lo[axis], self.hi[axis] + 1)
             steps = self._steps(axis, self._distance(axis, values)).astype(np.intp)
-            measure = np.diff(self._measure(axis))
             first = int(self.lo[axis])
-            whole = measure[first : first + len(values)].sum()
-            shares = measure[first : first + len(values)] / whole if whole > 0 else measure * 0
+            measure = np.diff(self._measure(axis))[first : first + len(values)]
+            whole = measure.sum()
+            shares = measure / whole if whole > 0 else measure
             return np.arange(reach + 1), np.bincount(steps, shares, minlength=reach + 1)
         slope = abs(self.form[self.axes.columns[axis]]) / self.step
         upto = self._below(axis, np.arange(1, reach + 1) / slope * _UP)
@@ -226,13 +229,19 @@ def round_half_space(
         total=float(sizes.sum()),
         largest=largest,
         rounded=rounded,
-        step=float(others / bins) if others > 0 else 1.0,
+        step=float(others / bins) if others > _LEAST_STEPS else 1.0,
         bins=bins,
     )
 
 
 def counted_points(
-    axes: Axes, lo: Floats, hi: Floats, forms: Floats, thresholds: Floats, bins: Floats, points: Floats
+    axes: Axes,
+    lo: Floats,
+    hi: Floats,
+    forms: Floats,
+    thresholds: Floats,
+    bins: Floats,
+    points: Floats,
 ) -> NDArray[np.bool_]:
     """Say which points are counted in their box's half-space; a row a point, each its own box.
 
@@ -251,6 +260,9 @@ def counted_points(
     """
     least, most = ranges(axes, forms, lo, hi)
     sizes = most - least
+    plain = axes.kinds != CATEGORY
+    # As the count does it, too: the ends themselves may be rounded by more than their distance.
+    sizes[:, plain] = np.abs(forms[:, axes.columns[plain]]) * (hi - lo)[:, plain]
     numbers = np.where(axes.kinds == CATEGORY, -1.0, sizes)
     largest = numbers.argmax(axis=1)
     rows = np.arange(len(lo))
@@ -258,7 +270,7 @@ def counted_points(
     rounded = sizes.copy()
     rounded[rows[solved], largest[solved]] = 0.0
     others = rounded.sum(axis=1)
-    step = np.where(others > 0, others / bins, 1.0)
+    step = np.where(others > _LEAST_STEPS, others / bins, 1.0)
     need = thresholds - least.sum(axis=1)
     sums = np.zeros(len(lo))
     parts, _ = ranges(axes, forms, points, points)
@@ -270,7 +282,9 @@ def counted_points(
         else:
             # As the count does it: the distance from the end where the form is least.
             form = forms[:, axes.columns[axis]]
-            distance = np.where(form < 0, hi[:, axis] - points[:, axis], points[:, axis] - lo[:, axis])
+            distance = np.where(
+                form < 0, hi[:, axis] - points[:, axis], points[:, axis] - lo[:, axis]
+            )
             steps = np.floor(np.abs(form) / step * distance / _UP)
         sums += np.where(used, np.minimum(steps, np.floor(sizes[:, axis] / step / _UP)), 0.0)
     sums *= step / _UP
@@ -278,7 +292,7 @@ def counted_points(
     value = points[rows, largest]
     distance = np.where(form < 0, hi[rows, largest] - value, value - lo[rows, largest])
     left = need - sums
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         reached = distance > left / np.abs(form) * _UP
     above = np.where(solved, (left < 0) | reached, left < 0)
     held = np.where(need < 0, True, np.where(need >= sizes.sum(axis=1), False, above))

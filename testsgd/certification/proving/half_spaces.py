@@ -20,6 +20,8 @@ from testsgd.certification.proving.problem import Problem
 # Shares that are not worth counting, see the compiled twin.
 LEAST_SHARE = 1e-6
 LEAST_UNFAIR = 1e-4
+# More than sums of the parts of a form, and of a threshold, are rounded by: up to 4,000 axes.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,12 @@ def choose_half_spaces(problem: Problem, bounds: Bounds, lo: Floats, hi: Floats)
     down_forms = np.concatenate([high, high.mean(axis=1, keepdims=True)], axis=1)
     beneath, _ = ranges(axes, low - up_forms[:, -1:], lo, hi)
     _, over = ranges(axes, high - down_forms[:, -1:], lo, hi)
-    shared_low = (low_constant + beneath.sum(axis=2)).min(axis=1)
-    shared_high = (high_constant + over.sum(axis=2)).max(axis=1)
+    # A person's own noise covers the rounding of its own form's terms, not of the others'.
+    own = _magnitude(axes, low, lo, hi), _magnitude(axes, high, lo, hi)
+    mean = _magnitude(axes, up_forms[:, -1:], lo, hi), _magnitude(axes, down_forms[:, -1:], lo, hi)
+    shared_low = low_constant + beneath.sum(axis=2) - _ROUNDING * (own[0] + mean[0])
+    shared_high = high_constant + over.sum(axis=2) + _ROUNDING * (own[1] + mean[1])
+    shared_low, shared_high = shared_low.min(axis=1), shared_high.max(axis=1)
     up_thresholds = problem.above - np.column_stack([low_constant + fall, shared_low])
     down_thresholds = problem.below - np.column_stack([high_constant + rise, shared_high])
     ups = _normal_above(axes, up_forms, up_thresholds, lo, hi)
@@ -101,6 +107,12 @@ def choose_half_spaces(problem: Problem, bounds: Bounds, lo: Floats, hi: Floats)
     return HalfSpaces(forms, thresholds, np.maximum(expected, 0.0))
 
 
+def _magnitude(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> Floats:
+    """Bound the absolute terms of forms on boxes, added up; (B, n)."""
+    least, most = ranges(axes, forms, lo, hi)
+    return np.asarray(np.maximum(np.abs(least), np.abs(most)).sum(axis=2))
+
+
 def _changes(bounds: Bounds) -> tuple[Floats, Floats]:
     """By how much everybody's sum may fall short of, or exceed, each person's; (B, P) each."""
     least, most = bounds.least_change[..., 0], bounds.most_change[..., 0]
@@ -120,10 +132,9 @@ def _changes(bounds: Bounds) -> tuple[Floats, Floats]:
     return fall, rise
 
 
-def _normal_above(
-    axes: Axes, forms: Floats, thresholds: Floats, lo: Floats, hi: Floats
-) -> Floats:
+def _normal_above(axes: Axes, forms: Floats, thresholds: Floats, lo: Floats, hi: Floats) -> Floats:
     """Roughly the share of boxes where forms exceed thresholds, (B, n) each."""
+    discrete = axes.discrete
     mean = np.zeros(thresholds.shape)
     variance = np.full(thresholds.shape, 1e-300)
     for axis, column in enumerate(axes.columns):
@@ -139,5 +150,7 @@ def _normal_above(
         else:
             part = forms[..., column]
             mean += part * ((lo[:, axis] + hi[:, axis]) / 2)[:, None]
-            variance += part**2 * (np.maximum(width**2 - 1.0, 0.0) / 12.0)[:, None]
+            span = hi[:, axis] - lo[:, axis]
+            spread = span * (span + 2.0) if discrete[axis] else span**2
+            variance += part**2 * (spread / 12.0)[:, None]
     return np.asarray(ndtr((mean - thresholds) / np.sqrt(variance)))

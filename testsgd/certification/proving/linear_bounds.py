@@ -111,8 +111,10 @@ class _Boxes:
         self.low = least.sum(axis=2)[:, None] + problem.offsets - noise
         self.high = most.sum(axis=2)[:, None] + problem.offsets + noise
         change = problem.offsets - problem.offsets[0]
-        self.least_change = change - 2 * noise
-        self.most_change = change + 2 * noise
+        # Both persons' sums are rounded, and the first person's may be rounded by more.
+        both = noise + noise[:, :1]
+        self.least_change = change - both
+        self.most_change = change + both
         # Of each layer: what every axis does to the width of a unit's bounds.
         self.reach = [np.broadcast_to((most - least)[:, None], (*noise.shape, lo.shape[1]))]
         self.lines: list[Lines] = []
@@ -136,8 +138,9 @@ class _Boxes:
         self.noise += layer.extra
         self._change(kind, slope, problem.activation_errors[k - 1], lines)
         least, most = self.least_change, self.most_change
-        self.least_change = least @ up + most @ down - 2 * self.noise
-        self.most_change = most @ up + least @ down + 2 * self.noise
+        both = self.noise + self.noise[:, :1]
+        self.least_change = least @ up + most @ down - both
+        self.most_change = most @ up + least @ down + both
         low = lines.least @ up + lines.most @ down + layer.bias - self.noise
         high = lines.most @ up + lines.least @ down + layer.bias + self.noise
         self._substitute(k)
@@ -245,7 +248,7 @@ def _largest(axes: Axes, lo: Floats, hi: Floats) -> Floats:
     ends = np.maximum(np.abs(lo), np.abs(hi))
     for axis, column in enumerate(axes.columns):
         if axes.kinds[axis] == CATEGORY:
-            # Of a category only one column is 1, so the largest of them would do; their sum is more.
+            # Of a category only one column is 1: the largest would do, their sum is more.
             values = np.arange(int(axes.high[axis]) + 1)
             inside = (values >= lo[:, axis, None]) & (values <= hi[:, axis, None])
             out[:, column : column + len(values)] = inside

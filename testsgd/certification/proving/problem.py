@@ -17,11 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from testsgd.certification.domain import Domain
+from testsgd.certification.domain import CategoryInput, Domain
 from testsgd.certification.network import (
     CategoryColumns,
+    DenseLayer,
     FeedForward,
     InputColumns,
     NumberColumns,
@@ -135,20 +135,23 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
     Raises
     ------
     ModelError
-        If the sums may leave the range of the model's arithmetic.
+        If the sums may leave the range of the model's arithmetic, or a slope is not within 0 and 1.
     """
+    _check_slopes(network)
+    largest = _largest(network, domain)
+    _check_range(network, largest)
     axes = lay_out(domain)
     units = sum(layer.weights.shape[1] for layer in network.layers)
     guard = 4 * (4 * (units + axes.width + network.width) + 64) * 2.0**-53
     roundings = [
-        _MORE
-        * (_gamma(len(layer.weights) + 2, network.precision) + layer.relative_error)
-        + guard
+        _MORE * (_gamma(len(layer.weights) + 2, network.precision) + layer.relative_error) + guard
         for layer in network.layers
     ]
-    first, offsets, noise = _first_layer(network, domain, axes, roundings[0])
+    first, offsets, noise = _first_layer(network, domain, axes, roundings[0], largest[0])
     maps = [first]
-    for layer, rounding in zip(network.layers[1:], roundings[1:], strict=True):
+    for layer, rounding, reach in zip(
+        network.layers[1:], roundings[1:], largest[1:-1], strict=True
+    ):
         maps.append(
             Map(
                 layer.weights,
@@ -156,7 +159,7 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
                 layer.bias,
                 np.abs(layer.bias),
                 rounding,
-                _extra(layer.absolute_error, layer.weights.shape, network.precision),
+                _extra(layer, reach, network.precision),
             )
         )
     pairs: tuple[tuple[int, int], ...] = ()
@@ -171,12 +174,13 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
             maps, offsets, noise = _compare_first(maps[0], offsets, noise, pairs)
         else:
             maps[-1] = _compare(maps[-1], pairs)
-    problem = Problem(
+    return Problem(
         axes=axes,
         maps=tuple(maps),
         activations=tuple(_activation(layer) for layer in network.layers[:-1]),
         activation_errors=tuple(
-            _MORE * (_ACTIVATION_UNITS if layer.activation in ("sigmoid", "tanh") else 2)
+            _MORE
+            * (_ACTIVATION_UNITS if layer.activation in ("sigmoid", "tanh") else 2)
             * _UNIT[network.precision]
             for layer in network.layers[:-1]
         ),
@@ -187,8 +191,6 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
         pairs=pairs,
         classes=classes,
     )
-    _check_range(problem, network)
-    return problem
 
 
 def _gamma(terms: int, precision: str) -> float:
@@ -196,10 +198,14 @@ def _gamma(terms: int, precision: str) -> float:
     return product / (1.0 - product)
 
 
-def _extra(
-    absolute_error: float | NDArray[np.float64], shape: tuple[int, ...], precision: str
-) -> Floats:
-    return np.zeros(shape[1]) + absolute_error + _VANISHING[precision] * (shape[0] + 2)
+def _extra(layer: DenseLayer, largest: Floats, precision: str) -> Floats:
+    """Bound what is lost of a layer's sums beside rounding, shape (units,)."""
+    tiny = _VANISHING[precision]
+    size = np.abs(layer.weights)
+    # A product, a sum, an activation or a weight may be taken for 0.
+    lost = tiny * (len(size) + 2 + size.sum(axis=0))
+    lost += np.where(size < tiny, size, 0.0).T @ largest
+    return np.asarray(lost + layer.absolute_error)
 
 
 def _activation(layer: object) -> tuple[str, float]:
@@ -212,7 +218,7 @@ def _activation(layer: object) -> tuple[str, float]:
 
 
 def _first_layer(
-    network: FeedForward, domain: Domain, axes: Axes, rounding: float
+    network: FeedForward, domain: Domain, axes: Axes, rounding: float, largest: Floats
 ) -> tuple[Map, Floats, Floats]:
     """Fold what a network does to its inputs into its first layer."""
     layer = network.layers[0]
@@ -222,9 +228,7 @@ def _first_layer(
     # Already times the rounding, because columns have errors of their own.
     noise = np.zeros((axes.width, units))
     base = layer.bias.copy()
-    base_noise = rounding * np.abs(layer.bias) + _extra(
-        layer.absolute_error, layer.weights.shape, network.precision
-    )
+    base_noise = rounding * np.abs(layer.bias) + _extra(layer, largest, network.precision)
     offsets = np.tile(base, (len(domain.protected_values), 1))
     offset_noise = np.tile(base_noise, (len(domain.protected_values), 1))
     start, column = 0, 0
@@ -299,25 +303,56 @@ def _compare_first(
     )
 
 
-def _check_range(problem: Problem, network: FeedForward) -> None:
-    """Raise a ModelError if a sum may overflow."""
-    axes = problem.axes
-    most = np.ones(axes.width)
-    for axis, column in enumerate(axes.columns):
-        if axes.kinds[axis] != 2:
-            most[column] = max(abs(axes.low[axis]), abs(axes.high[axis]))
-    first = problem.maps[0]
-    reach = most @ np.abs(first.weights) + np.abs(problem.offsets).max(axis=0)
-    largest = float(reach.max(initial=0.0))
-    for (kind, _), layer in zip(problem.activations, problem.maps[1:], strict=True):
-        if kind in ("sigmoid", "tanh"):
-            reach = np.ones_like(reach)
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = reach @ layer.absolute + layer.bias_absolute
-        largest = max(largest, float(reach.max(initial=0.0)))
-    if not largest < _LARGEST[network.precision]:
+def _check_slopes(network: FeedForward) -> None:
+    """Raise a ModelError if an activation is not convex and rising, as the lines assume."""
+    for place, layer in enumerate(network.layers):
+        if not 0 <= layer.negative_slope <= 1:
+            raise ModelError(
+                f"the slope {layer.negative_slope} of layer {place + 1} is not between 0 and 1",
+                where="model",
+                remedy="certify a network with ReLU or leaky ReLU units",
+            )
+
+
+def _largest(network: FeedForward, domain: Domain) -> list[Floats]:
+    """Bound the absolute inputs of each layer, and last the absolute sums that decide."""
+    columns = []
+    for given, wanted in zip(network.inputs, domain.inputs, strict=True):
+        own = given.columns
+        if isinstance(own, CategoryColumns):
+            columns.append(np.abs(own.table).max(axis=0) + np.max(own.absolute_error))
+        else:
+            assert not isinstance(wanted, CategoryInput)
+            end = float(max(abs(wanted.low), abs(wanted.high)))
+            scaled = np.abs(own.multiplier) * end + np.abs(own.constant)
+            columns.append(scaled + own.absolute_error)
+    reach = [np.concatenate(columns)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for layer in network.layers:
+            sums = reach[-1] @ np.abs(layer.weights) + np.abs(layer.bias)
+            if layer.activation in ("sigmoid", "tanh"):
+                # The sums themselves may be too large, too.
+                sums = np.where(sums < _LARGEST[network.precision], 1.0, np.inf)
+            reach.append(sums)
+    return reach
+
+
+def _check_range(network: FeedForward, largest: list[Floats]) -> None:
+    """Raise a ModelError if a sum, or a coefficient of the bounds, may overflow."""
+    most = max(float(reach.max(initial=0.0)) for reach in largest)
+    if not most < _LARGEST[network.precision]:
         raise ModelError(
-            f"sums of the network may grow to {largest:.1e}, beyond what {network.precision} holds",
+            f"sums of the network may grow to {most:.1e}, beyond what {network.precision} holds",
             where="model",
             remedy="scale its inputs, or certify a smaller domain",
         )
+    growth = np.ones(network.outputs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for layer in reversed(network.layers):
+            growth = np.abs(layer.weights) @ np.maximum(growth, 1.0)
+            if not growth.max(initial=0.0) < _LARGEST["float64"]:
+                raise ModelError(
+                    "the weights of the network's layers are too large to be multiplied",
+                    where="model",
+                    remedy="scale them",
+                )

@@ -23,6 +23,9 @@ from testsgd.certification.proving.problem import Problem
 _WIDEST_COMPILED = 160
 # Numbers of the largest array that is worked on at once.
 _BLOCK = 2_000_000
+# A unit is assumed to be on one side of 0 if what is on the other is less than one of these parts
+# of what is undecided without; each is tried.
+RARE = (0.15,)
 # Boxes of one piece of work of a thread: some milliseconds.
 PIECE = 64
 
@@ -43,6 +46,9 @@ class Looked:
         Roughly the share that finer counting would leave undecided.
     seen : numpy.ndarray of bool, shape (B,)
         False if there was no time for the box.
+    known : numpy.ndarray of int8, shape (B, known units)
+        Units after the first layer that are surely on (1) or off (2) in the box, and so in every
+        part of it.
     forms, thresholds : numpy.ndarray or None
         The half-spaces that were counted, if asked for, see
         :class:`testsgd.certification.proving.half_spaces.HalfSpaces`.
@@ -54,6 +60,7 @@ class Looked:
     axis: NDArray[np.int64]
     expected: Floats
     seen: NDArray[np.bool_]
+    known: NDArray[np.int8]
     forms: Floats | None = None
     thresholds: Floats | None = None
 
@@ -68,6 +75,10 @@ class Prover:
         Threads.
     compiled : bool, optional
         Whether to run machine code; by default if numba is installed and the network is one for it.
+    rare : tuple of float
+        Machine code only: a unit is assumed to be on one side of 0 if less than this part of what
+        is undecided is on the other; see :mod:`testsgd.certification.proving.compiled`. Each is
+        tried; none: nothing is assumed.
 
     Examples
     --------
@@ -91,18 +102,32 @@ class Prover:
     (True, True)
     """
 
-    def __init__(self, problem: Problem, *, jobs: int = 1, compiled: bool | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        jobs: int = 1,
+        compiled: bool | None = None,
+        rare: tuple[float, ...] = RARE,
+    ) -> None:
         self.problem = problem
         self.jobs = jobs
+        self.rare = np.array(rare, dtype=np.float64)
         if compiled is None:
             compiled = can_compile(problem) and find_spec("numba") is not None
-        self._compiled: tuple[Any, ...] | None = None
-        self._look: Callable[..., None] | None = None
+        self._machine: Any = None
+        self._flat: Any = None
+        # Without machine code nothing is assumed, so a box has only the first four half-spaces.
+        self.spaces = 4
+        self.known_units = 0
         if compiled:
-            from testsgd.certification.proving.compiled import look  # noqa: PLC0415
+            from testsgd.certification.proving import compiled
 
-            self._look = look
-            self._compiled = _flatten(problem)
+            self._machine = compiled
+            self._flat = _flatten(problem)
+            self.spaces = compiled.SPACES
+            units = sum(layer.weights.shape[1] for layer in problem.maps[1:-1])
+            self.known_units = problem.persons * units
         self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
         self._limits: Any = None
 
@@ -128,6 +153,7 @@ class Prover:
         hi: Floats,
         *,
         bins: int,
+        known: NDArray[np.int8] | None = None,
         keep: bool = False,
         in_time: Callable[[], bool] | None = None,
     ) -> Looked:
@@ -139,6 +165,8 @@ class Prover:
             The boxes.
         bins : int
             How finely to count.
+        known : numpy.ndarray of int8, shape (B, known units), optional
+            What was known of the units in larger boxes around these.
         keep : bool
             Whether to give the half-spaces.
         in_time : callable, optional
@@ -156,12 +184,17 @@ class Prover:
             axis=np.full(count, -1, dtype=np.int64),
             expected=np.zeros(count),
             seen=np.zeros(count, dtype=bool),
+            known=(
+                np.zeros((count, self.known_units), dtype=np.int8)
+                if known is None
+                else np.ascontiguousarray(known)
+            ),
         )
         if keep:
-            looked.forms = np.zeros((count, 4, self.problem.axes.width))
-            looked.thresholds = np.full((count, 4), np.inf)
-        work = self._machine_work if self._look is not None else self._array_work
-        size = PIECE if self._look is not None else self._rows()
+            looked.forms = np.zeros((count, self.spaces, self.problem.axes.width))
+            looked.thresholds = np.full((count, self.spaces), np.inf)
+        work = self._machine_work if self._machine is not None else self._array_work
+        size = PIECE if self._machine is not None else self._rows()
 
         def piece(start: int) -> None:
             if in_time is None or in_time():
@@ -185,15 +218,17 @@ class Prover:
     def _machine_work(
         self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, looked: Looked
     ) -> None:
-        assert self._look is not None
-        assert self._compiled is not None
-        forms = looked.forms if looked.forms is not None else np.zeros((0, 4, 1))
-        thresholds = looked.thresholds if looked.thresholds is not None else np.zeros((0, 4))
-        self._look(
-            lo, hi, start, stop, bins, *self._compiled,
-            looked.status, looked.fair, looked.unfair, looked.axis, looked.expected,
-            forms, thresholds,
-        )  # fmt: skip
+        views = self._machine.Views(
+            looked.status,
+            looked.fair,
+            looked.unfair,
+            looked.axis,
+            looked.expected,
+            looked.known,
+            looked.forms if looked.forms is not None else np.zeros((0, 1, 1)),
+            looked.thresholds if looked.thresholds is not None else np.zeros((0, 1)),
+        )
+        self._machine.look(self._flat, lo, hi, start, stop, bins, self.rare, views)
 
     def _array_work(
         self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, looked: Looked
@@ -207,7 +242,9 @@ class Prover:
         looked.unfair[start:stop] = status == 2
         score = np.where(hi > lo, bounds.score, -1.0)
         none = score.max(axis=1) == 0
-        widths = np.where(hi > lo, (hi - lo) / np.maximum(problem.axes.high - problem.axes.low, 1e-300), -1.0)
+        widths = np.where(
+            hi > lo, (hi - lo) / np.maximum(problem.axes.high - problem.axes.low, 1e-300), -1.0
+        )
         score[none] = widths[none]
         axis = score.argmax(axis=1)
         axis[(hi <= lo).all(axis=1)] = -1
@@ -246,20 +283,20 @@ def can_compile(problem: Problem) -> bool:
     return (
         len(problem.maps) > 1
         and len(problem.maps[-1].bias) == 1
-        and all(
-            kind == "leaky_relu" and slope in (0.0, 1.0) for kind, slope in problem.activations
-        )
+        and all(kind == "leaky_relu" and slope in (0.0, 1.0) for kind, slope in problem.activations)
         and problem.widest <= _WIDEST_COMPILED
         and problem.persons <= 16
     )
 
 
-def _flatten(problem: Problem) -> tuple[Any, ...]:
-    """Lay out a problem for the compiled code, in the order of its arguments."""
+def _flatten(problem: Problem) -> Any:
+    """Lay out a problem for the compiled code."""
+    from testsgd.certification.proving.compiled_bounds import Flat
+
     axes, maps = problem.axes, problem.maps
     sizes = np.array([axes.width, *(layer.weights.shape[1] for layer in maps)])
     lengths = [layer.weights.size for layer in maps]
-    return (
+    return Flat(
         sizes,
         np.concatenate([np.ascontiguousarray(layer.weights.T).ravel() for layer in maps]),
         np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64),

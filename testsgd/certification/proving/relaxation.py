@@ -123,7 +123,9 @@ def _bent(kind: str, error: float, low: Floats, high: Floats, noise: Floats) -> 
     slack = error + 1e-14 * (np.abs(low) + np.abs(high))
     lower = at_low - beneath * low - slack
     upper = at_high - aloft * high + slack
-    gap = np.maximum(upper - lower + np.maximum((aloft - beneath) * low, (aloft - beneath) * high), 0)
+    gap = np.maximum(
+        upper - lower + np.maximum((aloft - beneath) * low, (aloft - beneath) * high), 0
+    )
     return Lines(
         lower_slope=beneath,
         lower=lower - beneath * noise,

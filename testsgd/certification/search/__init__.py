@@ -9,15 +9,21 @@ from testsgd.certification.search.checkpoint import (
 from testsgd.certification.search.enumeration import enumerate_people, is_small
 from testsgd.certification.search.people import Answers, ask
 from testsgd.certification.search.regions import regions_of_everybody, regions_of_search
-from testsgd.certification.search.remainder import Draws, draw_points, draw_uncertified
+from testsgd.certification.search.remainder import (
+    Draws,
+    decided_points,
+    draw_open,
+    draw_points,
+)
 
 __all__ = [
     "Answers",
     "BestFirst",
     "Draws",
     "ask",
+    "decided_points",
+    "draw_open",
     "draw_points",
-    "draw_uncertified",
     "enumerate_people",
     "fingerprint",
     "is_small",

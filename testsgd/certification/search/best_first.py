@@ -27,6 +27,9 @@ _WORTH = 1 / 1.5
 _LEAST, _MOST, _PART = 256, 16384, 16
 # Undecided shares below this are left alone: sums of shares are not known better.
 _NOTHING = 1e-15
+# More than the rounding of the sums of all shares: fewer than 1e4 running
+# additions, and pairwise sums of the open boxes.
+_SUMS = 1e-11
 # Boxes that are unfair as a whole, kept to show people from.
 _EXAMPLES = 64
 
@@ -58,7 +61,9 @@ class BestFirst:
     def __init__(self, prover: Prover, *, keep_closed: bool = False) -> None:
         self.prover = prover
         self.axes = prover.problem.axes
-        self.boxes = OpenBoxes(len(self.axes.low))
+        largest = max(np.abs(self.axes.low).max(), np.abs(self.axes.high).max())
+        exact = bool(self.axes.discrete.all() and largest <= 2**24)
+        self.boxes = OpenBoxes(len(self.axes.low), prover.known_units, exact=exact)
         self.tree = SplitTree()
         self.fair = 0.0
         self.unfair = 0.0
@@ -79,18 +84,18 @@ class BestFirst:
         """What is proved so far."""
         certified = self.fair + float(self.boxes["fair"].sum())
         falsified = self.unfair + float(self.boxes["unfair"].sum())
-        undecided = float(self.boxes["undecided"].sum())
-        # A rounding error of the sums must not make a proof; nor may the three not be 1.
-        certified = max(0.0, certified - 1e-13) if undecided else 1.0 - falsified
+        if not self.boxes["undecided"].any():
+            return Shares(1.0 - min(falsified, 1.0), min(falsified, 1.0), 0.0)
+        # A rounding error of the sums must not make a proof.
+        certified = max(0.0, certified - _SUMS)
+        falsified = max(0.0, falsified - _SUMS)
         return Shares(certified, falsified, max(0.0, 1.0 - certified - falsified))
 
     def step(self, in_time: Callable[[], bool] | None = None) -> bool:
         """Look at the next boxes; False if there are none."""
         boxes = self.boxes
         worth = np.where(boxes["axis"] >= 0, boxes["undecided"], 0.0)
-        finer = (boxes["level"] < len(BINS) - 1) & (
-            boxes["expected"] < _WORTH * boxes["undecided"]
-        )
+        finer = (boxes["level"] < len(BINS) - 1) & (boxes["expected"] < _WORTH * boxes["undecided"])
         worth = np.where(finer, boxes["undecided"], worth)
         count = min(max(_LEAST, len(boxes) // _PART), _MOST, len(boxes))
         if count == 0:
@@ -115,8 +120,9 @@ class BestFirst:
         gone = []
         for level in np.unique(levels):
             some = places[levels == level]
-            lo, hi = boxes["lo"][some], boxes["hi"][some]
-            looked = self.prover.look(lo, hi, bins=int(BINS[level]), in_time=in_time)
+            lo, hi = boxes.ends(some)
+            known = boxes["known"][some].astype(np.int8)
+            looked = self.prover.look(lo, hi, bins=int(BINS[level]), known=known, in_time=in_time)
             seen = np.flatnonzero(looked.seen)
             nodes = boxes["node"][some][seen].astype(np.int64)
             rows = np.full(len(seen), level)
@@ -131,7 +137,8 @@ class BestFirst:
         boxes = self.boxes
         axis = boxes["axis"][places].astype(np.int64)
         rows = np.arange(len(places))
-        start, end = boxes["lo"][places, axis], boxes["hi"][places, axis]
+        lows, highs = boxes.ends(places)
+        start, end = lows[rows, axis], highs[rows, axis]
         discrete = self.axes.discrete[axis]
         middle = np.where(discrete, np.floor((start + end) / 2), (start + end) / 2)
         # An interval of real numbers with nothing in between stays as it is.
@@ -140,9 +147,9 @@ class BestFirst:
         keep = ~stuck
         places, axis, middle, discrete = places[keep], axis[keep], middle[keep], discrete[keep]
         rows = np.arange(len(places))
+        known = np.repeat(boxes["known"][places].astype(np.int8), 2, axis=0)
         after = np.where(discrete, middle + 1, middle)
-        lo = np.repeat(boxes["lo"][places], 2, axis=0)
-        hi = np.repeat(boxes["hi"][places], 2, axis=0)
+        lo, hi = np.repeat(lows[keep], 2, axis=0), np.repeat(highs[keep], 2, axis=0)
         hi[2 * rows, axis] = middle
         lo[2 * rows + 1, axis] = after
         levels = np.repeat(boxes["level"][places].astype(np.int64), 2)
@@ -150,7 +157,9 @@ class BestFirst:
         pieces = []
         for level in np.unique(levels):
             some = np.flatnonzero(levels == level)
-            looked = self.prover.look(lo[some], hi[some], bins=int(BINS[level]), in_time=in_time)
+            looked = self.prover.look(
+                lo[some], hi[some], bins=int(BINS[level]), known=known[some], in_time=in_time
+            )
             both = looked.seen.reshape(-1, 2).all(axis=1)
             whole[some[::2] // 2] = both
             pieces.append((some, looked, np.repeat(both, 2)))
@@ -200,6 +209,7 @@ class BestFirst:
                 "axis": looked.axis[left],
                 "level": levels[left],
                 "node": nodes[left],
+                "known": looked.known[left],
             }
         )
 
@@ -212,4 +222,5 @@ def _rows(looked: Looked, rows: NDArray[np.intp]) -> Looked:
         axis=looked.axis[rows],
         expected=looked.expected[rows],
         seen=looked.seen[rows],
+        known=looked.known[rows],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +26,37 @@ _VERSION = 1
 def fingerprint(network: FeedForward, domain: Domain) -> str:
     """Say in one line what a search is about: another network or domain gives another line."""
     digest = hashlib.sha256()
-    for layer in network.layers:
-        digest.update(layer.weights.tobytes())
-        digest.update(layer.bias.tobytes())
-        digest.update(f"{layer.activation} {layer.negative_slope}".encode())
-    digest.update(repr(network.inputs).encode())
-    digest.update(repr((network.decision, network.precision)).encode())
-    digest.update(repr((domain.inputs, domain.protected, domain.protected_values)).encode())
-    for name, marginal in sorted(domain.marginals.items()):
-        digest.update(name.encode())
-        digest.update(marginal.cumulative.tobytes())
-    digest.update(BINS.tobytes())
+    for part in (
+        network.layers,
+        network.inputs,
+        network.decision,
+        network.precision,
+        domain.inputs,
+        domain.protected,
+        domain.protected_values,
+        sorted(domain.marginals.items()),
+        BINS,
+    ):
+        _digest(digest, part)
     return digest.hexdigest()
+
+
+def _digest(digest: Any, part: object) -> None:
+    """Add something to a digest; numbers with all their digits, unlike what arrays print."""
+    if isinstance(part, np.ndarray):
+        digest.update(f"array {part.shape} {part.dtype};".encode())
+        digest.update(part.tobytes())
+    elif is_dataclass(part):
+        digest.update(f"{type(part).__name__};".encode())
+        for field in fields(part):
+            if field.repr:  # others are made from these
+                _digest(digest, getattr(part, field.name))
+    elif isinstance(part, (tuple, list)):
+        digest.update(f"{len(part)} of;".encode())
+        for item in part:
+            _digest(digest, item)
+    else:
+        digest.update(f"{part!r};".encode())
 
 
 def write_checkpoint(
@@ -74,13 +93,23 @@ def read_checkpoint(path: Path, search: BestFirst, about: str) -> tuple[float, l
         If the file is no checkpoint, or one of another network or domain.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # Opened here: of a damaged archive numpy leaves the file open.
+        with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         notes = json.loads(str(arrays.pop("notes")))
         version, found = notes["version"], notes["about"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except OSError as error:
         raise ResultError(
-            f"the file is no checkpoint of a certification: {error}",
+            f"the checkpoint cannot be read ({error.strerror or error})",
+            where=str(path),
+            remedy="name another file",
+        ) from error
+    except (
+        ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile
+    ) as error:  # fmt: skip
+        # What numpy says of files of other kinds is about pickled objects, and helps nobody.
+        raise ResultError(
+            "the file is no checkpoint of a certification",
             where=str(path),
             remedy="name another file, or delete it to start again",
         ) from error
@@ -91,6 +120,10 @@ def read_checkpoint(path: Path, search: BestFirst, about: str) -> tuple[float, l
             remedy="name another file, or delete it to start again",
         )
     try:
+        width = search.prover.known_units
+        if arrays["known"].shape[1] != width:
+            # Written with machine code and read without, or the other way: nothing is known.
+            arrays["known"] = np.zeros((len(arrays["share"]), width), dtype=np.int8)
         search.boxes = OpenBoxes.from_arrays(arrays)
         search.tree = SplitTree.from_arrays(arrays)
         search.fair, search.unfair = float(notes["fair"]), float(notes["unfair"])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
@@ -92,10 +93,11 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
     ):
         if kind == "leaky_relu":
             active = exact > -error
-            error = np.where(active, error, slope * error + own * slope * np.abs(exact))
+            rounded = own * slope * (np.abs(exact) + error)
+            error = np.where(active, error, slope * error) + rounded
             exact = np.where(exact > 0, exact, slope * exact)
         else:
-            exact = np.tanh(exact) if kind == "tanh" else 1 / (1 + np.exp(-exact))
+            exact = np.tanh(exact) if kind == "tanh" else expit(exact)
             error = error + own + 1e-13
         magnitude = np.abs(exact) + error
         error = error @ np.abs(layer.weights) + layer.extra

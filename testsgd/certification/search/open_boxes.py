@@ -9,19 +9,17 @@ from numpy.typing import NDArray
 
 Column = NDArray[np.generic]
 
-# Name, type, and whether there is a number an axis.
-_COLUMNS: tuple[tuple[str, type[np.generic], bool], ...] = (
-    ("lo", np.float64, True),
-    ("hi", np.float64, True),
-    ("share", np.float64, False),
-    ("fair", np.float64, False),
-    ("unfair", np.float64, False),
-    ("undecided", np.float64, False),
-    ("expected", np.float64, False),
-    ("axis", np.int16, False),
-    ("level", np.int8, False),
-    ("node", np.int32, False),
-)
+# Columns of one number a box.
+_COLUMNS: dict[str, type[np.generic]] = {
+    "share": np.float64,
+    "fair": np.float64,
+    "unfair": np.float64,
+    "undecided": np.float64,
+    "expected": np.float64,
+    "axis": np.int16,
+    "level": np.int8,
+    "node": np.int32,
+}
 _FIRST = 1024
 
 
@@ -32,23 +30,37 @@ class OpenBoxes:
     ----------
     axes : int
         Axes of a box.
+    known_units : int
+        Units of the network of which something may be known in a box.
+    exact : bool
+        Whether float32 holds every end of a box exactly.
 
     Notes
     -----
     The columns: `lo` and `hi` the box; `share` of the domain; of that `fair`, `unfair` and
     `undecided`; `expected`, roughly what finer counting would leave undecided; the `axis` to split,
-    -1 if there is none; the `level` of counting; the `node` of the tree it belongs to.
+    -1 if there is none; the `level` of counting; the `node` of the tree it belongs to; what is
+    `known` of units.
     """
 
-    def __init__(self, axes: int) -> None:
+    def __init__(self, axes: int, known_units: int = 0, *, exact: bool = False) -> None:
         self._count = 0
+        ends = np.float32 if exact else np.float64
         self._columns: dict[str, Column] = {
-            name: np.zeros((_FIRST, axes) if wide else _FIRST, dtype=kind)
-            for name, kind, wide in _COLUMNS
+            "lo": np.zeros((_FIRST, axes), dtype=ends),
+            "hi": np.zeros((_FIRST, axes), dtype=ends),
+            "known": np.zeros((_FIRST, known_units), dtype=np.int8),
         }
+        for name, kind in _COLUMNS.items():
+            self._columns[name] = np.zeros(_FIRST, dtype=kind)
 
     def __len__(self) -> int:
         return self._count
+
+    def ends(self, places: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Give some boxes, (n, axes) each."""
+        lo, hi = self._columns["lo"][places], self._columns["hi"][places]
+        return lo.astype(np.float64), hi.astype(np.float64)
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """Give a column; a view."""
@@ -87,6 +99,7 @@ class OpenBoxes:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Column]) -> OpenBoxes:
         """Read what :meth:`to_arrays` gave."""
-        boxes = cls(arrays["lo"].shape[1])
-        boxes.append({name: arrays[name] for name, _, _ in _COLUMNS})
+        lo, known = arrays["lo"], arrays["known"]
+        boxes = cls(lo.shape[1], known.shape[1], exact=lo.dtype == np.float32)
+        boxes.append({name: arrays[name] for name in boxes._columns})
         return boxes

@@ -6,7 +6,6 @@ import heapq
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 from testsgd.certification.domain import Domain
 from testsgd.certification.outcome import Condition, Region
@@ -53,7 +52,7 @@ def regions_of_search(
     rate = np.where(drawn > 0, found / np.maximum(drawn, 1), 1.0)
     weight = falsified + undecided * rate
     leaves = [(-weight[ROOT], ROOT)]
-    finished = []
+    finished: list[int] = []
     while leaves and len(leaves) + len(finished) < count:
         _, node = heapq.heappop(leaves)
         children = tree.children(node)
@@ -85,6 +84,9 @@ def regions_of_everybody(
     everybody: Enumeration, domain: Domain, axes: Axes, count: int
 ) -> tuple[Region, ...]:
     """Describe where the unfair people of an enumeration are, by the leaves of a small tree."""
+    # Imported here: more than a second, which only this needs.
+    from sklearn.tree import DecisionTreeClassifier
+
     unfair = everybody.answers.unfair
     if count == 0 or not unfair.any():
         return ()

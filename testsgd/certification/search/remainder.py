@@ -1,14 +1,10 @@
 """The undecided region: people drawn from it, and what running the network on them says.
 
-Nobody is drawn from the whole domain. A box is drawn in proportion to its share of the region, and
-then a point of that box outside of the half-spaces in which it is certified. Everything that is
-counted in a box is a set of points that can be told, so the region is exactly what the shares
-leave over:
-
-* the region that is not certified has a known measure, the falsified and the undecided share of the
-  open boxes; its points are drawn, all alike;
-* a point of it lies in the falsified half-spaces or not; those that do not are draws from the
-  undecided region.
+Nobody is drawn from boxes that are decided as a whole. An open box is drawn in proportion to its
+share, and then a point of it; so all points are drawn alike, from a region whose share is known. A
+point's place says whether it is certified, falsified or undecided: what is counted in a box is a
+set of points that can be told. Those that are undecided are draws, all alike, from the undecided
+region.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.proving import Axes, Prover, counted_points
+from testsgd.certification.proving import Axes, counted_points
 from testsgd.certification.proving.axes import (
     CATEGORY,
     INTEGER,
@@ -28,43 +24,46 @@ from testsgd.certification.proving.axes import (
 )
 from testsgd.certification.search.best_first import BINS, BestFirst
 
-# Draws are tried this many times a box before all of them are given up.
-_ROUNDS = 200_000
 # Draws at most, as a multiple of those that were asked for.
-_MORE = 5
-_AT_ONCE = 65536
+_MORE = 16
+_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)
 class Draws:
-    """People drawn from the region that is not certified.
+    """People drawn from the open boxes.
 
     Attributes
     ----------
     points : numpy.ndarray, shape (n, axes)
+        Those that are not certified.
     falsified : numpy.ndarray of bool, shape (n,)
         Whether a point lies where unfairness is proved; the others are undecided.
     nodes : numpy.ndarray of int, shape (n,)
         Of the tree, of their boxes.
+    tries : int
+        How many were drawn, those that are certified included.
     measure : float
-        The region's share of the domain.
+        Share of the domain that they were drawn from.
     """
 
     points: Floats
     falsified: NDArray[np.bool_]
     nodes: NDArray[np.int64]
+    tries: int
     measure: float
 
 
-def draw_uncertified(search: BestFirst, samples: int, generator: np.random.Generator) -> Draws:
-    """Draw from the region of open boxes that is not certified.
+def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -> Draws:
+    """Draw from the open boxes.
 
     Parameters
     ----------
     search : BestFirst
         Where it stopped.
     samples : int
-        About how many draws from the undecided region there should be.
+        About how many draws from the undecided region there should be; there are fewer if it is a
+        small part of the open boxes.
     generator : numpy.random.Generator
 
     Returns
@@ -72,71 +71,97 @@ def draw_uncertified(search: BestFirst, samples: int, generator: np.random.Gener
     Draws
     """
     boxes, axes = search.boxes, search.axes
-    left = np.clip(boxes["share"] - boxes["fair"], 0.0, None)
-    measure = float(left.sum())
+    share = boxes["share"]
+    measure = float(share.sum())
     undecided = float(boxes["undecided"].sum())
-    if undecided <= 0 or samples == 0:
-        none = np.zeros(0, dtype=np.int64)
-        return Draws(np.zeros((0, len(axes.low))), none.astype(bool), none, measure)
-    count = round(samples * min(measure / undecided, _MORE))
-    chosen = np.repeat(np.arange(len(left)), generator.multinomial(count, left / left.sum()))
-    places, of = np.unique(chosen, return_inverse=True)
-    forms, thresholds = _half_spaces(search.prover, search, places)
-    lo, hi = boxes["lo"][chosen], boxes["hi"][chosen]
-    bins = BINS[boxes["level"][chosen].astype(np.int64)].astype(np.float64)
-
-    def held(rows: NDArray[np.intp], points: Floats, space: int) -> NDArray[np.bool_]:
-        which = of[rows]
-        return counted_points(
-            axes, lo[rows], hi[rows], forms[which, space], thresholds[which, space], bins[rows],
-            points,
-        )  # fmt: skip
-
-    points = np.zeros_like(lo)
-    waiting = np.arange(count)
-    for _ in range(_ROUNDS):
-        if not len(waiting):
-            break
-        # Several tries at once for the few that need many.
-        tries = max(1, _AT_ONCE // len(waiting))
-        rows = np.repeat(waiting, tries)
-        drawn = draw_points(axes, lo[rows], hi[rows], generator)
-        outside = ~(held(rows, drawn, 0) | held(rows, drawn, 1))
-        first = np.full(count, -1)
-        hits = np.flatnonzero(outside)[::-1]
-        first[rows[hits]] = hits  # the first hit of each row is written last
-        found = waiting[first[waiting] >= 0]
-        points[found] = drawn[first[found]]
-        waiting = waiting[first[waiting] < 0]
-    done = np.ones(count, dtype=bool)
-    done[waiting] = False
-    rows = np.flatnonzero(done)
-    falsified = held(rows, points[rows], 2) & held(rows, points[rows], 3)
-    nodes = boxes["node"][chosen[rows]].astype(np.int64)
-    return Draws(points[rows], falsified, nodes, measure)
+    tries = 0
+    if undecided > 0 and samples > 0:
+        tries = round(samples * min(measure / undecided, _MORE))
+    chosen = np.zeros(0, dtype=np.intp)
+    if tries:
+        chosen = np.repeat(np.arange(len(share)), generator.multinomial(tries, share / measure))
+    points, falsified, nodes = [np.zeros((0, len(axes.low)))], [chosen[:0] > 0], [chosen[:0]]
+    for start in range(0, len(chosen), _AT_ONCE):
+        some = chosen[start : start + _AT_ONCE]
+        lo, hi = boxes.ends(some)
+        drawn = draw_points(axes, lo, hi, generator)
+        certified, unfair = decided_points(search, some, drawn)
+        left = ~certified
+        points.append(drawn[left])
+        falsified.append(unfair[left])
+        nodes.append(boxes["node"][some][left].astype(np.intp))
+    return Draws(
+        np.concatenate(points),
+        np.concatenate(falsified),
+        np.concatenate(nodes).astype(np.int64),
+        len(chosen),
+        measure,
+    )
 
 
-def _half_spaces(
-    prover: Prover, search: BestFirst, places: NDArray[np.intp]
-) -> tuple[Floats, Floats]:
-    """Look at open boxes once more, as they were last looked at, and give their half-spaces."""
+def decided_points(
+    search: BestFirst, places: NDArray[np.intp], points: Floats
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which points lie in the certified and in the falsified part of their open box.
+
+    Parameters
+    ----------
+    search : BestFirst
+    places : numpy.ndarray of int, shape (n,), ascending
+        A box a point.
+    points : numpy.ndarray, shape (n, axes)
+
+    Returns
+    -------
+    certified, falsified : numpy.ndarray of bool, shape (n,)
+    """
     boxes = search.boxes
-    forms = np.zeros((len(places), 4, search.axes.width))
-    thresholds = np.full((len(places), 4), np.inf)
-    levels = boxes["level"][places].astype(np.int64)
+    unique, of = np.unique(places, return_inverse=True)
+    certified = np.zeros(len(places), dtype=bool)
+    falsified = np.zeros(len(places), dtype=bool)
+    levels = boxes["level"][unique].astype(np.int64)
     for level in np.unique(levels):
         some = np.flatnonzero(levels == level)
-        lo, hi = boxes["lo"][places[some]], boxes["hi"][places[some]]
-        looked = prover.look(lo, hi, bins=int(BINS[level]), keep=True)
+        lo, hi = boxes.ends(unique[some])
+        known = boxes["known"][unique[some]].astype(np.int8)
+        # As the boxes were last looked at, so that the same half-spaces come out.
+        looked = search.prover.look(lo, hi, bins=int(BINS[level]), known=known, keep=True)
         assert looked.forms is not None
         assert looked.thresholds is not None
-        forms[some], thresholds[some] = looked.forms, looked.thresholds
-    return forms, thresholds
+        rows = np.flatnonzero(levels[of] == level)
+        which = np.searchsorted(some, of[rows])
+        held = [
+            counted_points(
+                search.axes,
+                lo[which],
+                hi[which],
+                looked.forms[which, space],
+                looked.thresholds[which, space],
+                np.full(len(rows), float(BINS[level])),
+                points[rows],
+            )
+            for space in range(4)
+        ]
+        assumed = np.ones(len(rows), dtype=bool)
+        for space in range(4, looked.forms.shape[1]):
+            made = np.flatnonzero(looked.thresholds[which, space] > -np.inf)
+            if not len(made):
+                break
+            assumed[made] &= counted_points(
+                search.axes,
+                lo[which[made]],
+                hi[which[made]],
+                looked.forms[which[made], space],
+                looked.thresholds[which[made], space],
+                np.full(len(made), float(BINS[level])),
+                points[rows[made]],
+            )
+        certified[rows] = (held[0] | held[1]) & assumed
+        falsified[rows] = held[2] & held[3] & assumed
+    return certified, falsified
 
 
-def draw_points(
-    axes: Axes, lo: Floats, hi: Floats, generator: np.random.Generator
-) -> Floats:
+def draw_points(axes: Axes, lo: Floats, hi: Floats, generator: np.random.Generator) -> Floats:
     """Draw a point of each box, shape (n, axes), by the domain's measure."""
     points = np.empty_like(lo)
     for axis, kind in enumerate(axes.kinds):

@@ -27,12 +27,16 @@ _SHORTEST = 1e-4
 
 @dataclass(frozen=True)
 class Stack:
-    """Three parts of one bar: proved fair from the left, proved unfair at the right end."""
+    """Three parts of one bar: proved fair from the left, proved unfair at the right end.
+
+    Where the unfair part is estimated to begin lies in the interval at `likely`, if there is one.
+    """
 
     fair: float
     undecided: float
     unfair: float
     title: str
+    likely: tuple[float, float] | None = None
 
     @property
     def unfair_start(self) -> float:
@@ -52,10 +56,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class RegionBar:
-    """A region's unfairness as shares of the domain: proved, and possible."""
+    """A region's unfairness as shares of the domain: proved, estimated by sampling, possible.
+
+    The `likely` part is the beginning of the `undecided` one.
+    """
 
     region: RegionSummary
     unfair: float
+    likely: float
     undecided: float
     value: str
     title: str
@@ -78,18 +86,19 @@ class OverTime:
 
 def proved_stack(summary: CertificationSummary) -> Stack:
     """Place the three shares of the domain."""
-    proved, texts = summary.proved, proved_texts(summary.proved)
-    return _stack(
-        proved.certified,
-        proved.falsified,
+    proved, texts, found = summary.proved, proved_texts(summary.proved), summary.estimated
+    fair, unfair = position(100 * proved.certified), position(100 * proved.falsified)
+    title = (
         f"Proved fair: at least {texts.certified}; proved unfair: at least {texts.falsified}; "
-        f"undecided: at most {texts.undecided}",
+        f"undecided: at most {texts.undecided}"
     )
-
-
-def _stack(fair: float, unfair: float, title: str) -> Stack:
-    fair, unfair = position(100 * fair), position(100 * unfair)
-    return Stack(fair, position(max(0.0, 100 - fair - unfair)), unfair, title)
+    likely = None
+    if found is not None:
+        low, high = between(found.domain_unfair_low, found.domain_unfair_high)
+        title += f"; unfair, estimated by sampling: {low} to {high}"
+        start = position(100 - 100 * found.domain_unfair_high)
+        likely = (start, position(100 - 100 * found.domain_unfair_low - start))
+    return Stack(fair, position(max(0.0, 100 - fair - unfair)), unfair, title, likely)
 
 
 def estimated_spread(summary: CertificationSummary) -> Spread | None:
@@ -133,7 +142,12 @@ def _region_bar(region: RegionSummary, scale: Scale) -> RegionBar:
         f"of the domain, proved unfair: at least {at_least(region.falsified, 2)}, undecided: at "
         f"most {at_most(region.undecided, 2)}"
     )
-    return RegionBar(region, unfair, position(both - unfair), percent(region.share), said)
+    likely = 0.0
+    if region.unfair_estimate is not None:
+        found = region.undecided * region.unfair_estimate
+        likely = position(scale.place(region.falsified + found) - unfair)
+        said += f", of which {percent(region.unfair_estimate)} is unfair by the samples in it"
+    return RegionBar(region, unfair, likely, position(both - unfair), percent(region.share), said)
 
 
 def over_time(moments: Sequence[MomentSummary]) -> OverTime | None:

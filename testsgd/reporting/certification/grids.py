@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testsgd.reporting.certification.figures import at_least, at_most
-from testsgd.reporting.certification.phrases import part_of, sums_text
+from testsgd.reporting.certification.phrases import part_of, sums_text, value_text
 from testsgd.reporting.certification.summary import CertificationSummary, CounterexampleSummary
 from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.wording import NOTHING, count, percent
@@ -58,7 +58,7 @@ def counterexamples_grid(summary: CertificationSummary) -> Grid:
     for place, example in enumerate(examples, start=1):
         decided = [answer.decision for answer in example.answers]
         for line, answer in enumerate(example.answers):
-            person = [_written(example.person[name]) for name in shared]
+            person = [value_text(example.person[name]) for name in shared]
             note = "" if line else ("proved" if example.proved else "by running")
             rows.append(
                 Row(
@@ -93,7 +93,3 @@ def inputs_grid(summary: CertificationSummary) -> Grid:
 
 def _is_number(example: CounterexampleSummary, name: str) -> bool:
     return not isinstance(example.person[name], str)
-
-
-def _written(value: int | float | str) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)

@@ -36,12 +36,19 @@ def certification_notes(summary: CertificationSummary) -> tuple[Note, ...]:
         ),
         Note(
             "Regions",
-            "Boxes of the domain that hold unfairness, proved or possible, the most first. All "
+            "Boxes of the domain that hold unfairness, proved or possible, the most first; of what "
+            "is undecided in a box as much counts as is unfair among the samples in it. All "
             "conditions of a region hold at once; an input that is not named takes any value. "
             "Parts that hold no unfairness are not listed, and a region may hold fair people too: "
             "see its shares.",
         ),
         *_counterexamples(summary),
+        Note(
+            "Time",
+            "The time is that of the search alone. Loading the search, drawing the samples and "
+            "describing the regions come on top, mostly a few seconds. A search that went on "
+            "from a checkpoint counts the time of the earlier runs too.",
+        ),
         Note(
             "What a certificate does not show",
             "Equal decisions for people who differ only in the protected inputs say nothing about "
@@ -92,10 +99,13 @@ def _estimated(summary: CertificationSummary) -> tuple[Note, ...]:
     return (
         Note(
             "Estimated by sampling",
-            "Points are drawn at random from the undecided part, in proportion to how they count, "
-            "and the network is run on each with every protected value. The interval is that of "
+            "Points are drawn at random from the boxes that are left, in proportion to how they "
+            "count; those in the undecided part are its samples. The network is run on each with "
+            "every protected value. The interval is that of "
             f"Clopper and Pearson: of many such intervals {share(found.confidence)} or more hold "
-            "the true share. It is set apart from what is proved, and no policy is judged by it.",
+            "the true share. The interval for the whole domain has that confidence too: it is "
+            "from all draws in the boxes that are left, and stays within what is proved. Both are "
+            "set apart from what is proved, and no policy is judged by them.",
         ),
     )
 

@@ -79,10 +79,13 @@ def certification_particulars(summary: CertificationSummary) -> tuple[Section, .
             ("Written", moment(summary.created)),
             ("Method", _METHODS[summary.method]),
             ("Ended because", _STOPPED[summary.stopped]),
-            ("Boxes looked at", count(summary.boxes) if summary.boxes else ""),
+            (
+                "Boxes looked at" if summary.method == "bounded" else "People tried",
+                count(summary.boxes) if summary.boxes else "",
+            ),
             ("Boxes left undecided", count(summary.open_boxes) if summary.open_boxes else ""),
             ("People within rounding of the turning point", _some(summary.within_rounding)),
-            ("Time", seconds(summary.seconds)),
+            ("Time of the search", seconds(summary.seconds)),
             *((f"Version: {name}", version) for name, version in summary.versions.items()),
         ),
     )

@@ -61,6 +61,28 @@ def combination(values: list[str]) -> str:
     return " with ".join(values)
 
 
+def named_combination(names: list[str], values: list[str]) -> str:
+    """Write a combination of protected values, each with its input.
+
+    Examples
+    --------
+    >>> named_combination(["race", "gender"], ["Black", "Female"])
+    'race = Black and gender = Female'
+    """
+    return " and ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+
+
+def value_text(value: int | float | str) -> str:
+    """Write a value of an input; a real one with nine digits.
+
+    Examples
+    --------
+    >>> value_text(24.652106823355997), value_text(7), value_text("Black")
+    ('24.6521068', '7', 'Black')
+    """
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
 def compared_text(domain: DomainSummary, most: int = 12) -> str:
     """List the combinations that are compared, the first of many."""
     shown = [combination(one) for one in domain.compared[:most]]

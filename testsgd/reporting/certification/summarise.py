@@ -44,6 +44,9 @@ _MOST_MOMENTS = 240
 # Of many compared combinations a counterexample lists so many, and each decision is among them.
 _MOST_ANSWERS = 12
 
+# Of longer lists of values in a region's rules only the first are written.
+_MOST_VALUES = 5
+
 EVERYWHERE = "the whole domain"
 
 
@@ -194,15 +197,18 @@ def _estimated(certification: Certification) -> EstimatedSummary | None:
     found, shares = certification.remainder, certification.shares
     if found is None or not found.samples:
         return None
+    low, high = float(certification.unfair_low), float(certification.unfair_high)
+    middle = float(shares.falsified + shares.undecided * found.unfair / found.samples)
     return EstimatedSummary(
         samples=found.samples,
         unfair=found.unfair,
         low=float(found.low),
         high=float(found.high),
         confidence=certification.parameters.confidence,
-        domain_unfair=float(shares.falsified + shares.undecided * found.unfair / found.samples),
-        domain_unfair_low=float(certification.unfair_low),
-        domain_unfair_high=float(certification.unfair_high),
+        # The interval may be from more draws than those of the undecided part.
+        domain_unfair=min(max(middle, low), high),
+        domain_unfair_low=low,
+        domain_unfair_high=high,
     )
 
 
@@ -266,13 +272,24 @@ def _rule(condition: Condition, domain: Domain) -> RegionRule:
     item = domain.input(name)
     if isinstance(item, CategoryInput):
         values = list(item.values[int(low) : int(high) + 1])
-        return RegionRule(name=name, values=values, text=f"{name} = {either(values)}")
+        return RegionRule(name=name, values=values, text=_category_text(item, values))
     text = (
         domain.describe_value(name, low)
         if low == high
         else f"{name} from {item.text(low)} to {item.text(high)}"
     )
     return RegionRule(name=name, low=float(low), high=float(high), text=text)
+
+
+def _category_text(item: CategoryInput, values: list[str]) -> str:
+    """Write which values are allowed; of many which are not, or how many more there are."""
+    others = [value for value in item.values if value not in values]
+    if len(values) <= _MOST_VALUES:
+        return f"{item.name} = {either(values)}"
+    if len(others) <= _MOST_VALUES:
+        return f"{item.name} other than {either(others)}"
+    shown = values[: _MOST_VALUES - 1]
+    return f"{item.name} = {either([*shown, f'{len(values) - len(shown)} more'])}"
 
 
 def _moments(certification: Certification) -> list[MomentSummary]:

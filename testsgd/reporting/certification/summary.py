@@ -123,8 +123,13 @@ class EstimatedSummary(Part):
         description="unfair share of the whole domain: falsified, and of the undecided part as "
         "many as of the samples"
     )
-    domain_unfair_low: float = Field(description="the same with the interval's lower end")
-    domain_unfair_high: float = Field(description="the same with the interval's upper end")
+    domain_unfair_low: float = Field(
+        description="lower end for the unfair share of the whole domain, by all draws from the "
+        "boxes left undecided; never below what is proved unfair"
+    )
+    domain_unfair_high: float = Field(
+        description="its upper end; never above what is left of the part that is proved fair"
+    )
 
 
 class AnswerSummary(Part):
@@ -226,7 +231,10 @@ class CertificationSummary(Part):
     stopped: Literal["done", "time", "undecided", "interrupted"] = Field(description="why it ended")
     boxes: int = Field(description="boxes looked at")
     open_boxes: int = Field(description="boxes that are left undecided")
-    seconds: float = Field(description="wall-clock time")
+    seconds: float = Field(
+        description="wall-clock time of the search; loading it, drawing the samples and describing "
+        "the regions is not counted"
+    )
     within_rounding: int = Field(
         description="of an enumeration: people so near to the turning point that the rounding of "
         "another machine may decide otherwise; they are decided as the model does here"

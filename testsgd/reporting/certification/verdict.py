@@ -235,9 +235,9 @@ def _without_proof(proved: ProvedSummary, shown: int) -> list[str]:
     if proved.falsified or not shown:
         return []
     return [
-        f"No whole part of the domain is proved unfair, but running the model showed "
-        f"{plural(shown, 'person', 'people')} for whom the decision changes; see the "
-        "counterexamples."
+        "No whole part of the domain is proved unfair, but running the model showed people for "
+        "whom the decision changes; "
+        f"{count(shown)} of them {'is' if shown == 1 else 'are'} among the counterexamples."
     ]
 
 
@@ -260,10 +260,11 @@ def _ending(
 ) -> str:
     time = seconds(spent) if spent >= _SHORTEST else "less than 0.01 s"
     if method == "enumerated" and stopped == "done":
-        values = len(domain.compared)
+        one = len(domain.protected) == 1
+        values = "protected values" if one else "combinations of protected values"
         return (
-            f"Every person in the domain was tried with each of the {count(values)} protected "
-            f"values that are compared, in {time}."
+            f"Every person in the domain was tried with each of the {count(len(domain.compared))} "
+            f"{values} that are compared, in {time}."
         )
     left = f" with {plural(open_boxes, 'box', 'boxes')} left undecided" if open_boxes else ""
     if stopped == "time":
@@ -271,7 +272,7 @@ def _ending(
     if stopped == "undecided" and settings.undecided is not None:
         return (
             f"The search stopped after {time}, as soon as at most {share(settings.undecided)} was "
-            f"undecided{left}."
+            f"undecided{',' if left else ''}{left}."
         )
     if stopped == "interrupted":
         return f"The search was interrupted after {time}{left}; what was proved until then holds."
