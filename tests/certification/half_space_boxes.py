@@ -91,7 +91,7 @@ def cuts(draw: st.DrawFn, *, most_axes: int = 3, largest: int = 9) -> Cut:
         sorted(draw(st.tuples(*[st.integers(int(low), int(high))] * 2)))
         for low, high in zip(axes.low, axes.high, strict=True)
     ]
-    lo, hi = np.array(ends, dtype=float).T
+    lo, hi = np.array(ends, dtype=float).T.copy()
     form = np.array(draw(st.lists(_FACTORS, min_size=axes.width, max_size=axes.width)))
     cut = Cut(axes, lo, hi, form, 0.0)
     points, _ = cut.points()

@@ -40,7 +40,7 @@ def _box(problem: Problem, data: st.DataObject) -> tuple[Floats, Floats]:
         sorted(data.draw(st.tuples(*[st.integers(int(low), int(high))] * 2)))
         for low, high in zip(problem.axes.low, problem.axes.high, strict=True)
     ]
-    lo, hi = np.array(ends, dtype=float).T
+    lo, hi = np.array(ends, dtype=float).T.copy()
     return lo, hi
 
 
@@ -183,8 +183,9 @@ def test_the_mean_form_is_rounded_against_us(seed: int) -> None:
         form = np.array([factor, 0.0]).reshape(1, 2, 1, 1)
         constant = np.array([0.0, -1e-13]).reshape(1, 2, 1)
         bounds = replace(
-            some, lower_form=form, upper_form=form, lower_constant=constant,
-            upper_constant=constant + 1e12, least_change=constant - 1e12, most_change=constant + 1e12,
+            some, lower_form=form, upper_form=form,
+            lower_constant=constant, upper_constant=constant + 1e12,
+            least_change=constant - 1e12, most_change=constant + 1e12,
         )  # fmt: skip
         spaces = choose_half_spaces(problem, bounds, lo, hi)
         counted = round_half_space(

@@ -51,7 +51,7 @@ class Axes:
     @property
     def discrete(self) -> NDArray[np.bool_]:
         """Which axes hold single values, shape (axes,)."""
-        return (self.kinds != REAL) & (self.kinds != WEIGHTED_REAL)
+        return np.asarray((self.kinds != REAL) & (self.kinds != WEIGHTED_REAL), dtype=np.bool_)
 
     def shares(self, lo: Floats, hi: Floats) -> Floats:
         """Measure boxes, shape (boxes, axes) each, as shares of the whole; shape (boxes,)."""
@@ -75,6 +75,33 @@ class Axes:
             below, upto = (np.interp(end, self.edges[rows], self.cumulative[rows]) for end in ends)
             part = upto - below
         return np.asarray(part, dtype=np.float64)
+
+    def middles(self, axis: NDArray[np.int64], start: Floats, end: Floats) -> Floats:
+        """Say where to halve intervals of some axes, by their measure; shape (n,).
+
+        Of single values, the last one of the lower half. Of real numbers, the common end of both.
+        """
+        discrete = self.discrete[axis]
+        middle = np.where(discrete, np.floor((start + end) / 2), (start + end) / 2)
+        for one in np.unique(axis[self.kinds[axis] >= CATEGORY]):
+            rows = axis == one
+            measure = slice(self.starts[one], self.starts[one + 1])
+            edges, cumulative = self.edges[measure], self.cumulative[measure]
+            if self.kinds[one] == WEIGHTED_REAL:
+                below, upto = (np.interp(x[rows], edges, cumulative) for x in (start, end))
+                half = np.interp((below + upto) / 2, cumulative, edges)
+                inside = (half > start[rows]) & (half < end[rows])
+                middle[rows] = np.where(inside, half, middle[rows])
+                continue
+            first = (start[rows] - self.shifts[one]).astype(np.intp)
+            last = (end[rows] - self.shifts[one]).astype(np.intp)
+            target = (cumulative[first] + cumulative[last + 1]) / 2
+            place = np.searchsorted(cumulative, target) - 1
+            # The edge that is nearer to the half: before or after the value that holds it.
+            nearer = target - cumulative[place] < cumulative[place + 1] - target
+            place = np.clip(place - nearer, first, last - 1)
+            middle[rows] = place + self.shifts[one]
+        return middle
 
 
 def lay_out(domain: Domain) -> Axes:

@@ -6,137 +6,20 @@ The same mathematics as :mod:`testsgd.certification.proving.linear_bounds` and
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numba import njit
-from numpy.typing import NDArray
-
-from testsgd.certification.proving.compiled_counting import (
-    CATEGORY,
-    OPTIONS,
-    REAL,
-    WEIGHTED_REAL,
-)
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from testsgd.certification.proving.axes import CATEGORY, Floats
+from testsgd.certification.proving.compiled_arrays import Flat, Units
+from testsgd.certification.proving.compiled_forms import axis_range
+from testsgd.certification.proving.machine_code import compiled
 
 
-class Flat(NamedTuple):
-    """A problem for the compiled code; see :func:`flatten` of the prover.
-
-    `sizes` are the columns and the units of each layer; `weights` hold a row a unit, layer after
-    layer from `weight_at`; units are numbered through all layers, those of layer k from
-    `neuron_at[k]`. `last_absolute` are the absolute terms of the deciding sum, its bias last.
-    """
-
-    sizes: Ints
-    weights: Floats
-    weight_at: Ints
-    neuron_at: Ints
-    biases: Floats
-    extra: Floats
-    slopes: Floats
-    rounding: Floats
-    offsets: Floats
-    offset_noise: Floats
-    first_absolute: Floats
-    last_absolute: Floats
-    above: float
-    below: float
-    kinds: Ints
-    columns: Ints
-    edges: Floats
-    cumulative: Floats
-    starts: Ints
-    shifts: Floats
-
-
-class Units(NamedTuple):
-    """What is known of each person's units, shape (persons, units) but for `reach`.
-
-    `low` and `high` bound the model's own sums; `noise` is how far they lie from the exact ones;
-    the activation is above ``alpha * x + under`` and below ``chord * x + over``, at most `gap`
-    apart. `sense` is how much the deciding sum depends on a unit, `reach` (persons, units, axes)
-    what each axis does to the width of its bounds.
-    """
-
-    low: Floats
-    high: Floats
-    noise: Floats
-    alpha: Floats
-    chord: Floats
-    under: Floats
-    over: Floats
-    gap: Floats
-    sense: Floats
-    reach: Floats
-    least_change: Floats
-    most_change: Floats
-
-
-@njit(**OPTIONS)
-def axis_range(form, column, kind, lo, hi):
-    """Least and largest value of one axis's part of a form."""
-    if kind == CATEGORY:
-        least = form[column + int(lo)]
-        most = least
-        for v in range(int(lo) + 1, int(hi) + 1):
-            least = min(least, form[column + v])
-            most = max(most, form[column + v])
-        return least, most
-    a = form[column]
-    if a > 0.0:
-        return a * lo, a * hi
-    return a * hi, a * lo
-
-
-@njit(**OPTIONS)
-def form_range(form, lo, hi, kinds, columns):
-    """Least and largest value of a form on a box."""
-    least = 0.0
-    most = 0.0
-    for d in range(len(lo)):
-        a, b = axis_range(form, columns[d], kinds[d], lo[d], hi[d])
-        least += a
-        most += b
-    return least, most
-
-
-@njit(**OPTIONS)
-def form_moments(form, lo, hi, kinds, columns):
-    """Mean and variance of a form on a box, all points alike; only chooses, proves nothing."""
-    mean = 0.0
-    variance = 1e-300
-    for d in range(len(lo)):
-        c = columns[d]
-        if kinds[d] == CATEGORY:
-            n = hi[d] - lo[d] + 1.0
-            first = 0.0
-            second = 0.0
-            for v in range(int(lo[d]), int(hi[d]) + 1):
-                first += form[c + v]
-                second += form[c + v] * form[c + v]
-            mean += first / n
-            variance += max(second / n - (first / n) ** 2, 0.0)
-        else:
-            a = form[c]
-            w = hi[d] - lo[d]
-            mean += a * (lo[d] + hi[d]) * 0.5
-            real = kinds[d] == REAL or kinds[d] == WEIGHTED_REAL
-            variance += a * a * (w * w if real else w * (w + 2.0)) / 12.0
-    return mean, variance
-
-
-@njit(**OPTIONS)
-def activate(x, slope):
+@compiled
+def activate(x: float, slope: float) -> float:
     """Compute the activation."""
     return x if x > 0.0 else slope * x
 
 
-@njit(**OPTIONS)
-def bound_first_layer(flat, lo, hi, units):
+@compiled
+def bound_first_layer(flat: Flat, lo: Floats, hi: Floats, units: Units) -> None:
     """Bound the first layer's sums, which differ between persons by a constant only."""
     axes = len(lo)
     width = flat.sizes[0]
@@ -172,8 +55,8 @@ def bound_first_layer(flat, lo, hi, units):
             units.most_change[p, m] = change + both
 
 
-@njit(**OPTIONS)
-def draw_lines(flat, k, units):
+@compiled
+def draw_lines(flat: Flat, k: int, units: Units) -> None:
     """Lines below and above the activations of hidden layer k, and how persons differ after it."""
     begin = flat.neuron_at[k]
     slope = flat.slopes[k]
@@ -215,8 +98,10 @@ def draw_lines(flat, k, units):
             units.most_change[p, i] = rise
 
 
-@njit(**OPTIONS)
-def interval(flat, k, p, r, units):
+@compiled
+def interval(
+    flat: Flat, k: int, p: int, r: int, units: Units
+) -> tuple[float, float, float, float, float]:
     """Bound sum r of layer k from the activations before it; also by how much persons differ.
 
     Gives least, most, noise, and the least and most change without the noise of both persons.
@@ -252,8 +137,19 @@ def interval(flat, k, p, r, units):
     return least - noise, most + noise, noise, fall, rise
 
 
-@njit(**OPTIONS)
-def substitute(flat, k, p, r, noise, units, lower, upper, lower_next, upper_next):
+@compiled
+def substitute(
+    flat: Flat,
+    k: int,
+    p: int,
+    r: int,
+    noise: float,
+    units: Units,
+    lower: Floats,
+    upper: Floats,
+    lower_next: Floats,
+    upper_next: Floats,
+) -> tuple[float, float]:
     """Write sum r of layer k as lines in the columns; gives their constants.
 
     The coefficients are left in `lower` and `upper` if `k` is even, else in the other two.

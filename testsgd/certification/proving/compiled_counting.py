@@ -1,39 +1,44 @@
 """Counting the points of a box in a half-space, compiled.
 
-The same as :func:`testsgd.certification.proving.counting.share_above`, for one box at a time and
-in machine code. See there for why the count never exceeds the truth.
+The same as :func:`testsgd.certification.proving.counting.round_half_space`, for one box at a time
+and in machine code. See there for why the count never exceeds the truth.
 """
 
 from __future__ import annotations
 
 from math import ceil, floor
 
-from numba import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.proving.axes import (
+    CATEGORY,
+    INTEGER,
+    REAL,
+    WEIGHTED_INTEGER,
+    WEIGHTED_REAL,
+    Floats,
+)
+from testsgd.certification.proving.machine_code import compiled
+
+Ints = NDArray[np.int64]
 
 # Rounds a quotient up, so that a point is never given more than its due.
 _UP = 1.0 + 4e-15
 # Contributions whose sum is below this count as 0: a step must not be.
 _LEAST_STEPS = 1e-290
 
-INTEGER, REAL, CATEGORY, WEIGHTED_INTEGER, WEIGHTED_REAL = range(5)
 
-# Sums may be taken in any order (the proof allows for that); nothing else is loosened.
-OPTIONS = {
-    "nogil": True,
-    "cache": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "nsz"},
-}
-
-
-@njit(**OPTIONS)
-def _cumulative_at(edges, cumulative, start, stop, position):
+@compiled
+def _cumulative_at(
+    edges: Floats, cumulative: Floats, start: int, stop: int, position: float
+) -> float:
     """Measure of the part of an axis below `position`; linear between the edges."""
     low, high = start, stop - 1
     if position <= edges[low]:
         return 0.0
     if position >= edges[high]:
-        return cumulative[high]
+        return float(cumulative[high])
     while high - low > 1:
         middle = (low + high) // 2
         if edges[middle] <= position:
@@ -41,11 +46,22 @@ def _cumulative_at(edges, cumulative, start, stop, position):
         else:
             high = middle
     part = (position - edges[low]) / (edges[high] - edges[low])
-    return cumulative[low] + part * (cumulative[high] - cumulative[low])
+    return float(cumulative[low] + part * (cumulative[high] - cumulative[low]))
 
 
-@njit(**OPTIONS)
-def share_below(kind, lo, hi, backwards, t, edges, cumulative, start, stop, shift):
+@compiled
+def share_below(
+    kind: int,
+    lo: float,
+    hi: float,
+    backwards: bool,
+    t: float,
+    edges: Floats,
+    cumulative: Floats,
+    start: int,
+    stop: int,
+    shift: float,
+) -> float:
     """Share of [lo, hi] whose distance from its start (its end, if backwards) is below `t`."""
     if kind == INTEGER:
         n = hi - lo + 1.0
@@ -73,11 +89,13 @@ def share_below(kind, lo, hi, backwards, t, edges, cumulative, start, stop, shif
     if whole <= 0.0:
         return 0.0
     inside = cumulative[b] - cumulative[b - m] if backwards else cumulative[a + m] - cumulative[a]
-    return inside / whole
+    return float(inside / whole)
 
 
-@njit(**OPTIONS)
-def point_share(kind, lo, hi, k, cumulative, start, shift):
+@compiled
+def point_share(
+    kind: int, lo: float, hi: float, k: int, cumulative: Floats, start: int, shift: float
+) -> float:
     """Share of the value lo + k among the values lo to hi."""
     if kind == INTEGER:
         return 1.0 / (hi - lo + 1.0)
@@ -86,27 +104,27 @@ def point_share(kind, lo, hi, k, cumulative, start, shift):
     whole = cumulative[b] - cumulative[a]
     if whole <= 0.0:
         return 0.0
-    return (cumulative[a + k + 1] - cumulative[a + k]) / whole
+    return float((cumulative[a + k + 1] - cumulative[a + k]) / whole)
 
 
-@njit(**OPTIONS)
+@compiled
 def share_above(
-    form,
-    threshold,
-    lo,
-    hi,
-    kinds,
-    columns,
-    edges,
-    cumulative,
-    starts,
-    shifts,
-    bins,
-    order,
-    sizes,
-    histogram,
-    other,
-):
+    form: Floats,
+    threshold: float,
+    lo: Floats,
+    hi: Floats,
+    kinds: Ints,
+    columns: Ints,
+    edges: Floats,
+    cumulative: Floats,
+    starts: Ints,
+    shifts: Floats,
+    bins: int,
+    order: Ints,
+    sizes: Floats,
+    histogram: Floats,
+    other: Floats,
+) -> float:
     """Lower bound on the share of a box where ``form @ x > threshold``.
 
     `order`, `sizes`, `histogram` (bins + 2) and `other` (bins + 2) are scratch.

@@ -111,7 +111,8 @@ class RoundedHalfSpace:
             first, last = int(self.lo[axis]), int(self.hi[axis])
             least = self.form[column + first : column + last + 1].min()
             return np.asarray(self.form[column + values.astype(np.intp)] - least)
-        return self.hi[axis] - values if self.form[column] < 0 else values - self.lo[axis]
+        backwards = self.form[column] < 0
+        return np.asarray(self.hi[axis] - values if backwards else values - self.lo[axis])
 
     def _steps(self, axis: int, distances: Floats) -> Floats:
         """How many whole steps contributions make."""
@@ -139,10 +140,12 @@ class RoundedHalfSpace:
             measure = np.diff(self._measure(axis))[first : first + len(values)]
             whole = measure.sum()
             shares = measure / whole if whole > 0 else measure
-            return np.arange(reach + 1), np.bincount(steps, shares, minlength=reach + 1)
+            each = np.bincount(steps, shares, minlength=reach + 1).astype(np.float64)
+            return np.arange(reach + 1, dtype=np.intp), each
         slope = abs(self.form[self.axes.columns[axis]]) / self.step
         upto = self._below(axis, np.arange(1, reach + 1) / slope * _UP)
-        return np.arange(reach + 1), np.diff(np.concatenate([[0.0], upto, [1.0]]))
+        each = np.diff(np.concatenate([[0.0], upto, [1.0]]))
+        return np.arange(reach + 1, dtype=np.intp), each
 
     def _measure(self, axis: int) -> Floats:
         return self.axes.cumulative[self.axes.starts[axis] : self.axes.starts[axis + 1]]
@@ -152,9 +155,9 @@ class RoundedHalfSpace:
         lo, hi, kind = self.lo[axis], self.hi[axis], self.axes.kinds[axis]
         if kind == INTEGER:
             n = hi - lo + 1.0
-            return np.clip(np.ceil(distances), 0.0, n) / n
+            return np.asarray(np.clip(np.ceil(distances), 0.0, n) / n)
         if kind == REAL:
-            return np.clip(distances, 0.0, hi - lo) / (hi - lo)
+            return np.asarray(np.clip(distances, 0.0, hi - lo) / (hi - lo))
         backwards = self.form[self.axes.columns[axis]] < 0
         rows = slice(self.axes.starts[axis], self.axes.starts[axis + 1])
         edges, cumulative = self.axes.edges[rows], self.axes.cumulative[rows]

@@ -110,7 +110,7 @@ class Problem:
     @property
     def widest(self) -> int:
         """Units of the widest layer."""
-        return max(max(layer.weights.shape) for layer in self.maps)
+        return int(max(max(layer.weights.shape) for layer in self.maps))
 
     @property
     def work(self) -> int:

@@ -21,6 +21,7 @@ from testsgd.certification.proving.problem import Problem
 
 # Wider layers go through matrix products of many boxes at once.
 _WIDEST_COMPILED = 160
+_MOST_PERSONS = 128
 # Numbers of the largest array that is worked on at once.
 _BLOCK = 2_000_000
 # A unit is assumed to be on one side of 0 if what is on the other is less than one of these parts
@@ -77,8 +78,8 @@ class Prover:
         Whether to run machine code; by default if numba is installed and the network is one for it.
     rare : tuple of float
         Machine code only: a unit is assumed to be on one side of 0 if less than this part of what
-        is undecided is on the other; see :mod:`testsgd.certification.proving.compiled`. Each is
-        tried; none: nothing is assumed.
+        is undecided is on the other; see
+        :mod:`testsgd.certification.proving.compiled_sums`. Each is tried; none: nothing is assumed.
 
     Examples
     --------
@@ -121,11 +122,11 @@ class Prover:
         self.spaces = 4
         self.known_units = 0
         if compiled:
-            from testsgd.certification.proving import compiled
+            from testsgd.certification.proving import compiled as machine
 
-            self._machine = compiled
+            self._machine = machine
             self._flat = _flatten(problem)
-            self.spaces = compiled.SPACES
+            self.spaces = machine.SPACES
             units = sum(layer.weights.shape[1] for layer in problem.maps[1:-1])
             self.known_units = problem.persons * units
         self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
@@ -176,6 +177,8 @@ class Prover:
         -------
         Looked
         """
+        # Machine code is made for arrays of one layout.
+        lo, hi = np.ascontiguousarray(lo), np.ascontiguousarray(hi)
         count = len(lo)
         looked = Looked(
             status=np.zeros(count, dtype=np.int8),
@@ -213,7 +216,7 @@ class Prover:
     def _rows(self) -> int:
         units = sum(layer.weights.shape[1] for layer in self.problem.maps)
         forms = self.problem.persons * units * max(self.problem.widest, 1)
-        return max(1, min(256, _BLOCK // forms))
+        return max(1, min(256, int(_BLOCK // forms)))
 
     def _machine_work(
         self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, looked: Looked
@@ -285,13 +288,13 @@ def can_compile(problem: Problem) -> bool:
         and len(problem.maps[-1].bias) == 1
         and all(kind == "leaky_relu" and slope in (0.0, 1.0) for kind, slope in problem.activations)
         and problem.widest <= _WIDEST_COMPILED
-        and problem.persons <= 16
+        and problem.persons <= _MOST_PERSONS
     )
 
 
 def _flatten(problem: Problem) -> Any:
     """Lay out a problem for the compiled code."""
-    from testsgd.certification.proving.compiled_bounds import Flat
+    from testsgd.certification.proving.compiled_arrays import Flat
 
     axes, maps = problem.axes, problem.maps
     sizes = np.array([axes.width, *(layer.weights.shape[1] for layer in maps)])

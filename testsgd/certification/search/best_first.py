@@ -140,7 +140,7 @@ class BestFirst:
         lows, highs = boxes.ends(places)
         start, end = lows[rows, axis], highs[rows, axis]
         discrete = self.axes.discrete[axis]
-        middle = np.where(discrete, np.floor((start + end) / 2), (start + end) / 2)
+        middle = self.axes.middles(axis, start, end)
         # An interval of real numbers with nothing in between stays as it is.
         stuck = ~discrete & ((middle <= start) | (middle >= end))
         boxes["axis"][places[stuck]] = -1

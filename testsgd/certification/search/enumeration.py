@@ -88,6 +88,9 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
     columns, magnitudes = _columns(axes, points)
     exact = (columns @ maps[0].weights)[:, None] + problem.offsets
     error = (magnitudes @ maps[0].absolute)[:, None] + problem.offset_noise
+    shape = (len(points), problem.persons, -1)
+    # One large matrix product in place of a small one a point.
+    exact, error = (part.reshape(len(points) * problem.persons, -1) for part in (exact, error))
     for (kind, slope), own, layer in zip(
         problem.activations, problem.activation_errors, maps[1:], strict=True
     ):
@@ -100,9 +103,11 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
             exact = np.tanh(exact) if kind == "tanh" else expit(exact)
             error = error + own + 1e-13
         magnitude = np.abs(exact) + error
-        error = error @ np.abs(layer.weights) + layer.extra
-        error += layer.rounding * (magnitude @ layer.absolute + layer.bias_absolute)
+        # `absolute` is at least the absolute weights.
+        error = (error + layer.rounding * magnitude) @ layer.absolute
+        error += layer.rounding * layer.bias_absolute + layer.extra
         exact = exact @ layer.weights + layer.bias
+    exact, error = exact.reshape(shape), error.reshape(shape)
     near = (exact - error <= problem.above) & (exact + error >= problem.below)
     if not problem.pairs:
         return np.asarray(near.any(axis=(1, 2)))

@@ -1,0 +1,217 @@
+"""Half-spaces of one box in machine code: which to count, and what the counts prove.
+
+The same as :mod:`testsgd.certification.proving.half_spaces`, but that what is proved is less by the
+share of the points for which an assumption fails.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from testsgd.certification.proving.axes import Floats
+from testsgd.certification.proving.compiled_arrays import SPACES, Flat, Scratch, Units
+from testsgd.certification.proving.compiled_counting import share_above
+from testsgd.certification.proving.compiled_forms import (
+    form_moments,
+    form_range,
+    form_size,
+    normal_above,
+)
+from testsgd.certification.proving.machine_code import compiled
+
+# Shares that are not worth counting.
+_LEAST_SHARE = 1e-6
+_LEAST_UNFAIR = 1e-4
+# Of sums of as many terms as there are axes.
+_SUMS = 1e-14
+
+
+@compiled
+def choose_fair(
+    flat: Flat, lo: Floats, hi: Floats, units: Units, scratch: Scratch, rows: Floats
+) -> tuple[float, float]:
+    """Choose the half-spaces where everybody is above and where everybody is below.
+
+    They go to the first two of the scratch; gives roughly the shares of both.
+    """
+    width = flat.sizes[0]
+    persons = len(flat.offsets)
+    spaces = scratch.spaces
+    thresholds = scratch.thresholds
+    best_up = -1.0
+    best_down = -1.0
+    for i in range(width):
+        x = 0.0
+        y = 0.0
+        for p in range(persons):
+            x += scratch.form_low[p, i]
+            y += scratch.form_high[p, i]
+        rows[0, i] = x / persons
+        rows[1, i] = y / persons
+    axes = len(lo)
+    low_size = form_size(rows[0], lo, hi, flat.kinds, flat.columns)
+    high_size = form_size(rows[1], lo, hi, flat.kinds, flat.columns)
+    shared_low = np.inf
+    shared_high = -np.inf
+    for p in range(persons):
+        for i in range(width):
+            rows[2, i] = scratch.form_low[p, i] - rows[0, i]
+            rows[3, i] = scratch.form_high[p, i] - rows[1, i]
+        x, _ = form_range(rows[2][:width], lo, hi, flat.kinds, flat.columns)
+        _, y = form_range(rows[3][:width], lo, hi, flat.kinds, flat.columns)
+        # A person's constants cover the rounding of that person's form, not of the mean.
+        x -= (
+            _SUMS
+            * (axes + 4)
+            * (low_size + form_size(scratch.form_low[p], lo, hi, flat.kinds, flat.columns))
+        )
+        y += (
+            _SUMS
+            * (axes + 4)
+            * (high_size + form_size(scratch.form_high[p], lo, hi, flat.kinds, flat.columns))
+        )
+        shared_low = min(shared_low, scratch.constant_low[p] + x)
+        shared_high = max(shared_high, scratch.constant_high[p] + y)
+        # By how much the others may fall short of this person, or exceed it.
+        dip = 0.0
+        rise = 0.0
+        own_least = units.least_change[p, 0] if p > 0 else 0.0
+        own_most = units.most_change[p, 0] if p > 0 else 0.0
+        for q in range(persons):
+            if q != p:
+                x = units.least_change[q, 0] if q > 0 else 0.0
+                y = units.most_change[q, 0] if q > 0 else 0.0
+                dip = min(dip, x - own_most)
+                rise = max(rise, y - own_least)
+        form = scratch.form_low[p]
+        mean, variance = form_moments(form, lo, hi, flat.kinds, flat.columns)
+        t = flat.above - scratch.constant_low[p] - dip
+        estimate = normal_above(mean, variance, t)
+        if estimate > best_up:
+            best_up = estimate
+            thresholds[0] = t
+            for i in range(width):
+                spaces[0, i] = form[i]
+        form = scratch.form_high[p]
+        mean, variance = form_moments(form, lo, hi, flat.kinds, flat.columns)
+        t = flat.below - scratch.constant_high[p] - rise
+        estimate = 1.0 - normal_above(mean, variance, t)
+        if estimate > best_down:
+            best_down = estimate
+            thresholds[1] = -t
+            for i in range(width):
+                spaces[1, i] = -form[i]
+    mean, variance = form_moments(rows[0][:width], lo, hi, flat.kinds, flat.columns)
+    estimate = normal_above(mean, variance, flat.above - shared_low)
+    if estimate > best_up:
+        best_up = estimate
+        thresholds[0] = flat.above - shared_low
+        for i in range(width):
+            spaces[0, i] = rows[0, i]
+    mean, variance = form_moments(rows[1][:width], lo, hi, flat.kinds, flat.columns)
+    estimate = 1.0 - normal_above(mean, variance, flat.below - shared_high)
+    if estimate > best_down:
+        best_down = estimate
+        thresholds[1] = shared_high - flat.below
+        for i in range(width):
+            spaces[1, i] = -rows[1, i]
+    if best_up <= _LEAST_SHARE:
+        thresholds[0] = np.inf
+    if best_down <= _LEAST_SHARE:
+        thresholds[1] = np.inf
+    return best_up, best_down
+
+
+@compiled
+def choose_unfair(flat: Flat, lo: Floats, hi: Floats, scratch: Scratch) -> float:
+    """Choose two persons of whom one is above and another below; gives roughly their share."""
+    width = flat.sizes[0]
+    persons = len(flat.offsets)
+    best = _LEAST_UNFAIR
+    upper = -1
+    lower = -1
+    for p in range(persons):
+        mean, variance = form_moments(scratch.form_low[p], lo, hi, flat.kinds, flat.columns)
+        up = normal_above(mean, variance, flat.above - scratch.constant_low[p])
+        if up <= best:
+            continue
+        for q in range(persons):
+            if q == p:
+                continue
+            mean, variance = form_moments(scratch.form_high[q], lo, hi, flat.kinds, flat.columns)
+            down = 1.0 - normal_above(mean, variance, flat.below - scratch.constant_high[q])
+            if up + down - 1.0 > best:
+                best = up + down - 1.0
+                upper = p
+                lower = q
+    scratch.thresholds[2] = np.inf
+    scratch.thresholds[3] = np.inf
+    if upper < 0:
+        return 0.0
+    for i in range(width):
+        scratch.spaces[2, i] = scratch.form_low[upper, i]
+        scratch.spaces[3, i] = -scratch.form_high[lower, i]
+    scratch.thresholds[2] = flat.above - scratch.constant_low[upper]
+    scratch.thresholds[3] = scratch.constant_high[lower] - flat.below
+    return best
+
+
+@compiled
+def _count(
+    flat: Flat, lo: Floats, hi: Floats, form: Floats, threshold: float, bins: int, scratch: Scratch
+) -> float:
+    """Count the points of a box in one half-space; gives at most their share."""
+    return share_above(
+        form, threshold, lo, hi, flat.kinds, flat.columns, flat.edges, flat.cumulative,
+        flat.starts, flat.shifts, bins, scratch.order, scratch.spans, scratch.histogram,
+        scratch.other,
+    )  # fmt: skip
+
+
+@compiled
+def count_half_spaces(
+    flat: Flat, lo: Floats, hi: Floats, bins: int, scratch: Scratch, row: Floats
+) -> tuple[float, float]:
+    """Count the chosen half-spaces; gives the shares that are surely fair and surely unfair."""
+    lost = 0.0
+    for place in range(4, SPACES):
+        if scratch.thresholds[place] == -np.inf:
+            break
+        lost += 1.0 - _count(
+            flat, lo, hi, scratch.spaces[place], scratch.thresholds[place], bins, scratch
+        )
+        if lost >= 1.0:
+            return 0.0, 0.0
+    above = 0.0
+    below = 0.0
+    lost_to_both = False
+    if scratch.thresholds[0] < np.inf:
+        above = _count(flat, lo, hi, scratch.spaces[0], scratch.thresholds[0], bins, scratch)
+    if scratch.thresholds[1] < np.inf:
+        below = _count(flat, lo, hi, scratch.spaces[1], scratch.thresholds[1], bins, scratch)
+    # Everything holds only for those for whom every assumption does. The two half-spaces may have
+    # common points among the others; if so, these are lost to both.
+    if lost > 0.0 and above > 0.0 and below > 0.0:
+        for i in range(flat.sizes[0]):
+            row[i] = scratch.spaces[0, i] + scratch.spaces[1, i]
+        _, most = form_range(row[: flat.sizes[0]], lo, hi, flat.kinds, flat.columns)
+        size = form_size(scratch.spaces[0], lo, hi, flat.kinds, flat.columns)
+        size += form_size(scratch.spaces[1], lo, hi, flat.kinds, flat.columns)
+        size += abs(scratch.thresholds[0]) + abs(scratch.thresholds[1])
+        # With room for the rounding of these sums.
+        reached = most + _SUMS * (len(lo) + 4) * size
+        lost_to_both = reached >= scratch.thresholds[0] + scratch.thresholds[1]
+    if lost_to_both:
+        fair = max(above - lost, 0.0) + max(below - lost, 0.0)
+    else:
+        fair = max(above + below - lost, 0.0)
+    fair = min(fair, 1.0)
+    unfair = 0.0
+    if scratch.thresholds[2] < np.inf:
+        unfair = -1.0 - lost
+        for place in range(2, 4):
+            unfair += _count(
+                flat, lo, hi, scratch.spaces[place], scratch.thresholds[place], bins, scratch
+            )
+        unfair = min(max(unfair, 0.0), 1.0 - fair)
+    return fair, unfair

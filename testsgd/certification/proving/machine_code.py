@@ -1,0 +1,60 @@
+"""The decorator that turns functions into machine code, and where that code is kept.
+
+numba keeps machine code on disk and makes it anew when the function's own file has changed, but not
+when a function that it calls has changed in another file. So the code of all of these modules is
+kept in a folder that is named by the digest of their sources: no proof is ever computed by an older
+version of what is written here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+from testsgd.data import cache_folder
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be taken in any order (the proof allows for that); nothing else is loosened.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz"},
+}
+
+
+def compiled(function: F) -> F:
+    """Compile a function when it is first called, and keep the machine code on disk."""
+    try:
+        with _kept_by_digest():
+            return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
+    except (OSError, RuntimeError):  # nowhere to write: it is compiled in every process
+        return cast(F, numba.njit(**_OPTIONS)(function))
+
+
+@contextmanager
+def _kept_by_digest() -> Iterator[None]:
+    """Let numba choose the folder, while a function is decorated."""
+    config: Any = numba.config
+    given = config.CACHE_DIR
+    config.CACHE_DIR = str(Path(given or cache_folder() / "machine-code") / _digest())
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = given
+
+
+@cache
+def _digest() -> str:
+    """Digest the sources of all that is compiled."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
