@@ -9,10 +9,10 @@ version of what is written here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar, cast
 
 import numba
@@ -31,23 +31,29 @@ _OPTIONS: dict[str, Any] = {
 
 def compiled(function: F) -> F:
     """Compile a function when it is first called, and keep the machine code on disk."""
-    try:
-        with _kept_by_digest():
-            return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
-    except (OSError, RuntimeError):  # nowhere to write: it is compiled in every process
-        return cast(F, numba.njit(**_OPTIONS)(function))
-
-
-@contextmanager
-def _kept_by_digest() -> Iterator[None]:
-    """Let numba choose the folder, while a function is decorated."""
     config: Any = numba.config
     given = config.CACHE_DIR
-    config.CACHE_DIR = str(Path(given or cache_folder() / "machine-code") / _digest())
+    folder = Path(given or cache_folder() / "machine-code") / _digest()
+    if not _is_writable(folder):  # it is compiled in every process
+        return cast(F, numba.njit(**_OPTIONS)(function))
+    # numba chooses the folder while a function is decorated.
+    config.CACHE_DIR = str(folder)
     try:
-        yield
+        return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
+    except (OSError, RuntimeError):  # it does not like the folder
+        return cast(F, numba.njit(**_OPTIONS)(function))
     finally:
         config.CACHE_DIR = given
+
+
+def _is_writable(folder: Path) -> bool:
+    """Say whether code can be kept in a folder; numba would take another one, without a digest."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 @cache

@@ -1,0 +1,172 @@
+"""Where machine code is kept: by the digest of the sources, or nowhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+numba = pytest.importorskip("numba")
+pytestmark = pytest.mark.numba
+
+from testsgd.certification.proving import machine_code  # noqa: E402
+
+_CALLEE = """
+from testsgd.certification.proving.machine_code import compiled
+
+@compiled
+def inner(x):
+    return x + {added}
+"""
+_CALLER = """
+from callee_of_machine_code import inner
+from testsgd.certification.proving.machine_code import compiled
+
+@compiled
+def outer(x):
+    return 2 * inner(x)
+"""
+
+
+@pytest.fixture
+def unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody says where machine code is kept."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+
+
+@pytest.fixture
+def written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[int], ModuleType]]:
+    """Write a function that adds a number and another that calls it, and import both."""
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    names = ("callee_of_machine_code", "caller_of_machine_code")
+
+    def load(added: int) -> ModuleType:
+        module: ModuleType
+        for name, text in zip(names, (_CALLEE.format(added=added), _CALLER), strict=True):
+            path = folder / f"{name}.py"
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+            specification = importlib.util.spec_from_file_location(name, path)
+            assert specification is not None
+            assert specification.loader is not None
+            module = importlib.util.module_from_spec(specification)
+            sys.modules[name] = module
+            specification.loader.exec_module(module)
+        return module
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield load
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def digest() -> str:
+    """Compute it anew."""
+    digested: Any = machine_code._digest
+    return str(digested.__wrapped__())
+
+
+def test_every_change_of_a_source_changes_the_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(machine_code.__file__).parent
+    for source in folder.glob("*.py"):
+        shutil.copy(source, tmp_path)
+    before = digest()
+    monkeypatch.setattr(machine_code, "__file__", str(tmp_path / "machine_code.py"))
+    assert digest() == before
+    seen = {before}
+    for source in sorted(tmp_path.glob("compiled*.py")):
+        with source.open("a") as file:
+            file.write("# changed\n")
+        assert digest() not in seen
+        seen.add(digest())
+    (tmp_path / "compiled.py").rename(tmp_path / "renamed.py")
+    assert digest() not in seen
+    # Whatever else lies there is no source.
+    now = digest()
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "notes.txt").write_text("nothing")
+    assert digest() == now
+
+
+def test_another_numba_is_another_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    monkeypatch.setattr(numba, "__version__", "0.0")
+    assert digest() != before
+
+
+@pytest.mark.usefixtures("unset")
+def test_the_folder_is_the_digest_in_the_users_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Callable[[int], ModuleType]
+) -> None:
+    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(machine_code, "_digest", lambda: "first")
+    assert written(1).outer(1.0) == 4.0
+    kept = tmp_path / "cache" / "machine-code" / "first"
+    assert {path.suffix for path in kept.rglob("*.*")} == {".nbi", ".nbc"}
+    # What is called has changed, and so has the digest: the caller is made anew.
+    monkeypatch.setattr(machine_code, "_digest", lambda: "second")
+    assert written(10).outer(1.0) == 22.0
+    assert (tmp_path / "cache" / "machine-code" / "second").is_dir()
+    assert numba.config.CACHE_DIR == ""
+
+
+def test_a_given_folder_is_used_and_left_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Callable[[int], ModuleType]
+) -> None:
+    given = str(tmp_path / "given")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", given)
+    module = written(1)
+    assert given == numba.config.CACHE_DIR
+    path = Path(module.outer.stats.cache_path)
+    assert path.is_relative_to(Path(given) / machine_code._digest())
+    assert module.outer(1.0) == 4.0
+    assert given == numba.config.CACHE_DIR
+
+
+@pytest.mark.parametrize("error", [OSError, RuntimeError, ValueError])
+def test_the_folder_is_left_as_it_was_after_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def refuse(**options: Any) -> Callable[[Any], Any]:
+        if options.pop("cache", False):
+            raise error("no")
+        return lambda function: ("not kept", function)
+
+    monkeypatch.setattr(numba, "njit", refuse)
+    if error is ValueError:
+        with pytest.raises(ValueError, match="no"):
+            machine_code.compiled(digest)
+    else:
+        made: Any = machine_code.compiled(digest)
+        assert made == ("not kept", digest)
+    assert str(tmp_path) == numba.config.CACHE_DIR
+
+
+@pytest.mark.usefixtures("unset")
+def test_without_a_place_to_write_nothing_is_kept_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Callable[[int], ModuleType]
+) -> None:
+    # A file where the folder should be: not even root can write below it.
+    (tmp_path / "cache").write_text("in the way")
+    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path / "cache")
+    module = written(1)
+    assert module.outer(1.0) == 4.0
+    # Nor beside the sources, where no digest tells old code from new.
+    assert not list((tmp_path / "sources").rglob("*.nb?"))
+    assert module.outer.stats.cache_path is None
+    # The caller's own file is as it was, yet it must not call what the other file was.
+    assert written(10).outer(1.0) == 22.0
+    assert numba.config.CACHE_DIR == ""
