@@ -76,8 +76,8 @@ class Problem:
     maps : tuple of Map
         The first from the axes' columns, the last to the deciding sums.
     activations : tuple of (str, float)
-        Between them: "relu", "leaky_relu" (with "linear" as slope 1), "sigmoid", "tanh"; the slope
-        below 0.
+        Between them: "leaky_relu", "sigmoid" or "tanh", and the slope below 0; a ReLU is leaky with
+        slope 0, a linear unit with slope 1.
     activation_errors : tuple of float
         Absolute error of a sigmoid or tanh; relative error of a leaky unit below 0.
     offsets, offset_noise : numpy.ndarray, shape (persons, units of the first layer)
@@ -208,13 +208,13 @@ def _extra(layer: DenseLayer, largest: Floats, precision: str) -> Floats:
     return np.asarray(lost + layer.absolute_error)
 
 
-def _activation(layer: object) -> tuple[str, float]:
-    kind = str(getattr(layer, "activation"))  # noqa: B009
-    if kind == "linear":
+def _activation(layer: DenseLayer) -> tuple[str, float]:
+    """Give the activation as "leaky_relu" with a slope below 0, "sigmoid" or "tanh"."""
+    if layer.activation == "linear":
         return "leaky_relu", 1.0
-    if kind == "relu":
+    if layer.activation == "relu":
         return "leaky_relu", 0.0
-    return kind, float(getattr(layer, "negative_slope"))  # noqa: B009
+    return layer.activation, layer.negative_slope
 
 
 def _first_layer(
