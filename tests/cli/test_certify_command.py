@@ -193,3 +193,13 @@ def test_a_saved_certification_is_rendered_again(testsgd: Run, lender: Path, fol
 def test_the_ranges_of_an_nnet_file_are_its_domain(testsgd: Run, lender: Path) -> None:
     finished = testsgd("certify", lender.name, "--protected", "2", "--out", "here")
     assert finished.code == 0, finished
+
+
+def test_without_numba_it_is_named(
+    testsgd: Run, lender: Path, search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("certify", lender.name, "--domain", "ranges.toml")
+    monkeypatch.setattr("testsgd.cli.certify.find_spec", lambda name: None)
+    assert "pip install 'testsgd[numba]'" in testsgd(*arguments).out
+    monkeypatch.setattr("testsgd.cli.certify.find_spec", lambda name: object())
+    assert "numba" not in testsgd(*arguments).out
