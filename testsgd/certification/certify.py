@@ -11,13 +11,12 @@ import numpy as np
 
 from testsgd.certification.clock import Clock
 from testsgd.certification.domain import Domain, check_domain
+from testsgd.certification.evidence import clearest, counterexamples_of, remainder_of
 from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import (
     Certification,
     CertificationParameters,
-    Counterexample,
     Moment,
-    Remainder,
     Shares,
     Stopped,
 )
@@ -25,10 +24,8 @@ from testsgd.certification.proving import Problem, Prover, build_problem
 from testsgd.certification.search import (
     Answers,
     BestFirst,
-    Draws,
     ask,
     draw_open,
-    draw_points,
     enumerate_people,
     fingerprint,
     is_small,
@@ -37,7 +34,6 @@ from testsgd.certification.search import (
     regions_of_search,
     write_checkpoint,
 )
-from testsgd.scoring import clopper_pearson
 
 Progress = Callable[[Moment], None]
 
@@ -130,7 +126,7 @@ def _everybody(
         falsified = 1.0
     shares = Shares(1.0 - falsified, falsified, 0.0)
     chosen = np.flatnonzero(unfair & (everybody.weights > 0))
-    examples = _clearest(
+    examples = clearest(
         network,
         everybody.points[chosen],
         Answers(everybody.answers.decisions[chosen], everybody.answers.sums[chosen]),
@@ -218,14 +214,14 @@ def _boxes(
             open_boxes=int((search.boxes["undecided"] > 0).sum()),
             seconds=seconds,
             moments=tuple(run.moments),
-            remainder=_remainder(
+            remainder=remainder_of(
                 answers,
                 draws,
                 shares,
                 search.unfair,
                 parameters.confidence,
             ),
-            counterexamples=_counterexamples(
+            counterexamples=counterexamples_of(
                 network,
                 domain,
                 search,
@@ -285,83 +281,3 @@ def _remember(moments: list[Moment], moment: Moment) -> None:
     moments.append(moment)
     if len(moments) > _MOMENTS:
         del moments[1:-1:2]
-
-
-def _remainder(
-    answers: Answers, draws: Draws, shares: Shares, closed: float, confidence: float
-) -> Remainder | None:
-    """Turn draws into intervals."""
-    inside = ~draws.falsified
-    samples = int(inside.sum())
-    if samples == 0:
-        return None
-    unfair = int(answers.unfair[inside].sum())
-    low, high = clopper_pearson(unfair, samples, 1.0 - confidence)
-    # All draws, certified ones included, are from boxes whose share of the domain is known.
-    everybody = int(answers.unfair.sum())
-    least, most = clopper_pearson(everybody, draws.tries, 1.0 - confidence)
-    ends = shares.falsified, shares.falsified + shares.undecided
-    return Remainder(
-        samples=samples,
-        unfair=unfair,
-        low=float(low),
-        high=float(high),
-        domain_low=float(np.clip(closed + draws.measure * float(least), *ends)),
-        domain_high=float(np.clip(closed + draws.measure * float(most), *ends)),
-    )
-
-
-def _counterexamples(
-    network: FeedForward,
-    domain: Domain,
-    search: BestFirst,
-    points: np.typing.NDArray[np.float64],
-    falsified: np.typing.NDArray[np.bool_],
-    answers: Answers,
-    parameters: CertificationParameters,
-    generator: np.random.Generator,
-) -> tuple[Counterexample, ...]:
-    """Choose people who are treated unfairly, proved ones first."""
-    if search.examples and parameters.counterexamples:
-        lo, hi = (np.array(side) for side in zip(*search.examples, strict=True))
-        more = draw_points(search.axes, lo, hi, generator)
-        asked = ask(network, domain, more)
-        points = np.concatenate([more, points])
-        falsified = np.concatenate([np.ones(len(more), dtype=bool), falsified])
-        answers = Answers(
-            np.concatenate([asked.decisions, answers.decisions]),
-            np.concatenate([asked.sums, answers.sums]),
-        )
-    chosen = np.flatnonzero(answers.unfair)
-    return _clearest(
-        network,
-        points[chosen],
-        Answers(answers.decisions[chosen], answers.sums[chosen]),
-        falsified[chosen],
-        parameters.counterexamples,
-    )
-
-
-def _clearest(
-    network: FeedForward,
-    points: np.typing.NDArray[np.float64],
-    answers: Answers,
-    proved: np.typing.NDArray[np.bool_],
-    count: int,
-) -> tuple[Counterexample, ...]:
-    """Give the counterexamples that are farthest from the turning point, proved ones first."""
-    if network.decision.kind == "threshold":
-        margin = np.abs(answers.sums[..., 0] - network.decision.turning_sum).min(axis=1)
-    else:
-        ordered = np.sort(answers.sums, axis=2)
-        margin = (ordered[..., -1] - ordered[..., -2]).min(axis=1)
-    order = np.lexsort((-margin, ~proved))[:count]
-    return tuple(
-        Counterexample(
-            values=tuple(float(value) for value in points[place]),
-            decisions=tuple(int(decision) for decision in answers.decisions[place]),
-            sums=tuple(tuple(float(x) for x in row) for row in answers.sums[place]),
-            proved=bool(proved[place]),
-        )
-        for place in order
-    )

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testsgd.certification.domain import CategoryInput, Domain
+from testsgd.certification.domain import Domain
 from testsgd.certification.network import (
     CategoryColumns,
     DenseLayer,
@@ -27,14 +27,13 @@ from testsgd.certification.network import (
     NumberColumns,
 )
 from testsgd.certification.proving.axes import Axes, Floats, lay_out
-from testsgd.errors import ModelError
+from testsgd.certification.proving.magnitudes import check_range, check_slopes, largest_inputs
 
 # Products of two errors, each far below 0.001, are covered by one per cent more.
 _MORE = 1.01
 # Numbers this small may be taken for 0, once for each term of a sum.
 _VANISHING = {"float32": 2.0**-125, "float64": 2.0**-1021}
 _UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
-_LARGEST = {"float32": 1e37, "float64": 1e300}
 # Of sigmoid and tanh as libraries compute them: far more units in the last place than they promise.
 _ACTIVATION_UNITS = 16
 
@@ -137,9 +136,9 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
     ModelError
         If the sums may leave the range of the model's arithmetic, or a slope is not within 0 and 1.
     """
-    _check_slopes(network)
-    largest = _largest(network, domain)
-    _check_range(network, largest)
+    check_slopes(network)
+    largest = largest_inputs(network, domain)
+    check_range(network, largest)
     axes = lay_out(domain)
     units = sum(layer.weights.shape[1] for layer in network.layers)
     guard = 4 * (4 * (units + axes.width + network.width) + 64) * 2.0**-53
@@ -301,58 +300,3 @@ def _compare_first(
         offsets[:, one] - offsets[:, two],
         noise[:, one] + noise[:, two],
     )
-
-
-def _check_slopes(network: FeedForward) -> None:
-    """Raise a ModelError if an activation is not convex and rising, as the lines assume."""
-    for place, layer in enumerate(network.layers):
-        if not 0 <= layer.negative_slope <= 1:
-            raise ModelError(
-                f"the slope {layer.negative_slope} of layer {place + 1} is not between 0 and 1",
-                where="model",
-                remedy="certify a network with ReLU or leaky ReLU units",
-            )
-
-
-def _largest(network: FeedForward, domain: Domain) -> list[Floats]:
-    """Bound the absolute inputs of each layer, and last the absolute sums that decide."""
-    columns = []
-    for given, wanted in zip(network.inputs, domain.inputs, strict=True):
-        own = given.columns
-        if isinstance(own, CategoryColumns):
-            columns.append(np.abs(own.table).max(axis=0) + np.max(own.absolute_error))
-        else:
-            assert not isinstance(wanted, CategoryInput)
-            end = float(max(abs(wanted.low), abs(wanted.high)))
-            scaled = np.abs(own.multiplier) * end + np.abs(own.constant)
-            columns.append(scaled + own.absolute_error)
-    reach = [np.concatenate(columns)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        for layer in network.layers:
-            sums = reach[-1] @ np.abs(layer.weights) + np.abs(layer.bias)
-            if layer.activation in ("sigmoid", "tanh"):
-                # The sums themselves may be too large, too.
-                sums = np.where(sums < _LARGEST[network.precision], 1.0, np.inf)
-            reach.append(sums)
-    return reach
-
-
-def _check_range(network: FeedForward, largest: list[Floats]) -> None:
-    """Raise a ModelError if a sum, or a coefficient of the bounds, may overflow."""
-    most = max(float(reach.max(initial=0.0)) for reach in largest)
-    if not most < _LARGEST[network.precision]:
-        raise ModelError(
-            f"sums of the network may grow to {most:.1e}, beyond what {network.precision} holds",
-            where="model",
-            remedy="scale its inputs, or certify a smaller domain",
-        )
-    growth = np.ones(network.outputs)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for layer in reversed(network.layers):
-            growth = np.abs(layer.weights) @ np.maximum(growth, 1.0)
-            if not growth.max(initial=0.0) < _LARGEST["float64"]:
-                raise ModelError(
-                    "the weights of the network's layers are too large to be multiplied",
-                    where="model",
-                    remedy="scale them",
-                )
