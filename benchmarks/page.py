@@ -168,7 +168,8 @@ def render(run: Callable[[str], Rows]) -> str:
         "the whole call stands beside it. Shares are percents of the domain: proved fair, proved "
         "unfair, and the rest. Median of three runs by the undecided share. The program stops at "
         "a depth, so more time would not change its shares. Targets: at least as much proved on "
-        "all networks, undecided at most a third on 12 of the 17.",
+        "all networks, undecided at most a third on 12 of the 17. The command is `FAIRIFY=folder "
+        "FAIRQUANT=path/to/network_test python -m benchmarks --only certification-anchor`.",
         _table(AT_ITS_TIME, run("certification-anchor")),
         "## Certification: 10 and 60 seconds",
         "One run of 60 seconds each, on two processors, and what it had proved after 10. The "
