@@ -13,7 +13,6 @@ from typing import Any
 
 import certifiable_networks
 import numpy as np
-import pytest
 
 # A file appears as soon as the search has something to show.
 PROGRAM = """
@@ -82,8 +81,16 @@ def test_the_result_so_far_is_written(tmp_path: Path) -> None:
     assert "interrupted" in finished.stdout
 
 
-@pytest.mark.parametrize(("option", "code"), [("--min-certified", 3), ("--max-unfair", 0)])
-def test_the_exit_code_is_that_of_the_policy(tmp_path: Path, option: str, code: int) -> None:
-    finished = interrupted(tmp_path, option, "1")
+def test_the_exit_code_is_that_of_the_policy(tmp_path: Path) -> None:
+    finished = interrupted(tmp_path, "--min-certified", "1")
+    found = proved(tmp_path)
+    # Whether anything is proved unfair by then, so that all cannot be fair, is a matter of time.
+    code = 1 if found["proved"]["falsified"] > 0 else 3
     assert (finished.returncode, finished.stderr) == (code, "")
-    assert proved(tmp_path)["verdict"]["exit_code"] == code
+    assert found["verdict"]["exit_code"] == code
+
+
+def test_a_policy_that_is_kept(tmp_path: Path) -> None:
+    finished = interrupted(tmp_path, "--max-unfair", "1")
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert proved(tmp_path)["verdict"]["exit_code"] == 0
