@@ -44,6 +44,14 @@ def test_a_policy_passes_and_fails_only_if_every_possible_truth_agrees(
     assert summary.verdict.exit_code == code
 
 
+def test_nothing_fails_because_the_shares_were_rounded() -> None:
+    # Together these are 1 - 2e-16, and nothing is proved unfair.
+    shares = Shares(0.3, 0.0, 0.7 - 2e-16)
+    assert shares.certified + shares.undecided < 1
+    summary = summarise_certification(bounded(shares=shares), min_certified=1.0)
+    assert summary.verdict.exit_code == 3
+
+
 def test_without_a_policy_the_exit_code_is_0() -> None:
     verdict = summarise_certification(bounded(shares=Shares(0.0, 1.0, 0.0))).verdict
     assert (verdict.status, verdict.exit_code, verdict.rules) == ("reported", 0, [])

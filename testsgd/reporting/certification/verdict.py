@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from testsgd.errors import ParameterError
 from testsgd.reporting.certification.figures import (
     ProvedTexts,
@@ -179,7 +181,10 @@ def _policy(
 ) -> list[PolicyRule]:
     rules = []
     if settings.max_unfair is not None:
-        limit, most = settings.max_unfair, exactly(proved.falsified) + exactly(proved.undecided)
+        limit, most = (
+            settings.max_unfair,
+            _most(proved.falsified, proved.certified, proved.undecided),
+        )
         least = lower_beside(proved.falsified, limit, digits)
         highest = upper_beside(most, limit, digits)
         rule = f"Policy, at most {share(limit)} unfair"
@@ -195,7 +200,10 @@ def _policy(
             )
         rules.append(_rule("max_unfair", limit, outcome, said))
     if settings.min_certified is not None:
-        limit, most = settings.min_certified, exactly(proved.certified) + exactly(proved.undecided)
+        limit, most = (
+            settings.min_certified,
+            _most(proved.certified, proved.falsified, proved.undecided),
+        )
         least = lower_beside(proved.certified, limit, digits)
         highest = upper_beside(most, limit, digits)
         rule = f"Policy, at least {share(limit)} proved fair"
@@ -211,6 +219,15 @@ def _policy(
             )
         rules.append(_rule("min_certified", limit, outcome, said))
     return rules
+
+
+def _most(share: float, other: float, undecided: float) -> Decimal:
+    """Give the most that a share can be: all but what is proved of the other.
+
+    Not its sum with the undecided share, which was rounded when it was made: a sum of 1 - 1e-16
+    must not say that not everybody can be fair.
+    """
+    return 1 - exactly(other) if undecided else exactly(share)
 
 
 def _rule(name: str, limit: float, outcome: str, sentence: str) -> PolicyRule:
