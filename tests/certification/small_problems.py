@@ -190,4 +190,4 @@ def _layers(draw: st.DrawFn, inputs: int, units: int, function: str, slope: floa
         )
         return array
 
-    return DenseLayer(drawn(inputs, units), drawn(units), function, slope)  # type: ignore[arg-type]
+    return DenseLayer(drawn(inputs, units), drawn(units), function, slope)  # type: ignore[arg-type]  # a drawn name

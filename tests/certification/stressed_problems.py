@@ -62,7 +62,7 @@ def rarely_bent(persons: int, seed: int) -> Given:
         function = "linear" if units == 1 else "relu"
         layers.append(
             DenseLayer(weights, np.array(bias).astype(np.float32).astype(float), function)
-        )  # type: ignore[arg-type]
+        )  # type: ignore[arg-type]  # a drawn name
         current = np.maximum(sums + layers[-1].bias, 0.0)
     number = NumberColumns(np.ones(1), np.zeros(1))
     network = FeedForward(

@@ -53,8 +53,8 @@ def test_no_limits_and_no_samples_are_allowed() -> None:
 
 def outcome(shares: Shares, remainder: Remainder | None) -> Certification:
     return Certification(
-        network=None,  # type: ignore[arg-type]
-        domain=None,  # type: ignore[arg-type]
+        network=None,  # type: ignore[arg-type]  # not looked at
+        domain=None,  # type: ignore[arg-type]  # not looked at
         parameters=CertificationParameters(),
         shares=shares,
         stopped="time",

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from testsgd.certification import CertificationParameters, certify_network
-from testsgd.certification.domain import Domain, find_domain
+from testsgd.certification.domain import Domain, IntegerInput, find_domain
 from testsgd.certification.network import FeedForward, find_network
 from testsgd.certification.proving import Prover, build_problem, counted_points
 from testsgd.certification.search import BestFirst, draw_points
@@ -153,8 +153,10 @@ def test_counterexamples_are_in_the_domain_and_differ(name: str) -> None:
     outcome = certify_network(network, domain, parameters)
     assert outcome.counterexamples
     people = np.array([example.values for example in outcome.counterexamples])
-    lows = np.array([getattr(item, "low") for item in domain.free])  # noqa: B009
-    highs = np.array([getattr(item, "high") for item in domain.free])  # noqa: B009
+    numbers = [item for item in domain.free if isinstance(item, IntegerInput)]
+    assert len(numbers) == len(domain.free)
+    lows = np.array([item.low for item in numbers])
+    highs = np.array([item.high for item in numbers])
     assert np.all((people >= lows) & (people <= highs))
     assert np.array_equal(people, np.rint(people))
     answers = _decisions(name, domain, people)

@@ -80,13 +80,13 @@ def _changed(network: FeedForward, domain: Domain) -> dict[str, tuple[FeedForwar
     weights = layer.weights.copy()
     weights[0, 0] = np.nextafter(weights[0, 0], 9)
     own = network.inputs[0]
-    scaled = replace(own, columns=replace(own.columns, multiplier=np.array([1 + 1e-12])))  # type: ignore[call-arg]
+    scaled = replace(own, columns=replace(own.columns, multiplier=np.array([1 + 1e-12])))  # type: ignore[call-arg]  # a union of columns
     decision = replace(network.decision, tolerance=1e-9)
     marginal = domain.marginals["a"]
     cumulative = marginal.cumulative.copy()
     cumulative[1] += 1e-12
     moved = replace(marginal, cumulative=cumulative)
-    other = replace(domain.inputs[0], high=11 + 1)  # type: ignore[call-arg]
+    other = replace(domain.inputs[0], high=11 + 1)  # type: ignore[call-arg]  # a union of inputs
     return {
         "weight": (replace(network, layers=(replace(layer, weights=weights), *network.layers[1:])),
                    domain),
@@ -169,7 +169,7 @@ def test_a_folder_is_no_checkpoint(tmp_path: Path) -> None:
 def test_ctrl_c_gives_the_result_so_far() -> None:
     network, domain = searched(1)
     inputs = tuple(
-        IntegerInput(item.name, item.low, 10**6) if item.name in "ab" else item  # type: ignore[union-attr]
+        IntegerInput(item.name, item.low, 10**6) if item.name in "ab" else item  # type: ignore[union-attr]  # a and b are numbers
         for item in domain.inputs
     )
 

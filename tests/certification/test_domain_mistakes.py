@@ -180,4 +180,4 @@ def test_domains_made_in_python_are_checked_too() -> None:
     with pytest.raises(SpecificationError, match="the name of an input is ''"):
         RealInput("", 0.0, 1.0)
     with pytest.raises(SpecificationError, match="'ab'"):
-        CategoryInput("race", "ab")  # type: ignore[arg-type]
+        CategoryInput("race", "ab")  # type: ignore[arg-type]  # the mistake

@@ -148,7 +148,7 @@ def _wider(seed: int) -> tuple[FeedForward, Domain]:
         centre = 2.5 if not layers else 1.5
         bias = -weights.sum(axis=0) * centre + generator.normal(size=units) * 2
         kind = "linear" if units == 1 else "relu"
-        layers.append(DenseLayer(weights, bias.astype(np.float32).astype(float), kind))  # type: ignore[arg-type]
+        layers.append(DenseLayer(weights, bias.astype(np.float32).astype(float), kind))  # type: ignore[arg-type]  # a drawn name
         width = units
     number = NumberColumns(np.ones(1), np.zeros(1))
     network = FeedForward(

@@ -156,7 +156,7 @@ def test_layers_that_are_no_chain_are_refused(keras: Any) -> None:
 
 
 def test_layers_of_the_users_own_are_refused(keras: Any) -> None:
-    class Dense(keras.layers.Dense):  # type: ignore[misc, name-defined]
+    class Dense(keras.layers.Dense):  # type: ignore[misc, name-defined]  # no types in Keras
         def call(self, inputs: Any) -> Any:
             return -super().call(inputs)
 

@@ -15,7 +15,7 @@ import pytest
 numba = pytest.importorskip("numba")
 pytestmark = pytest.mark.numba
 
-from testsgd.certification.proving import machine_code  # noqa: E402
+from testsgd.certification.proving import machine_code  # noqa: E402 - it imports numba
 
 _CALLEE = """
 from testsgd.certification.proving.machine_code import compiled

@@ -172,7 +172,7 @@ def test_a_skops_file_is_read(tmp_path: Path) -> None:
     assert len(network.file_sha256 or "") == 64
 
 
-class _Own(LogisticRegression):  # type: ignore[misc]
+class _Own(LogisticRegression):  # type: ignore[misc]  # no types in scikit-learn
     pass
 
 

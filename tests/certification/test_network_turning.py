@@ -38,7 +38,7 @@ def _neighbourhood(decision: Decision, dtype: str) -> Any:
 @pytest.mark.parametrize("threshold", [0.5, 0.3, 0.9, 0.01, 1e-5, 0.9999])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_outside_of_the_tolerance_rounding_decides_nothing(threshold: float, dtype: str) -> None:
-    decision = sigmoid_decision(threshold, LABELS, dtype)  # type: ignore[arg-type]
+    decision = sigmoid_decision(threshold, LABELS, dtype)  # type: ignore[arg-type]  # a parameter
     sums = _neighbourhood(decision, dtype)
     exact = sums.astype(np.float64) > decision.turning_sum
     for scores in (logistic(sums), expit(sums)):
@@ -49,7 +49,7 @@ def test_outside_of_the_tolerance_rounding_decides_nothing(threshold: float, dty
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_inside_of_it_rounding_does_decide(dtype: str) -> None:
-    decision = sigmoid_decision(0.5, LABELS, dtype)  # type: ignore[arg-type]
+    decision = sigmoid_decision(0.5, LABELS, dtype)  # type: ignore[arg-type]  # a parameter
     above = np.asarray(decision.tolerance / 1000, dtype=dtype)
     assert above > 0
     assert not logistic(above) > 0.5
@@ -84,7 +84,7 @@ def test_a_plain_sum_is_off_by_the_rounding_of_the_threshold_only() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sums_further_apart_than_the_tolerance_keep_their_order(dtype: str) -> None:
-    decision = softmax_decision(("a", "b", "c"), dtype)  # type: ignore[arg-type]
+    decision = softmax_decision(("a", "b", "c"), dtype)  # type: ignore[arg-type]  # a parameter
     rng = np.random.default_rng(0)
     tops = rng.normal(size=200_000) * rng.choice([0.1, 1, 50], 200_000)
     apart = decision.tolerance * rng.uniform(1, 4, 200_000)
@@ -94,7 +94,7 @@ def test_sums_further_apart_than_the_tolerance_keep_their_order(dtype: str) -> N
     assert clear.mean() > 0.2
     exact = np.argmax(sums, axis=1)
     assert (np.argmax(softmax(sums, axis=1), axis=1)[clear] == exact[clear]).all()
-    network = FeedForward("", "", (), (), decision, dtype)  # type: ignore[arg-type]
+    network = FeedForward("", "", (), (), decision, dtype)  # type: ignore[arg-type]  # a parameter
     assert (network.decide(sums)[clear] == exact[clear]).all()
 
 

@@ -26,7 +26,7 @@ _LINEAR_PIECES = ("relu", "leaky_relu")
 
 
 def _certified(network: FeedForward, domain: Domain, **settings: float | None) -> Certification:
-    parameters = CertificationParameters(**{"time": None, "samples": 0, **settings})  # type: ignore[arg-type]
+    parameters = CertificationParameters(**{"time": None, "samples": 0, **settings})  # type: ignore[arg-type]  # settings of all types
     return certify_network(network, domain, parameters)
 
 
