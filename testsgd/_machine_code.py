@@ -1,0 +1,81 @@
+"""The decorator that turns functions into machine code, and where that code is kept.
+
+numba keeps machine code on disk and makes it anew when the function's own file has changed, but not
+when a function that it calls has changed in another file. So the code of a package's modules is
+kept in a folder that is named by the digest of their sources: nothing is ever computed by an older
+version of what is written there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, TypeVar, cast
+
+import numba
+
+from testsgd.data import cache_folder
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be taken in any order; nothing else is loosened.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract", "nsz"},
+}
+
+
+def compiler(package: Path) -> Callable[[F], F]:
+    """Give the decorator for the modules of one package.
+
+    Parameters
+    ----------
+    package : pathlib.Path
+        The folder of the modules: a function calls compiled functions of this folder only.
+
+    Returns
+    -------
+    callable
+        Compiles a function when it is first called, and keeps the machine code on disk.
+    """
+
+    def compiled(function: F) -> F:
+        config: Any = numba.config
+        given = config.CACHE_DIR
+        folder = Path(given or cache_folder() / "machine-code") / _digest(package)
+        if not _is_writable(folder):  # it is compiled in every process
+            return cast(F, numba.njit(**_OPTIONS)(function))
+        # numba chooses the folder while a function is decorated.
+        config.CACHE_DIR = str(folder)
+        try:
+            return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
+        except (OSError, RuntimeError):  # it does not like the folder
+            return cast(F, numba.njit(**_OPTIONS)(function))
+        finally:
+            config.CACHE_DIR = given
+
+    return compiled
+
+
+def _is_writable(folder: Path) -> bool:
+    """Say whether code can be kept in a folder; numba would take another one, without a digest."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@cache
+def _digest(package: Path) -> str:
+    """Digest the sources of all that is compiled."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(package.glob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]

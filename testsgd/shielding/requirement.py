@@ -1,0 +1,169 @@
+"""What must hold of the counters at the end of a horizon, decided in whole numbers.
+
+Requirements are small and are put together: a welfare bound that is only due if enough people of
+each group came is ``Provided(Balanced(10), WelfareWithin(low, high))``, and a bound on the bias of
+a whole history is ``After(past, ..., BiasAtMost(...))``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.shielding.fairness import Counts, EmptyGroup, Measure, bias_at_most, whole_numbers
+
+
+class Requirement(Protocol):
+    """Says of many final counters whether they will do."""
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Say which rows will do; both arrays have shape (n, groups)."""
+        ...
+
+
+@dataclass(frozen=True)
+class BiasAtMost:
+    """The bias is at most a threshold.
+
+    Attributes
+    ----------
+    threshold : fractions.Fraction
+    measure, empty_group : str
+        As for :func:`testsgd.shielding.fairness.bias`.
+    """
+
+    threshold: Fraction
+    measure: Measure = "difference"
+    empty_group: EmptyGroup = "vacuous"
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Say which rows will do."""
+        return bias_at_most(
+            numerators,
+            denominators,
+            self.threshold,
+            measure=self.measure,
+            empty_group=self.empty_group,
+        )
+
+
+@dataclass(frozen=True)
+class WelfareWithin:
+    """The rate of every group of which somebody came lies between two bounds.
+
+    Attributes
+    ----------
+    low, high : fractions.Fraction
+    """
+
+    low: Fraction
+    high: Fraction
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Say which rows will do."""
+        tops, bottoms = whole_numbers(numerators, denominators, self.low, self.high)
+        above = tops * self.low.denominator >= self.low.numerator * bottoms
+        below = tops * self.high.denominator <= self.high.numerator * bottoms
+        kept = (above & below) | (bottoms == 0)
+        return np.asarray(kept.astype(bool).all(axis=1))
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """Of every group at least so many have come.
+
+    Attributes
+    ----------
+    least : int
+    """
+
+    least: int
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Say which rows will do."""
+        return np.asarray((denominators >= self.least).all(axis=1))
+
+
+@dataclass(frozen=True)
+class SmallSteps:
+    """So many have come that one decision more or less moves the rates little enough.
+
+    Two groups' rates can be steered to within a threshold if one over the people of each group,
+    added up, is at most the threshold plus the bias so far (Assumption 2 of the paper on fairness
+    shields). Of more than two groups it is required of each pair, with the bias of that pair taken
+    off instead: rates of a third group may have to move either way.
+
+    Attributes
+    ----------
+    threshold : fractions.Fraction
+    past_numerators, past_denominators : tuple of int
+        The history's counters, one of each a group.
+    """
+
+    threshold: Fraction
+    past_numerators: tuple[int, ...]
+    past_denominators: tuple[int, ...]
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Say which rows, of the new period's counters, will do."""
+        people = denominators + np.array(self.past_denominators, dtype=np.int64)
+        kept = np.ones(len(people), dtype=bool)
+        groups = people.shape[1]
+        for one, other in combinations(range(groups), 2):
+            apart = abs(self._rate(one) - self._rate(other))
+            room = self.threshold + apart if groups == 2 else self.threshold - apart
+            first, second = whole_numbers(people[:, [one]], people[:, [other]], room)
+            both = (first * second)[:, 0]
+            steps = (first + second)[:, 0] * room.denominator <= room.numerator * both
+            kept &= (steps & (both > 0)).astype(bool)
+        return kept
+
+    def _rate(self, group: int) -> Fraction:
+        people = self.past_denominators[group]
+        return Fraction(self.past_numerators[group], people) if people else Fraction(0)
+
+
+@dataclass(frozen=True)
+class Provided:
+    """A requirement that is only due where an assumption holds.
+
+    Attributes
+    ----------
+    assumption, requirement : Requirement
+    """
+
+    assumption: Requirement
+    requirement: Requirement
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Say which rows will do."""
+        due = self.assumption.holds(numerators, denominators)
+        return ~due | self.requirement.holds(numerators, denominators)
+
+
+@dataclass(frozen=True)
+class After:
+    """A requirement on a history and what comes now, together.
+
+    Attributes
+    ----------
+    past_numerators, past_denominators : tuple of int
+        The history's counters, one of each a group.
+    requirement : Requirement
+    """
+
+    past_numerators: tuple[int, ...]
+    past_denominators: tuple[int, ...]
+    requirement: Requirement
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Say which rows, of the counters of what comes now, will do."""
+        return self.requirement.holds(
+            numerators + np.array(self.past_numerators, dtype=np.int64),
+            denominators + np.array(self.past_denominators, dtype=np.int64),
+        )

@@ -1,0 +1,273 @@
+"""Backward induction over the values of counters: the cheapest decisions that keep a requirement.
+
+Equations 3 and 4 of the paper on fairness shields, over counters (its Theorem 1). The value of a
+state is the least expected cost from there on. After the last event it is 0 if the requirement
+holds and infinite if not. Before, it is the expectation over the inputs of the cheaper of keeping
+and changing the recommendation. It is infinite if there is a group for which both decisions lead to
+infinite values, however unlikely somebody of that group is, so a finite value is a guarantee for
+all sequences of inputs. Only finite and infinite decide about that, and both are exact.
+
+Where labels count, a decision is followed by its label: the value of a decision is the expectation
+over the label, and infinite if either label leads to an infinite value. So there is no need to keep
+the decisions whose label is not known yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.shielding.solving.lattice import CounterLattice
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger[Any]]
+
+# Stands for an infinite cost: products with 0 are 0, and it is far above all costs.
+NEVER = 1e100
+# Costs nearer than this part of the largest one are the same: sums of them are rounded.
+_TIE = 1e-11
+# Layers smaller than this are not shared among threads.
+_WORTH_SHARING = 1 << 18
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """How inputs, decisions and labels move the counters, and what is expected of them.
+
+    Attributes
+    ----------
+    moves : numpy.ndarray of int, shape (groups, 2, 2)
+        Which counter a decision and its label add 1 to; the number of counters itself: none.
+    probabilities : numpy.ndarray, shape (groups, 2, costs)
+        Of inputs: group, recommendation and cost.
+    labels : numpy.ndarray, shape (groups, 2)
+        Probability of label 1 given group and recommendation; not used unless `labelled`.
+    costs : numpy.ndarray, shape (costs,), ascending
+    labelled : bool
+    """
+
+    moves: NDArray[np.int64]
+    probabilities: Floats
+    labels: Floats
+    costs: Floats
+    labelled: bool
+
+    @property
+    def bits(self) -> int:
+        """Bits that tell at how many costs a recommendation is changed."""
+        return len(self.costs).bit_length()
+
+    @property
+    def code_type(self) -> np.dtype[np.unsignedinteger[Any]]:
+        """Type of a state's code, 2 x groups numbers of `bits` bits each.
+
+        Raises
+        ------
+        ValueError
+            If no type is large enough.
+        """
+        needed = 2 * len(self.moves) * self.bits
+        for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
+            if needed <= np.dtype(kind).itemsize * 8:
+                return np.dtype(kind)
+        raise ValueError(f"{needed} bits a state")
+
+    @property
+    def tie(self) -> float:
+        """By how much changing must be cheaper than keeping."""
+        return float(_TIE * self.costs[-1])
+
+
+def induct(
+    lattice: CounterLattice,
+    transitions: Transitions,
+    final: Floats,
+    *,
+    compiled: bool | None = None,
+    jobs: int = 1,
+) -> Iterator[tuple[int, Floats, Codes]]:
+    """Go back from the last layer, a layer at a time.
+
+    Parameters
+    ----------
+    lattice : CounterLattice
+    transitions : Transitions
+    final : numpy.ndarray, shape (lattice.size(horizon),)
+        0 or NEVER, or other costs; overwritten.
+    compiled : bool, optional
+        Whether to use machine code; without an answer: if numba is installed.
+    jobs : int
+        Threads, with machine code.
+
+    Yields
+    ------
+    step, values, codes
+        Of the states at times horizon - 1 to 0. Both arrays are used again after the next step but
+        one, so they are copied by whoever keeps them.
+    """
+    if compiled is None:
+        compiled = find_spec("numba") is not None
+    codes = np.zeros(lattice.size(lattice.horizon - 1), dtype=transitions.code_type)
+    after, before = final, np.empty(lattice.size(lattice.horizon - 1))
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        for step in range(lattice.horizon - 1, -1, -1):
+            size = lattice.size(step)
+            arguments = (lattice, transitions, step, after, before[:size], codes[:size])
+            if compiled:
+                _step_in_machine_code(*arguments, pool=pool, jobs=jobs)
+            else:
+                step_back(*arguments)
+            yield step, before[:size], codes[:size]
+            after, before = before, after
+
+
+def step_back(
+    lattice: CounterLattice,
+    transitions: Transitions,
+    step: int,
+    after: Floats,
+    before: Floats,
+    codes: Codes,
+) -> None:
+    """Fill the layer `step` from the next one, with numpy.
+
+    Parameters
+    ----------
+    lattice : CounterLattice
+    transitions : Transitions
+    step : int
+    after : numpy.ndarray
+        Values of the layer ``step + 1``.
+    before, codes : numpy.ndarray, shape (lattice.size(step),)
+        Filled: values, and at how many of the costs, cheapest first, each recommendation is
+        changed; of group g and recommendation r from bit ``(2 g + r) * bits`` on.
+    """
+    for total in range(step + 1):
+        here = _class_slice(lattice, step, total)
+        value, code = _values_of_class(lattice, transitions, step, total, after)
+        before[here] = value.ravel()
+        codes[here] = code.ravel()
+
+
+def _class_slice(lattice: CounterLattice, step: int, total: int) -> slice:
+    bases = lattice.bases(step)
+    return slice(int(bases[total]), int(bases[total + 1]))
+
+
+def _values_of_class(
+    lattice: CounterLattice, transitions: Transitions, step: int, total: int, after: Floats
+) -> tuple[Floats, Codes]:
+    """Values and codes of all rows with one sum, shape (rows, length) each."""
+    where = arrivals(lattice, step, total, after)
+    count = len(transitions.costs)
+    shape = (int(lattice.rows[total]), step - total + 1)
+    value, bad = np.zeros(shape), np.zeros(shape)
+    code = np.zeros(shape, dtype=transitions.code_type)
+    for group, moves in enumerate(transitions.moves):
+        for recommendation in (0, 1):
+            part = transitions.labels[group, recommendation]
+            outcomes = []
+            for decision in (0, 1):
+                outcome = where(int(moves[decision, 1]))
+                if transitions.labelled:
+                    other = where(int(moves[decision, 0]))
+                    never = np.maximum(outcome, other) >= NEVER
+                    outcome = np.where(never, NEVER, part * outcome + (1.0 - part) * other)
+                outcomes.append(outcome)
+            bad = np.maximum(bad, np.minimum(*outcomes))
+            keep, change = outcomes[recommendation], outcomes[1 - recommendation]
+            changes = np.zeros(shape, dtype=np.int64)
+            for place in range(count):
+                cost = transitions.costs[place]
+                changed = keep > change + (cost + transitions.tie)
+                weight = transitions.probabilities[group, recommendation, place]
+                value += weight * np.where(changed, change + cost, keep)
+                changes += changed
+            shift = (2 * group + recommendation) * transitions.bits
+            code |= (changes.astype(code.dtype) << code.dtype.type(shift)).astype(code.dtype)
+    return np.where(bad >= NEVER, NEVER, value), code
+
+
+def arrivals(
+    lattice: CounterLattice, step: int, total: int, after: Floats
+) -> Callable[[int], Floats]:
+    """Give a function from moves to the values where they lead, for all rows with one sum.
+
+    A move is the place of the counter that grows; the number of counters: none does.
+    """
+    length = step - total + 1
+    same = after[_class_slice(lattice, step + 1, total)].reshape(-1, length + 1)
+    above = after[_class_slice(lattice, step + 1, total + 1)].reshape(-1, length)
+    rows = lattice.next_rows[lattice.row_starts[total] : lattice.row_starts[total + 1]]
+
+    def where(move: int) -> Floats:
+        if move == lattice.dimensions:
+            return same[:, :-1]
+        if move == lattice.dimensions - 1:
+            return same[:, 1:]
+        return np.asarray(above[rows[:, move]])
+
+    return where
+
+
+def _step_in_machine_code(
+    lattice: CounterLattice,
+    transitions: Transitions,
+    step: int,
+    after: Floats,
+    before: Floats,
+    codes: Codes,
+    *,
+    pool: ThreadPoolExecutor,
+    jobs: int,
+) -> None:
+    from testsgd.shielding.solving.compiled_backward import step_rows
+
+    bases = lattice.bases(step)
+    work = partial(
+        step_rows,
+        step,
+        after,
+        before,
+        codes,
+        lattice.bases(step + 1),
+        bases,
+        lattice.row_starts,
+        lattice.next_rows,
+        transitions.moves,
+        transitions.probabilities,
+        transitions.labels,
+        transitions.costs,
+        transitions.labelled,
+        transitions.bits,
+        NEVER,
+        transitions.tie,
+    )
+    rows = int(lattice.row_starts[step + 1])
+    if jobs == 1 or len(before) < _WORTH_SHARING:
+        work(0, rows)
+        return
+    ends = _shared_rows(lattice, step, bases, jobs)
+    for done in [pool.submit(work, first, last) for first, last in pairwise(ends)]:
+        done.result()
+
+
+def _shared_rows(
+    lattice: CounterLattice, step: int, bases: NDArray[np.int64], jobs: int
+) -> list[int]:
+    """Cut the rows of a layer where equal parts of its states end."""
+    ends = [0]
+    for part in range(1, jobs):
+        goal = bases[-1] * part // jobs
+        total = int(np.searchsorted(bases, goal, side="right")) - 1
+        within = (goal - bases[total]) // (step - total + 1)
+        ends.append(int(lattice.row_starts[total] + within))
+    return [*ends, int(lattice.row_starts[step + 1])]

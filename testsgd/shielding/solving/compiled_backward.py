@@ -1,0 +1,211 @@
+"""One step of the backward induction in machine code, row by row.
+
+The same as :func:`testsgd.shielding.solving.backward.step_back`; see there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd._machine_code import compiler
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+compiled = compiler(Path(__file__).parent)
+
+
+@compiled
+def _expect(one: Floats, zero: Floats, part: float, never: float, out: Floats) -> None:
+    """Take the mean over the label; `never` if either label leads there."""
+    for k in range(len(out)):
+        mean = part * one[k] + (1.0 - part) * zero[k]
+        out[k] = never if max(one[k], zero[k]) >= never else mean
+
+
+@compiled
+def _add_input(
+    keep: Floats,
+    change: Floats,
+    weight: Floats,
+    costs: Floats,
+    tie: float,
+    shift: int,
+    value: Floats,
+    codes: NDArray[np.unsignedinteger],
+) -> None:
+    """Add what an input contributes, at all costs, and note at how many it is changed."""
+    for place in range(len(costs)):
+        cost = costs[place]
+        bar = cost + tie
+        part = weight[place]
+        one = 1 << shift
+        for k in range(len(value)):
+            changed = keep[k] > change[k] + bar
+            value[k] += part * (change[k] + cost if changed else keep[k])
+            codes[k] += one if changed else 0
+
+
+@compiled
+def _add_both_at_one_cost(
+    accept: Floats,
+    reject: Floats,
+    on_reject: float,
+    on_accept: float,
+    cost: float,
+    tie: float,
+    shift: int,
+    value: Floats,
+    bad: Floats,
+    codes: NDArray[np.unsignedinteger],
+) -> None:
+    """Add both recommendations at once, where there is one cost and no label."""
+    bar = cost + tie
+    one = 1 << shift
+    two = 2 << shift
+    for k in range(len(value)):
+        accepted = reject[k] > accept[k] + bar
+        rejected = accept[k] > reject[k] + bar
+        value[k] += on_reject * (accept[k] + cost if accepted else reject[k]) + on_accept * (
+            reject[k] + cost if rejected else accept[k]
+        )
+        bad[k] = max(bad[k], min(accept[k], reject[k]))
+        codes[k] += (one if accepted else 0) + (two if rejected else 0)
+
+
+@compiled
+def _add_labelled_at_one_cost(
+    accept_one: Floats,
+    accept_zero: Floats,
+    reject_one: Floats,
+    reject_zero: Floats,
+    parts: Floats,
+    weights: Floats,
+    cost: float,
+    tie: float,
+    never: float,
+    shift: int,
+    value: Floats,
+    bad: Floats,
+    codes: NDArray[np.unsignedinteger],
+) -> None:
+    """Add both recommendations at once, where there is one cost and labels count."""
+    bar = cost + tie
+    one = 1 << shift
+    two = 2 << shift
+    on_reject, on_accept = weights[0, 0], weights[1, 0]
+    for k in range(len(value)):
+        no_accept = max(accept_one[k], accept_zero[k]) >= never
+        no_reject = max(reject_one[k], reject_zero[k]) >= never
+        gain, lost = accept_one[k] - accept_zero[k], reject_one[k] - reject_zero[k]
+        accept = never if no_accept else accept_zero[k] + parts[0] * gain
+        reject = never if no_reject else reject_zero[k] + parts[0] * lost
+        accepted = reject > accept + bar
+        added = on_reject * (accept + cost if accepted else reject)
+        accept = never if no_accept else accept_zero[k] + parts[1] * gain
+        reject = never if no_reject else reject_zero[k] + parts[1] * lost
+        rejected = accept > reject + bar
+        value[k] += added + on_accept * (reject + cost if rejected else accept)
+        bad[k] = max(bad[k], min(accept, reject))
+        codes[k] += (one if accepted else 0) + (two if rejected else 0)
+
+
+@compiled
+def step_rows(
+    step: int,
+    after: Floats,
+    before: Floats,
+    codes: NDArray[np.unsignedinteger],
+    bases_after: Ints,
+    bases_before: Ints,
+    row_starts: Ints,
+    next_rows: NDArray[np.int32],
+    moves: Ints,
+    probabilities: Floats,
+    labels: Floats,
+    costs: Floats,
+    labelled: bool,
+    bits: int,
+    never: float,
+    tie: float,
+    first_row: int,
+    last_row: int,
+) -> None:
+    """Fill some rows of a layer from the next one; parameters as in `step_back`."""
+    groups = moves.shape[0]
+    width = next_rows.shape[1]
+    starts = np.zeros(width + 2, dtype=np.int64)
+    scratch_one = np.zeros(step + 1)
+    scratch_zero = np.zeros(step + 1)
+    bad = np.zeros(step + 1)
+    total = 0
+    for row in range(first_row, last_row):
+        while row >= row_starts[total + 1]:
+            total += 1
+        length = step - total + 1
+        within = row - row_starts[total]
+        here = bases_before[total] + within * length
+        # Where each move leads: the last place is for staying.
+        starts[width + 1] = bases_after[total] + within * (length + 1)
+        starts[width] = starts[width + 1] + 1
+        for column in range(width):
+            starts[column] = bases_after[total + 1] + next_rows[row, column] * length
+        value = before[here : here + length]
+        code = codes[here : here + length]
+        for k in range(length):
+            value[k] = 0.0
+            code[k] = 0
+            bad[k] = 0.0
+        for group in range(groups):
+            at = starts[moves[group, 1, 1]]
+            accept = after[at : at + length]
+            at = starts[moves[group, 0, 1]]
+            reject = after[at : at + length]
+            at = starts[moves[group, 1, 0]]
+            accept_zero = after[at : at + length]
+            at = starts[moves[group, 0, 0]]
+            reject_zero = after[at : at + length]
+            shift = 2 * group * bits
+            if len(costs) == 1 and labelled:
+                _add_labelled_at_one_cost(
+                    accept, accept_zero, reject, reject_zero, labels[group], probabilities[group],
+                    costs[0], tie, never, shift, value, bad, code,
+                )  # fmt: skip
+                continue
+            if len(costs) == 1:
+                _add_both_at_one_cost(
+                    accept, reject, probabilities[group, 0, 0], probabilities[group, 1, 0],
+                    costs[0], tie, shift, value, bad, code,
+                )  # fmt: skip
+                continue
+            for recommendation in range(2):
+                one = accept
+                zero = reject
+                if labelled:
+                    part = labels[group, recommendation]
+                    _expect(accept, accept_zero, part, never, scratch_one[:length])
+                    _expect(reject, reject_zero, part, never, scratch_zero[:length])
+                    one = scratch_one[:length]
+                    zero = scratch_zero[:length]
+                _add_input(
+                    one if recommendation == 1 else zero, zero if recommendation == 1 else one,
+                    probabilities[group, recommendation], costs, tie,
+                    shift + recommendation * bits, value, code,
+                )  # fmt: skip
+            # A state from which somebody could come who must not: whatever the odds.
+            for k in range(length):
+                bad[k] = max(bad[k], min(one[k], zero[k]))
+        for k in range(length):
+            value[k] = never if bad[k] >= never else value[k]
+
+
+@compiled
+def pack_pairs(codes: NDArray[np.uint8], packed: NDArray[np.uint8]) -> None:
+    """Put two codes of four bits into a byte, the first one low."""
+    for k in range(len(codes) // 2):
+        packed[k] = codes[2 * k] | (codes[2 * k + 1] << 4)
+    if len(codes) % 2:
+        packed[len(packed) - 1] = codes[len(codes) - 1]

@@ -1,0 +1,152 @@
+"""Numbering the values that counters can have after so many events.
+
+A state is a tuple of D whole numbers: how often each kind of event has happened in each group.
+After t events their sum is at most t. (If every event is of some kind the sum is exactly t, and the
+last number is left out, as it follows from the others.) So the states of all times together are
+layers of a simplex, and layer t has ``C(t + D, D)`` of them.
+
+They are laid out in rows: a row has all states with the same first D - 1 numbers, the last number
+running from 0. Rows are ordered by the sum of their numbers, and among the same sum as words of a
+dictionary are. So a row has the same place in the order at all times, only its length changes, and
+the state after an event is in the same place of another row, or one place further in the same row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+class CounterLattice:
+    """States of D counters at times 0 to `horizon`.
+
+    Parameters
+    ----------
+    dimensions : int
+        D, at least 2.
+    horizon : int
+
+    Examples
+    --------
+    >>> lattice = CounterLattice(3, 100)
+    >>> lattice.size(2), lattice.index(2, np.array([[0, 0, 0], [1, 0, 1]])).tolist()
+    (10, [0, 6])
+    """
+
+    def __init__(self, dimensions: int, horizon: int) -> None:
+        self.dimensions = dimensions
+        self.horizon = horizon
+
+    def size(self, step: int) -> int:
+        """How many states there are after `step` events."""
+        return comb(step + self.dimensions, self.dimensions)
+
+    @property
+    def total(self) -> int:
+        """How many states there are before the last event, at all times."""
+        return comb(self.horizon + self.dimensions, self.dimensions + 1)
+
+    @cached_property
+    def rows(self) -> Ints:
+        """How many rows have each sum, 0 to the horizon; shape (horizon + 1,)."""
+        width = self.dimensions - 1
+        return np.array([comb(total + width - 1, width - 1) for total in range(self.horizon + 1)])
+
+    @cached_property
+    def row_starts(self) -> Ints:
+        """The first row of each sum; shape (horizon + 2,)."""
+        return np.concatenate([[0], np.cumsum(self.rows)]).astype(np.int64)
+
+    def bases(self, step: int) -> Ints:
+        """Where the rows of each sum start at a time; shape (step + 2,), the size at the end."""
+        totals = np.arange(step + 1)
+        return np.concatenate([[0], np.cumsum(self.rows[: step + 1] * (step - totals + 1))])
+
+    @cached_property
+    def prefixes(self) -> NDArray[np.int16]:
+        """The first D - 1 numbers of each row; shape (rows, D - 1)."""
+        width = self.dimensions - 1
+        classes = [np.array([[total]], dtype=np.int16) for total in range(self.horizon + 1)]
+        for columns in range(2, width + 1):
+            classes = [
+                _with_first(classes[: total + 1], total, columns)
+                for total in range(self.horizon + 1)
+            ]
+        return np.concatenate(classes)
+
+    @cached_property
+    def next_rows(self) -> NDArray[np.int32]:
+        """Place, among those of its sum, of the row with one number one larger.
+
+        Shape (rows, D - 1): a column a number.
+        """
+        width = self.dimensions - 1
+        rows = np.empty((len(self.prefixes), width), dtype=np.int32)
+        for column in range(width):
+            larger = self.prefixes.astype(np.int64)
+            larger[:, column] += 1
+            rows[:, column] = rank(larger)
+        return rows
+
+    def index(self, step: int, states: Ints) -> Ints:
+        """Give the numbers of states of a time, shape (n, D) to shape (n,)."""
+        prefixes = states[:, : self.dimensions - 1].astype(np.int64)
+        totals = prefixes.sum(axis=1)
+        starts = self.bases(step)[totals]
+        last = states[:, self.dimensions - 1]
+        return np.asarray(starts + rank(prefixes) * (step - totals + 1) + last)
+
+    def blocks(self, step: int, most: int = 1 << 20) -> Iterator[tuple[slice, Ints]]:
+        """Go through a layer: slices of it, and the states there, shape (n, D)."""
+        bases = self.bases(step)
+        for total in range(step + 1):
+            length = step - total + 1
+            at_once = max(1, most // length)
+            first, last = self.row_starts[total], self.row_starts[total + 1]
+            for start in range(first, last, at_once):
+                stop = min(start + at_once, last)
+                here = bases[total] + (start - first) * length
+                states = np.empty((stop - start, length, self.dimensions), dtype=np.int64)
+                states[:, :, :-1] = self.prefixes[start:stop, None]
+                states[:, :, -1] = np.arange(length)
+                where = slice(int(here), int(here + (stop - start) * length))
+                yield where, states.reshape(-1, self.dimensions)
+
+
+def rank(prefixes: Ints) -> Ints:
+    """Place of each row among all rows of its sum; shape (n, columns) to shape (n,)."""
+    columns = prefixes.shape[1]
+    left = prefixes.sum(axis=1)
+    place = np.zeros(len(prefixes), dtype=np.int64)
+    for column in range(columns - 1):
+        first = prefixes[:, column]
+        # All rows, less those whose number here is at least as large.
+        place += _tuples(columns - column, left) - _tuples(columns - column, left - first)
+        left = left - first
+    return place
+
+
+def _tuples(columns: int, total: Ints) -> Ints:
+    """How many tuples of so many numbers have a sum."""
+    count = np.ones_like(total)
+    for column in range(1, columns):
+        count = count * (total + column) // column
+    return count
+
+
+def _with_first(shorter: list[NDArray[np.int16]], total: int, columns: int) -> NDArray[np.int16]:
+    """Put every first number before the shorter rows that make up the rest of the sum."""
+    made = np.empty((sum(len(rows) for rows in shorter), columns), dtype=np.int16)
+    start = 0
+    for first in range(total + 1):
+        rest = shorter[total - first]
+        made[start : start + len(rest), 0] = first
+        made[start : start + len(rest), 1:] = rest
+        start += len(rest)
+    return made
