@@ -1,0 +1,112 @@
+"""Values in the specification of a shield: exact fractions, and numbers as a person writes them."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+# More digits are a slip of the pen, and 1e-999999999 as a fraction would fill the memory.
+_DIGITS = 30
+_DECIMAL = re.compile(rf"[+-]?\d{{1,{_DIGITS}}}(\.\d{{1,{_DIGITS}}})?")
+_QUOTIENT = re.compile(rf"[+-]?\d{{1,{_DIGITS}}}/\d{{1,{_DIGITS}}}")
+_NO_FRACTION = 'a share is written as a decimal (0.1) or as a quotient in quotes ("1/10")'
+
+
+def exact_fraction(value: Any) -> Fraction:
+    """Read a number exactly as it is written in decimals.
+
+    Parameters
+    ----------
+    value : int, float, decimal.Decimal, fractions.Fraction or str
+        A float stands for the shortest decimal that reads as it: 0.1 is one tenth.
+
+    Returns
+    -------
+    fractions.Fraction
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or has too many digits.
+
+    Examples
+    --------
+    >>> exact_fraction(0.1), exact_fraction("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, str)):
+        raise ValueError(_NO_FRACTION)
+    if isinstance(value, str):
+        text = value.strip()
+        if not (_DECIMAL.fullmatch(text) or _QUOTIENT.fullmatch(text)):
+            raise ValueError(_NO_FRACTION)
+        try:
+            return Fraction(text)
+        except ZeroDivisionError as error:
+            raise ValueError("a quotient by 0 is no number") from error
+    number = value if isinstance(value, Decimal) else Decimal(repr(value))
+    if not number.is_finite():
+        raise ValueError(f"must be a finite number{seen(value)}")
+    digits = number.as_tuple()
+    if int(digits.exponent) < -_DIGITS or number.adjusted() > _DIGITS:
+        raise ValueError(f"at most {_DIGITS} decimals can be told apart{seen(value)}")
+    return Fraction(number)
+
+
+def exact_share(value: Any) -> Fraction:
+    """Read a fraction between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    fraction = exact_fraction(value)
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"must lie between 0 and 1{seen(value)}")
+    return fraction
+
+
+def seen(value: Any) -> str:
+    """Give the value for a message, if its type is not one that messages show by themselves."""
+    return f" (seen: {value})" if isinstance(value, (Decimal, Fraction)) else ""
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _number_or_quotient(value: Any) -> Any:
+    if isinstance(value, str) and _QUOTIENT.fullmatch(value.strip()):
+        return float(exact_fraction(value))
+    return float(value) if isinstance(value, Fraction) else _number(value)
+
+
+ExactShare = Annotated[
+    Fraction,
+    PlainValidator(exact_share),
+    PlainSerializer(str),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+# TOML's decimals come as Decimal; left to itself, pydantic would take texts for numbers.
+Probability = Annotated[
+    float,
+    Field(strict=True, allow_inf_nan=False, ge=0, le=1),
+    BeforeValidator(_number_or_quotient),
+]
+NotNegative = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, ge=0), BeforeValidator(_number)
+]
+AtLeastOne = Annotated[int, Field(strict=True, ge=1), BeforeValidator(_number)]
+Decision = Annotated[int, Field(strict=True, ge=0, le=1), BeforeValidator(_number)]
