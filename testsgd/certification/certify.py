@@ -200,7 +200,6 @@ def _boxes(
         generator = np.random.default_rng(parameters.random_state)
         draws = draw_open(search, parameters.samples, generator)
         answers = ask(network, domain, draws.points)
-        open_unfair = answers.unfair & ~draws.falsified
         shares = search.shares
         return Certification(
             network=network,
@@ -214,19 +213,12 @@ def _boxes(
             open_boxes=int((search.boxes["undecided"] > 0).sum()),
             seconds=seconds,
             moments=tuple(run.moments),
-            remainder=remainder_of(
-                answers,
-                draws,
-                shares,
-                search.unfair,
-                parameters.confidence,
-            ),
+            remainder=remainder_of(answers, draws, shares, parameters.confidence),
             counterexamples=counterexamples_of(
                 network,
                 domain,
                 search,
                 draws.points,
-                draws.falsified,
                 answers,
                 parameters,
                 generator,
@@ -234,8 +226,8 @@ def _boxes(
             regions=regions_of_search(
                 search,
                 domain,
-                draws.nodes[~draws.falsified],
-                open_unfair[~draws.falsified],
+                draws.nodes,
+                answers.unfair,
                 parameters.regions,
             ),
             within_rounding=0,

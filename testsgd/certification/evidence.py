@@ -13,31 +13,41 @@ from testsgd.certification.outcome import (
     Remainder,
     Shares,
 )
-from testsgd.certification.search import Answers, BestFirst, Draws, ask, draw_points
+from testsgd.certification.search import (
+    Answers,
+    BestFirst,
+    Draws,
+    ask,
+    draw_falsified,
+    draw_points,
+)
 from testsgd.scoring import clopper_pearson
+
+# Draws from open boxes in which somebody is falsified.
+_TRIES = 256
 
 
 def remainder_of(
-    answers: Answers, draws: Draws, shares: Shares, closed: float, confidence: float
+    answers: Answers, draws: Draws, shares: Shares, confidence: float
 ) -> Remainder | None:
     """Turn draws into intervals."""
-    inside = ~draws.falsified
-    samples = int(inside.sum())
+    samples = len(draws.points)
     if samples == 0:
         return None
-    unfair = int(answers.unfair[inside].sum())
+    unfair = int(answers.unfair.sum())
     low, high = clopper_pearson(unfair, samples, 1.0 - confidence)
-    # All draws, certified ones included, are from boxes whose share of the domain is known.
-    everybody = int(answers.unfair.sum())
-    least, most = clopper_pearson(everybody, draws.tries, 1.0 - confidence)
+    # A try hits unfair people, or fair ones, of the undecided region with a probability that is
+    # their share of the domain, divided by the measure; and what is proved comes on top.
+    least, _ = clopper_pearson(unfair, draws.tries, 1.0 - confidence)
+    fair, _ = clopper_pearson(samples - unfair, draws.tries, 1.0 - confidence)
     ends = shares.falsified, shares.falsified + shares.undecided
     return Remainder(
         samples=samples,
         unfair=unfair,
         low=float(low),
         high=float(high),
-        domain_low=float(np.clip(closed + draws.measure * float(least), *ends)),
-        domain_high=float(np.clip(closed + draws.measure * float(most), *ends)),
+        domain_low=float(np.clip(draws.falsified + draws.measure * float(least), *ends)),
+        domain_high=float(np.clip(1.0 - draws.certified - draws.measure * float(fair), *ends)),
     )
 
 
@@ -46,22 +56,24 @@ def counterexamples_of(
     domain: Domain,
     search: BestFirst,
     points: NDArray[np.float64],
-    falsified: NDArray[np.bool_],
     answers: Answers,
     parameters: CertificationParameters,
     generator: np.random.Generator,
 ) -> tuple[Counterexample, ...]:
     """Choose people who are treated unfairly, proved ones first."""
-    if search.examples and parameters.counterexamples:
+    if not parameters.counterexamples:
+        return ()
+    more = draw_falsified(search, _TRIES, generator)
+    if search.examples:
         lo, hi = (np.array(side) for side in zip(*search.examples, strict=True))
-        more = draw_points(search.axes, lo, hi, generator)
-        asked = ask(network, domain, more)
-        points = np.concatenate([more, points])
-        falsified = np.concatenate([np.ones(len(more), dtype=bool), falsified])
-        answers = Answers(
-            np.concatenate([asked.decisions, answers.decisions]),
-            np.concatenate([asked.sums, answers.sums]),
-        )
+        more = np.concatenate([draw_points(search.axes, lo, hi, generator), more])
+    asked = ask(network, domain, more)
+    falsified = np.arange(len(more) + len(points)) < len(more)
+    points = np.concatenate([more, points])
+    answers = Answers(
+        np.concatenate([asked.decisions, answers.decisions]),
+        np.concatenate([asked.sums, answers.sums]),
+    )
     chosen = np.flatnonzero(answers.unfair)
     return clearest(
         network,

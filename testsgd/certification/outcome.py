@@ -205,8 +205,8 @@ class Remainder:
     low, high : float
         Clopper-Pearson interval of the undecided region's unfair share.
     domain_low, domain_high : float or None
-        The same for the whole domain's unfair share, from all draws in the open boxes; never
-        outside of what is proved. None: `low` and `high` times the undecided share.
+        The same for the whole domain's unfair share, from all draws, those that are not kept
+        included; never outside of what is proved. None: `low` and `high` times the undecided share.
     """
 
     samples: int

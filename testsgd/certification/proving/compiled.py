@@ -145,6 +145,7 @@ def _look_at_one(
     if len(views.forms) > 0:
         for place in range(SPACES):
             views.thresholds[b, place] = scratch.thresholds[place]
+            views.counted[b, place] = scratch.counted[place]
             for i in range(flat.sizes[0]):
                 views.forms[b, place, i] = scratch.spaces[place, i]
 
@@ -166,7 +167,7 @@ def look(
         What to try: a unit is assumed to be on one side if less than about this part, of what is
         left undecided without assumptions, is on the other. Empty: no assumptions.
     views : Views
-        Filled; `forms` and `thresholds` have a row a box, or none if they are not wanted.
+        Filled; `forms`, `thresholds` and `counted` have a row a box, or none if not wanted.
     """
     persons = len(flat.offsets)
     axes = lo.shape[1]
@@ -184,6 +185,7 @@ def look(
         np.zeros((persons, width)), np.zeros((persons, width)),
         np.zeros(persons), np.zeros(persons), np.zeros(persons), np.zeros(persons),
         np.zeros(widest), np.zeros(widest), np.zeros((SPACES, width)), np.zeros(SPACES),
+        np.zeros(SPACES),
         np.zeros(axes), np.zeros(axes, dtype=np.int64), np.zeros(axes),
         np.zeros(bins + 2), np.zeros(bins + 2),
     )  # fmt: skip

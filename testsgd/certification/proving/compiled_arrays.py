@@ -82,6 +82,7 @@ class Views(NamedTuple):
     known: Marks
     forms: Floats
     thresholds: Floats
+    counted: Floats
 
 
 class Scratch(NamedTuple):
@@ -97,6 +98,7 @@ class Scratch(NamedTuple):
     next_most: Floats
     spaces: Floats
     thresholds: Floats
+    counted: Floats
     score: Floats
     order: Ints
     spans: Floats

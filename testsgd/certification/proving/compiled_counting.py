@@ -30,7 +30,7 @@ _LEAST_STEPS = 1e-290
 
 
 @compiled
-def _cumulative_at(
+def cumulative_at(
     edges: Floats, cumulative: Floats, start: int, stop: int, position: float
 ) -> float:
     """Measure of the part of an axis below `position`; linear between the edges."""
@@ -72,13 +72,13 @@ def share_below(
             return 1.0 if t > 0.0 else 0.0
         return min(max(t, 0.0), width) / width
     if kind == WEIGHTED_REAL:
-        first = _cumulative_at(edges, cumulative, start, stop, lo)
-        last = _cumulative_at(edges, cumulative, start, stop, hi)
+        first = cumulative_at(edges, cumulative, start, stop, lo)
+        last = cumulative_at(edges, cumulative, start, stop, hi)
         t = min(max(t, 0.0), hi - lo)
         if backwards:
-            inside = last - _cumulative_at(edges, cumulative, start, stop, hi - t)
+            inside = last - cumulative_at(edges, cumulative, start, stop, hi - t)
         else:
-            inside = _cumulative_at(edges, cumulative, start, stop, lo + t) - first
+            inside = cumulative_at(edges, cumulative, start, stop, lo + t) - first
         return inside / (last - first) if last > first else 0.0
     # Integers with weights: position k of the axis is the value shift + k.
     n = hi - lo + 1.0

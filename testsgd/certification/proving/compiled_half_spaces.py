@@ -24,6 +24,8 @@ _LEAST_SHARE = 1e-6
 _LEAST_UNFAIR = 1e-4
 # Of sums of as many terms as there are axes.
 _SUMS = 1e-14
+# The same, for a sum of two forms; nine times what such sums err by.
+_ROUNDING = 1e-15
 
 
 @compiled
@@ -157,61 +159,74 @@ def choose_unfair(flat: Flat, lo: Floats, hi: Floats, scratch: Scratch) -> float
 
 
 @compiled
-def _count(
-    flat: Flat, lo: Floats, hi: Floats, form: Floats, threshold: float, bins: int, scratch: Scratch
-) -> float:
+def _count(flat: Flat, lo: Floats, hi: Floats, place: int, bins: int, scratch: Scratch) -> float:
     """Count the points of a box in one half-space; gives at most their share."""
-    return share_above(
-        form, threshold, lo, hi, flat.kinds, flat.columns, flat.edges, flat.cumulative,
-        flat.starts, flat.shifts, bins, scratch.order, scratch.spans, scratch.histogram,
-        scratch.other,
+    share = share_above(
+        scratch.spaces[place], scratch.thresholds[place], lo, hi, flat.kinds, flat.columns,
+        flat.edges, flat.cumulative, flat.starts, flat.shifts, bins, scratch.order, scratch.spans,
+        scratch.histogram, scratch.other,
     )  # fmt: skip
+    scratch.counted[place] = share
+    return share
+
+
+@compiled
+def _disjoint(
+    flat: Flat, lo: Floats, hi: Floats, one: int, two: int, scratch: Scratch, row: Floats
+) -> bool:
+    """Say whether two half-spaces of a box surely have no point in common, or one has none."""
+    if scratch.thresholds[one] == np.inf or scratch.thresholds[two] == np.inf:
+        return True
+    for i in range(flat.sizes[0]):
+        row[i] = scratch.spaces[one, i] + scratch.spaces[two, i]
+    # Whatever is in both has a sum of forms above the sum of thresholds.
+    _, most = form_range(row[: flat.sizes[0]], lo, hi, flat.kinds, flat.columns)
+    size = form_size(scratch.spaces[one], lo, hi, flat.kinds, flat.columns)
+    size += form_size(scratch.spaces[two], lo, hi, flat.kinds, flat.columns)
+    size += abs(scratch.thresholds[one]) + abs(scratch.thresholds[two])
+    # With room for the rounding of these sums.
+    reached = most + _ROUNDING * (len(lo) + 4) * size
+    return bool(reached < scratch.thresholds[one] + scratch.thresholds[two])
 
 
 @compiled
 def count_half_spaces(
     flat: Flat, lo: Floats, hi: Floats, bins: int, scratch: Scratch, row: Floats
 ) -> tuple[float, float]:
-    """Count the chosen half-spaces; gives the shares that are surely fair and surely unfair."""
+    """Count the chosen half-spaces; gives the shares that are surely fair and surely unfair.
+
+    Everything holds only for those for whom every assumption does. Among the others, half-spaces
+    that contradict each other may have common points; then only one of them is used, and the
+    threshold of the other becomes infinite. So those that are used are always disjoint.
+    """
+    thresholds = scratch.thresholds
+    for place in range(SPACES):
+        scratch.counted[place] = 0.0
     lost = 0.0
     for place in range(4, SPACES):
-        if scratch.thresholds[place] == -np.inf:
+        if thresholds[place] == -np.inf:
             break
-        lost += 1.0 - _count(
-            flat, lo, hi, scratch.spaces[place], scratch.thresholds[place], bins, scratch
-        )
+        lost += 1.0 - _count(flat, lo, hi, place, bins, scratch)
         if lost >= 1.0:
             return 0.0, 0.0
-    above = 0.0
-    below = 0.0
-    lost_to_both = False
-    if scratch.thresholds[0] < np.inf:
-        above = _count(flat, lo, hi, scratch.spaces[0], scratch.thresholds[0], bins, scratch)
-    if scratch.thresholds[1] < np.inf:
-        below = _count(flat, lo, hi, scratch.spaces[1], scratch.thresholds[1], bins, scratch)
-    # Everything holds only for those for whom every assumption does. The two half-spaces may have
-    # common points among the others; if so, these are lost to both.
-    if lost > 0.0 and above > 0.0 and below > 0.0:
-        for i in range(flat.sizes[0]):
-            row[i] = scratch.spaces[0, i] + scratch.spaces[1, i]
-        _, most = form_range(row[: flat.sizes[0]], lo, hi, flat.kinds, flat.columns)
-        size = form_size(scratch.spaces[0], lo, hi, flat.kinds, flat.columns)
-        size += form_size(scratch.spaces[1], lo, hi, flat.kinds, flat.columns)
-        size += abs(scratch.thresholds[0]) + abs(scratch.thresholds[1])
-        # With room for the rounding of these sums.
-        reached = most + _SUMS * (len(lo) + 4) * size
-        lost_to_both = reached >= scratch.thresholds[0] + scratch.thresholds[1]
-    if lost_to_both:
-        fair = max(above - lost, 0.0) + max(below - lost, 0.0)
-    else:
-        fair = max(above + below - lost, 0.0)
-    fair = min(fair, 1.0)
+    for place in range(2):
+        if thresholds[place] < np.inf:
+            _count(flat, lo, hi, place, bins, scratch)
+    if lost > 0.0:
+        if not _disjoint(flat, lo, hi, 0, 1, scratch, row):
+            less = 0 if scratch.counted[0] < scratch.counted[1] else 1
+            thresholds[less] = np.inf
+            scratch.counted[less] = 0.0
+        if not (
+            _disjoint(flat, lo, hi, 1, 2, scratch, row)
+            and _disjoint(flat, lo, hi, 0, 3, scratch, row)
+        ):
+            thresholds[2] = np.inf
+            thresholds[3] = np.inf
+    fair = min(max(scratch.counted[0] + scratch.counted[1] - lost, 0.0), 1.0)
     unfair = 0.0
-    if scratch.thresholds[2] < np.inf:
-        unfair = -1.0 - lost
-        for place in range(2, 4):
-            unfair += _count(
-                flat, lo, hi, scratch.spaces[place], scratch.thresholds[place], bins, scratch
-            )
-        unfair = min(max(unfair, 0.0), 1.0 - fair)
+    if thresholds[2] < np.inf:
+        one = _count(flat, lo, hi, 2, bins, scratch)
+        other = _count(flat, lo, hi, 3, bins, scratch)
+        unfair = min(max(one + other - 1.0 - lost, 0.0), 1.0 - fair)
     return fair, unfair

@@ -1,66 +1,12 @@
-"""The decorator that turns functions into machine code, and where that code is kept.
+"""The decorator for this package's machine code.
 
-numba keeps machine code on disk and makes it anew when the function's own file has changed, but not
-when a function that it calls has changed in another file. So the code of all of these modules is
-kept in a folder that is named by the digest of their sources: no proof is ever computed by an older
-version of what is written here.
+Sums may be taken in any order, which the bound on rounding allows for.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import Any, TypeVar, cast
 
-import numba
+from testsgd._machine_code import compiler
 
-from testsgd.data import cache_folder
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-# Sums may be taken in any order (the proof allows for that); nothing else is loosened.
-_OPTIONS: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"reassoc", "contract", "nsz"},
-}
-
-
-def compiled(function: F) -> F:
-    """Compile a function when it is first called, and keep the machine code on disk."""
-    config: Any = numba.config
-    given = config.CACHE_DIR
-    folder = Path(given or cache_folder() / "machine-code") / _digest()
-    if not _is_writable(folder):  # it is compiled in every process
-        return cast(F, numba.njit(**_OPTIONS)(function))
-    # numba chooses the folder while a function is decorated.
-    config.CACHE_DIR = str(folder)
-    try:
-        return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
-    except (OSError, RuntimeError):  # it does not like the folder
-        return cast(F, numba.njit(**_OPTIONS)(function))
-    finally:
-        config.CACHE_DIR = given
-
-
-def _is_writable(folder: Path) -> bool:
-    """Say whether code can be kept in a folder; numba would take another one, without a digest."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-@cache
-def _digest() -> str:
-    """Digest the sources of all that is compiled."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+compiled = compiler(Path(__file__).parent)

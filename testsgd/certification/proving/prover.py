@@ -53,6 +53,8 @@ class Looked:
     forms, thresholds : numpy.ndarray or None
         The half-spaces that were counted, if asked for, see
         :class:`testsgd.certification.proving.half_spaces.HalfSpaces`.
+    counted : numpy.ndarray or None
+        The share of the box that was counted in each, shape (B, half-spaces).
     """
 
     status: NDArray[np.int8]
@@ -64,6 +66,7 @@ class Looked:
     known: NDArray[np.int8]
     forms: Floats | None = None
     thresholds: Floats | None = None
+    counted: Floats | None = None
 
 
 class Prover:
@@ -196,6 +199,7 @@ class Prover:
         if keep:
             looked.forms = np.zeros((count, self.spaces, self.problem.axes.width))
             looked.thresholds = np.full((count, self.spaces), np.inf)
+            looked.counted = np.zeros((count, self.spaces))
         work = self._machine_work if self._machine is not None else self._array_work
         size = PIECE if self._machine is not None else self._rows()
 
@@ -205,13 +209,16 @@ class Prover:
                 work(lo, hi, start, stop, bins, looked)
                 looked.seen[start:stop] = True
 
-        starts = range(0, count, size)
+        self.spread(piece, range(0, count, size))
+        return looked
+
+    def spread(self, piece: Callable[[int], None], starts: range) -> None:
+        """Do pieces of work that start at some places, by all threads."""
         if self._pool is None or len(starts) < 2:
             for start in starts:
                 piece(start)
         else:
             list(self._pool.map(piece, starts))
-        return looked
 
     def _rows(self) -> int:
         units = sum(layer.weights.shape[1] for layer in self.problem.maps)
@@ -230,6 +237,7 @@ class Prover:
             looked.known,
             looked.forms if looked.forms is not None else np.zeros((0, 1, 1)),
             looked.thresholds if looked.thresholds is not None else np.zeros((0, 1)),
+            looked.counted if looked.counted is not None else np.zeros((0, 1)),
         )
         self._machine.look(self._flat, lo, hi, start, stop, bins, self.rare, views)
 
@@ -268,6 +276,8 @@ class Prover:
                 else 0.0
                 for form, threshold in zip(spaces.forms[row], spaces.thresholds[row], strict=True)
             ]
+            if looked.counted is not None:
+                looked.counted[start + place] = shares
             fair = shares[0] + shares[1]
             looked.fair[start + place] = fair
             looked.unfair[start + place] = min(max(shares[2] + shares[3] - 1.0, 0.0), 1.0 - fair)

@@ -7,11 +7,12 @@ from testsgd.certification.search.checkpoint import (
     write_checkpoint,
 )
 from testsgd.certification.search.enumeration import enumerate_people, is_small
+from testsgd.certification.search.looked_again import decided_points
 from testsgd.certification.search.people import Answers, ask
 from testsgd.certification.search.regions import regions_of_everybody, regions_of_search
 from testsgd.certification.search.remainder import (
     Draws,
-    decided_points,
+    draw_falsified,
     draw_open,
     draw_points,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Draws",
     "ask",
     "decided_points",
+    "draw_falsified",
     "draw_open",
     "draw_points",
     "enumerate_people",

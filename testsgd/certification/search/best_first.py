@@ -9,6 +9,7 @@ lower and the upper line. What is proved of a box is replaced by what is proved 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ _NOTHING = 1e-15
 # More than the rounding of the sums of all shares: fewer than 1e4 running
 # additions, and pairwise sums of the open boxes.
 _SUMS = 1e-11
+# What became known of a unit by the last look at its box is kept as so much more.
+_KNOWN = 2
 # Boxes that are unfair as a whole, kept to show people from.
 _EXAMPLES = 64
 
@@ -77,7 +80,8 @@ class BestFirst:
         lo, hi = self.axes.low[None], self.axes.high[None]
         looked = self.prover.look(lo, hi, bins=int(BINS[0]))
         nodes = np.full(1, ROOT, dtype=np.int64)
-        self._add(lo, hi, nodes, np.zeros(1, dtype=np.int64), looked)
+        before = np.zeros((1, self.prover.known_units), dtype=np.int8)
+        self._add(lo, hi, nodes, np.zeros(1, dtype=np.int64), before, looked)
 
     @property
     def shares(self) -> Shares:
@@ -121,12 +125,14 @@ class BestFirst:
         for level in np.unique(levels):
             some = places[levels == level]
             lo, hi = boxes.ends(some)
-            known = boxes["known"][some].astype(np.int8)
-            looked = self.prover.look(lo, hi, bins=int(BINS[level]), known=known, in_time=in_time)
+            known = known_after(boxes["known"][some])
+            looked = self.prover.look(
+                lo, hi, bins=int(BINS[level]), known=known.copy(), in_time=in_time
+            )
             seen = np.flatnonzero(looked.seen)
             nodes = boxes["node"][some][seen].astype(np.int64)
             rows = np.full(len(seen), level)
-            self._add(lo[seen], hi[seen], nodes, rows, _rows(looked, seen))
+            self._add(lo[seen], hi[seen], nodes, rows, known[seen], _rows(looked, seen))
             gone.append(some[seen])
         return np.concatenate([np.zeros(0, dtype=np.intp), *gone])
 
@@ -147,7 +153,7 @@ class BestFirst:
         keep = ~stuck
         places, axis, middle, discrete = places[keep], axis[keep], middle[keep], discrete[keep]
         rows = np.arange(len(places))
-        known = np.repeat(boxes["known"][places].astype(np.int8), 2, axis=0)
+        known = np.repeat(known_after(boxes["known"][places]), 2, axis=0)
         after = np.where(discrete, middle + 1, middle)
         lo, hi = np.repeat(lows[keep], 2, axis=0), np.repeat(highs[keep], 2, axis=0)
         hi[2 * rows, axis] = middle
@@ -172,7 +178,7 @@ class BestFirst:
         for some, looked, both in pieces:
             chosen = np.flatnonzero(both)
             of = some[chosen]
-            self._add(lo[of], hi[of], nodes[of], levels[of], _rows(looked, chosen))
+            self._add(lo[of], hi[of], nodes[of], levels[of], known[of], _rows(looked, chosen))
         return places[whole]
 
     def _add(
@@ -181,6 +187,7 @@ class BestFirst:
         hi: Floats,
         nodes: NDArray[np.int64],
         levels: NDArray[np.int64],
+        known: NDArray[np.int8],
         looked: Looked,
     ) -> None:
         """Close boxes that are decided, keep the others open."""
@@ -209,9 +216,27 @@ class BestFirst:
                 "axis": looked.axis[left],
                 "level": levels[left],
                 "node": nodes[left],
-                "known": looked.known[left],
+                "known": _marked(known[left], looked.known[left]),
             }
         )
+
+
+def known_before(known: NDArray[Any]) -> NDArray[np.int8]:
+    """Say what was known of a box's units before it was looked at, from the column of the boxes.
+
+    With this the box can be looked at again, and exactly the same comes out.
+    """
+    return np.where(known > _KNOWN, 0, known).astype(np.int8)
+
+
+def known_after(known: NDArray[Any]) -> NDArray[np.int8]:
+    """Say what was known afterwards."""
+    return np.where(known > _KNOWN, known - _KNOWN, known).astype(np.int8)
+
+
+def _marked(before: NDArray[np.int8], after: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Mark what became known by a look."""
+    return np.where(before == after, after, after + np.int8(_KNOWN)).astype(np.int8)
 
 
 def _rows(looked: Looked, rows: NDArray[np.intp]) -> Looked:

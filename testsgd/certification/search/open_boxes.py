@@ -40,7 +40,7 @@ class OpenBoxes:
     The columns: `lo` and `hi` the box; `share` of the domain; of that `fair`, `unfair` and
     `undecided`; `expected`, roughly what finer counting would leave undecided; the `axis` to split,
     -1 if there is none; the `level` of counting; the `node` of the tree it belongs to; what is
-    `known` of units.
+    `known` of units, see :func:`testsgd.certification.search.best_first.known_before`.
     """
 
     def __init__(self, axes: int, known_units: int = 0, *, exact: bool = False) -> None:

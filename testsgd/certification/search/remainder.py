@@ -1,10 +1,12 @@
-"""The undecided region: people drawn from it, and what running the network on them says.
+"""The undecided region: people drawn from it, all alike.
 
-Nobody is drawn from boxes that are decided as a whole. An open box is drawn in proportion to its
-share, and then a point of it; so all points are drawn alike, from a region whose share is known. A
-point's place says whether it is certified, falsified or undecided: what is counted in a box is a
-set of points that can be told. Those that are undecided are draws, all alike, from the undecided
-region.
+An open box is chosen in proportion to the share of the domain that is undecided in it, and then a
+point of one of the pieces that cover what is undecided there, see
+:mod:`testsgd.certification.search.pieces`. Nobody is drawn from what is proved: a point that is
+drawn is nearly always undecided. The others are those that two pieces share, which count once, and
+points that are decided though no count says so; a draw of them is left out. So the points that are
+kept are uniform on the undecided region, by the domain's measure, and the number of draws is fixed
+before the first one: the share that is kept estimates how large the region is.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
-from testsgd.certification.proving import Axes, counted_points
+from testsgd.certification.proving import Axes
 from testsgd.certification.proving.axes import (
     CATEGORY,
     INTEGER,
@@ -22,143 +25,186 @@ from testsgd.certification.proving.axes import (
     WEIGHTED_REAL,
     Floats,
 )
-from testsgd.certification.search.best_first import BINS, BestFirst
+from testsgd.certification.search.best_first import BestFirst
+from testsgd.certification.search.looked_again import decided, decided_points, look_again
+from testsgd.certification.search.pieces import cut_boxes, draw_from_pieces
+from testsgd.scoring import clopper_pearson
 
 # Draws at most, as a multiple of those that were asked for.
 _MORE = 16
 _AT_ONCE = 8192
+# Draws that are thrown away, to learn how many are kept; and the risk that too few will be.
+_PILOT = 500
+_RISK = 1e-3
+# Pieces may together exceed what was undecided by so much of a box: by rounding.
+_ROUNDING = 1e-9
+# Boxes of another search are looked at again, once; then single ones may be corrected so often.
+_CORRECTIONS = 4
 
 
 @dataclass(frozen=True)
 class Draws:
-    """People drawn from the open boxes.
+    """People drawn from the undecided region.
 
     Attributes
     ----------
     points : numpy.ndarray, shape (n, axes)
-        Those that are not certified.
-    falsified : numpy.ndarray of bool, shape (n,)
-        Whether a point lies where unfairness is proved; the others are undecided.
+        Uniform on the undecided region.
     nodes : numpy.ndarray of int, shape (n,)
         Of the tree, of their boxes.
     tries : int
-        How many were drawn, those that are certified included.
+        How many draws there were, those that are not kept included.
     measure : float
-        Share of the domain that they were drawn from.
+        Share of the domain that stands for all tries: each part of the undecided region is hit by a
+        try with a probability that is its share of the domain, divided by this.
+    certified, falsified : float
+        Shares of the domain that are proved and lie outside of the region.
     """
 
     points: Floats
-    falsified: NDArray[np.bool_]
     nodes: NDArray[np.int64]
     tries: int
     measure: float
+    certified: float
+    falsified: float
+
+
+@dataclass(frozen=True)
+class _Region:
+    """What is drawn from: shares of the domain."""
+
+    undecided: Floats
+    certified: float
+    falsified: float
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What came of some tries; `short` are boxes of which more can be drawn than was said."""
+
+    points: Floats
+    nodes: NDArray[np.int64]
+    short: NDArray[np.intp]
+    needed: Floats
 
 
 def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -> Draws:
-    """Draw from the open boxes.
+    """Draw from what is undecided in the open boxes.
 
     Parameters
     ----------
     search : BestFirst
         Where it stopped.
     samples : int
-        About how many draws from the undecided region there should be; there are fewer if it is a
-        small part of the open boxes.
+        How many draws there should be. There are mostly a few more, and fewer if the undecided
+        region is much smaller than what the search can prove of it.
     generator : numpy.random.Generator
 
     Returns
     -------
     Draws
     """
-    boxes, axes = search.boxes, search.axes
-    share = boxes["share"]
-    measure = float(share.sum())
-    undecided = float(boxes["undecided"].sum())
-    tries = 0
-    if undecided > 0 and samples > 0:
-        tries = round(samples * min(measure / undecided, _MORE))
-    chosen = np.zeros(0, dtype=np.intp)
-    if tries:
-        chosen = np.repeat(np.arange(len(share)), generator.multinomial(tries, share / measure))
-    points, falsified, nodes = [np.zeros((0, len(axes.low)))], [chosen[:0] > 0], [chosen[:0]]
-    for start in range(0, len(chosen), _AT_ONCE):
+    shares = search.shares
+    region = _Region(search.boxes["undecided"].copy(), shares.certified, shares.falsified)
+    for correction in range(_CORRECTIONS + 1):
+        measure = float(region.undecided.sum())
+        if measure <= 0 or samples <= 0:
+            break
+        pilot = _try(search, region, _PILOT, generator)
+        tries = _tries(samples, len(pilot.points))
+        main = _try(search, region, tries, generator)
+        short = np.concatenate([pilot.short, main.short])
+        if len(short) == 0 or correction == _CORRECTIONS:
+            return Draws(
+                main.points, main.nodes, tries, measure, region.certified, region.falsified
+            )
+        if correction == 0:
+            # A checkpoint, read where boxes are looked at in another way than where it was written.
+            region = _measured_again(search)
+        else:
+            region.undecided[short] = np.concatenate([pilot.needed, main.needed])
+    nobody = np.zeros((0, len(search.axes.low)))
+    return Draws(nobody, np.zeros(0, np.int64), 0, measure, region.certified, region.falsified)
+
+
+def _tries(samples: int, kept: int) -> int:
+    """Give a number of tries of which enough are kept, nearly for sure, from a pilot's."""
+    rate, _ = clopper_pearson(kept, _PILOT, 2 * _RISK)
+    most = samples * _MORE
+    least = samples
+    if binom.cdf(samples - 1, most, rate) > _RISK:
+        return most
+    while least < most:
+        middle = (least + most) // 2
+        if binom.cdf(samples - 1, middle, rate) > _RISK:
+            least = middle + 1
+        else:
+            most = middle
+    return least
+
+
+def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Generator) -> _Tried:
+    """Draw so many times, and keep what is undecided."""
+    boxes = search.boxes
+    undecided = region.undecided
+    counts = generator.multinomial(tries, undecided / undecided.sum())
+    chosen = np.repeat(np.arange(len(undecided)), counts)
+    points, nodes = [np.zeros((0, len(search.axes.low)))], [np.zeros(0, dtype=np.int64)]
+    short, needed = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+    for start in range(0, tries, _AT_ONCE):
         some = chosen[start : start + _AT_ONCE]
-        lo, hi = boxes.ends(some)
-        drawn = draw_points(axes, lo, hi, generator)
-        certified, unfair = decided_points(search, some, drawn)
-        left = ~certified
-        points.append(drawn[left])
-        falsified.append(unfair[left])
-        nodes.append(boxes["node"][some][left].astype(np.intp))
-    return Draws(
-        np.concatenate(points),
-        np.concatenate(falsified),
-        np.concatenate(nodes).astype(np.int64),
-        len(chosen),
-        measure,
+        unique, of = np.unique(some, return_inverse=True)
+        again = look_again(search, unique)
+        pieces = cut_boxes(again)
+        share = boxes["share"][unique]
+        more = pieces.together * share
+        lacking = more > undecided[unique] + _ROUNDING * share
+        short.append(unique[lacking])
+        needed.append(more[lacking])
+        # The piece, or none: they may be less than what was undecided.
+        upto = np.cumsum(pieces.shares, axis=1)[of]
+        target = generator.random(len(of)) * np.maximum(undecided[unique] / share, 0.0)[of]
+        piece = (upto <= target[:, None]).sum(axis=1)
+        of, piece = of[piece < upto.shape[1]], piece[piece < upto.shape[1]]
+        drawn, ones = draw_from_pieces(search.prover, again, pieces, of, piece, generator)
+        of, piece, drawn = of[ones], piece[ones], drawn[ones]
+        held = again.holds(of, drawn)
+        certified, falsified = decided(held)
+        kept = ~certified & ~falsified & (pieces.first_holding(of, held) == piece)
+        points.append(drawn[kept])
+        nodes.append(boxes["node"][unique[of[kept]]].astype(np.int64))
+    return _Tried(
+        np.concatenate(points), np.concatenate(nodes), np.concatenate(short), np.concatenate(needed)
     )
 
 
-def decided_points(
-    search: BestFirst, places: NDArray[np.intp], points: Floats
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say which points lie in the certified and in the falsified part of their open box.
-
-    Parameters
-    ----------
-    search : BestFirst
-    places : numpy.ndarray of int, shape (n,), ascending
-        A box a point.
-    points : numpy.ndarray, shape (n, axes)
-
-    Returns
-    -------
-    certified, falsified : numpy.ndarray of bool, shape (n,)
-    """
+def _measured_again(search: BestFirst) -> _Region:
+    """Look at all open boxes, and say what is proved of them now."""
     boxes = search.boxes
-    unique, of = np.unique(places, return_inverse=True)
-    certified = np.zeros(len(places), dtype=bool)
-    falsified = np.zeros(len(places), dtype=bool)
-    levels = boxes["level"][unique].astype(np.int64)
-    for level in np.unique(levels):
-        some = np.flatnonzero(levels == level)
-        lo, hi = boxes.ends(unique[some])
-        known = boxes["known"][unique[some]].astype(np.int8)
-        # As the boxes were last looked at, so that the same half-spaces come out.
-        looked = search.prover.look(lo, hi, bins=int(BINS[level]), known=known, keep=True)
-        assert looked.forms is not None
-        assert looked.thresholds is not None
-        rows = np.flatnonzero(levels[of] == level)
-        which = np.searchsorted(some, of[rows])
-        held = [
-            counted_points(
-                search.axes,
-                lo[which],
-                hi[which],
-                looked.forms[which, space],
-                looked.thresholds[which, space],
-                np.full(len(rows), float(BINS[level])),
-                points[rows],
-            )
-            for space in range(4)
-        ]
-        assumed = np.ones(len(rows), dtype=bool)
-        for space in range(4, looked.forms.shape[1]):
-            made = np.flatnonzero(looked.thresholds[which, space] > -np.inf)
-            if not len(made):
-                break
-            assumed[made] &= counted_points(
-                search.axes,
-                lo[which[made]],
-                hi[which[made]],
-                looked.forms[which[made], space],
-                looked.thresholds[which[made], space],
-                np.full(len(made), float(BINS[level])),
-                points[rows[made]],
-            )
-        certified[rows] = (held[0] | held[1]) & assumed
-        falsified[rows] = held[2] & held[3] & assumed
-    return certified, falsified
+    undecided = np.zeros(len(boxes))
+    fair, unfair = search.fair, search.unfair
+    for start in range(0, len(boxes), _AT_ONCE):
+        places = np.arange(start, min(start + _AT_ONCE, len(boxes)))
+        again = look_again(search, places)
+        share = boxes["share"][places]
+        left = np.clip(1.0 - again.fair - again.unfair, 0.0, 1.0)
+        undecided[places] = np.maximum(left, cut_boxes(again).together) * share
+        fair += float((again.fair * share).sum())
+        unfair += float((again.unfair * share).sum())
+    shares = search.shares
+    return _Region(undecided, min(fair, shares.certified), min(unfair, shares.falsified))
+
+
+def draw_falsified(search: BestFirst, tries: int, generator: np.random.Generator) -> Floats:
+    """Draw some people of open boxes for whom unfairness is proved; they are no sample."""
+    unfair = search.boxes["unfair"]
+    if not unfair.any():
+        return np.zeros((0, len(search.axes.low)))
+    chosen = np.repeat(np.arange(len(unfair)), generator.multinomial(tries, unfair / unfair.sum()))
+    lo, hi = search.boxes.ends(chosen)
+    points = draw_points(search.axes, lo, hi, generator)
+    _, falsified = decided_points(search, chosen, points)
+    return points[falsified]
 
 
 def draw_points(axes: Axes, lo: Floats, hi: Floats, generator: np.random.Generator) -> Floats:

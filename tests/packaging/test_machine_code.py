@@ -15,18 +15,22 @@ import pytest
 numba = pytest.importorskip("numba")
 pytestmark = pytest.mark.numba
 
-from testsgd.certification.proving import machine_code  # noqa: E402 - it imports numba
+import testsgd.shielding.solving  # noqa: E402
+from testsgd import _machine_code as machine_code  # noqa: E402 - it imports numba
+from testsgd.certification import proving  # noqa: E402
 
 _CALLEE = """
-from testsgd.certification.proving.machine_code import compiled
+from pathlib import Path
+from testsgd._machine_code import compiler
+
+compiled = compiler(Path(__file__).parent)
 
 @compiled
 def inner(x):
     return x + {added}
 """
 _CALLER = """
-from callee_of_machine_code import inner
-from testsgd.certification.proving.machine_code import compiled
+from callee_of_machine_code import compiled, inner
 
 @compiled
 def outer(x):
@@ -69,40 +73,40 @@ def written(
         sys.modules.pop(name, None)
 
 
-def digest() -> str:
+def digest(package: Path) -> str:
     """Compute it anew."""
     digested: Any = machine_code._digest
-    return str(digested.__wrapped__())
+    return str(digested.__wrapped__(package))
 
 
-def test_every_change_of_a_source_changes_the_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = Path(machine_code.__file__).parent
+@pytest.mark.parametrize("package", [proving, testsgd.shielding.solving])
+def test_every_change_of_a_source_changes_the_digest(tmp_path: Path, package: ModuleType) -> None:
+    assert package.__file__ is not None
+    folder = Path(package.__file__).parent
     for source in folder.glob("*.py"):
         shutil.copy(source, tmp_path)
-    before = digest()
-    monkeypatch.setattr(machine_code, "__file__", str(tmp_path / "machine_code.py"))
-    assert digest() == before
+    before = digest(folder)
+    assert digest(tmp_path) == before
     seen = {before}
-    for source in sorted(tmp_path.glob("compiled*.py")):
+    sources = sorted(tmp_path.glob("compiled*.py"))
+    for source in sources:
         with source.open("a") as file:
             file.write("# changed\n")
-        assert digest() not in seen
-        seen.add(digest())
-    (tmp_path / "compiled.py").rename(tmp_path / "renamed.py")
-    assert digest() not in seen
+        assert digest(tmp_path) not in seen
+        seen.add(digest(tmp_path))
+    sources[0].rename(tmp_path / "renamed.py")
+    assert digest(tmp_path) not in seen
     # Whatever else lies there is no source.
-    now = digest()
+    now = digest(tmp_path)
     (tmp_path / "__pycache__").mkdir()
     (tmp_path / "notes.txt").write_text("nothing")
-    assert digest() == now
+    assert digest(tmp_path) == now
 
 
-def test_another_numba_is_another_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = digest()
+def test_another_numba_is_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest(tmp_path)
     monkeypatch.setattr(numba, "__version__", "0.0")
-    assert digest() != before
+    assert digest(tmp_path) != before
 
 
 @pytest.mark.usefixtures("unset")
@@ -110,12 +114,12 @@ def test_the_folder_is_the_digest_in_the_users_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Callable[[int], ModuleType]
 ) -> None:
     monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr(machine_code, "_digest", lambda: "first")
+    monkeypatch.setattr(machine_code, "_digest", lambda package: "first")
     assert written(1).outer(1.0) == 4.0
     kept = tmp_path / "cache" / "machine-code" / "first"
     assert {path.suffix for path in kept.rglob("*.*")} == {".nbi", ".nbc"}
     # What is called has changed, and so has the digest: the caller is made anew.
-    monkeypatch.setattr(machine_code, "_digest", lambda: "second")
+    monkeypatch.setattr(machine_code, "_digest", lambda package: "second")
     assert written(10).outer(1.0) == 22.0
     assert (tmp_path / "cache" / "machine-code" / "second").is_dir()
     assert numba.config.CACHE_DIR == ""
@@ -129,7 +133,7 @@ def test_a_given_folder_is_used_and_left_as_it_was(
     module = written(1)
     assert given == numba.config.CACHE_DIR
     path = Path(module.outer.stats.cache_path)
-    assert path.is_relative_to(Path(given) / machine_code._digest())
+    assert path.is_relative_to(Path(given) / machine_code._digest(tmp_path / "sources"))
     assert module.outer(1.0) == 4.0
     assert given == numba.config.CACHE_DIR
 
@@ -148,9 +152,9 @@ def test_the_folder_is_left_as_it_was_after_an_error(
     monkeypatch.setattr(numba, "njit", refuse)
     if error is ValueError:
         with pytest.raises(ValueError, match="no"):
-            machine_code.compiled(digest)
+            machine_code.compiler(tmp_path)(digest)
     else:
-        made: Any = machine_code.compiled(digest)
+        made: Any = machine_code.compiler(tmp_path)(digest)
         assert made == ("not kept", digest)
     assert str(tmp_path) == numba.config.CACHE_DIR
 

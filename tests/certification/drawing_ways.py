@@ -1,0 +1,102 @@
+"""The drawing of points outside of half-spaces; with numba and without."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from testsgd.certification.proving import Axes, counted_points
+from testsgd.certification.proving.drawing_parts import Where
+
+Floats = NDArray[np.float64]
+
+_PROVING = "testsgd.certification.proving"
+
+
+def drawing(way: str) -> ModuleType:
+    """Give the module that draws, with numba or without."""
+    if way == "machine":
+        pytest.importorskip("numba")
+        return importlib.import_module(f"{_PROVING}.compiled_drawing")
+    return importlib.import_module(f"{_PROVING}.drawing")
+
+
+WAYS = [pytest.param("machine", marks=pytest.mark.numba), "plain"]
+
+
+def draw(
+    module: ModuleType,
+    axes: Axes,
+    lo: Floats,
+    hi: Floats,
+    forms: Floats,
+    thresholds: Floats,
+    bins: int,
+    mass: float,
+    uniforms: Floats,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Draw points of one box outside of two half-spaces."""
+    many = len(uniforms)
+    where = Where(
+        axes.kinds, axes.columns, np.append(axes.edges, 0.0), np.append(axes.cumulative, 0.0),
+        axes.starts, axes.shifts,
+    )  # fmt: skip
+    points, drawn = np.zeros((many, len(lo))), np.zeros(many)
+    module.draw_outside(
+        where, lo[None], hi[None], forms[None], thresholds[None], np.array([float(bins)]),
+        np.array([mass]), np.array([0, many]), 0, 1, uniforms, points, drawn,
+    )  # fmt: skip
+    return points, drawn > 0
+
+
+def members(
+    axes: Axes, lo: Floats, hi: Floats, forms: Floats, thresholds: Floats, bins: int, points: Floats
+) -> NDArray[np.bool_]:
+    """Say which points each half-space counts, shape (half-spaces, n)."""
+    many = len(points)
+    return np.array(
+        [
+            counted_points(
+                axes, np.tile(lo, (many, 1)), np.tile(hi, (many, 1)), np.tile(form, (many, 1)),
+                np.full(many, threshold), np.full(many, float(bins)), points,
+            )
+            for form, threshold in zip(forms, thresholds, strict=True)
+        ]
+    )  # fmt: skip
+
+
+def columns(axes: Axes, points: Floats) -> Floats:
+    """Lay points out as forms have them: a column a number, one a value of a category."""
+    out = np.zeros((len(points), axes.width))
+    for axis, column in enumerate(axes.columns):
+        if axes.kinds[axis] == 2:
+            out[np.arange(len(points)), column + points[:, axis].astype(int)] = 1.0
+        else:
+            out[:, column] = points[:, axis]
+    return out
+
+
+def disjoint_half_spaces(
+    axes: Axes, some: Floats, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Make two half-spaces that have none of some points in common; one or both may be missing."""
+    forms = generator.normal(size=(2, axes.width))
+    if generator.random() < 0.3:
+        forms[1] = -forms[0] + generator.normal(size=axes.width) * 0.1
+    if generator.random() < 0.2:
+        forms[generator.integers(2)] *= generator.random(axes.width) < 0.5
+    sums = columns(axes, some) @ forms.T
+    thresholds = np.quantile(sums[:, 0], generator.uniform(0.3, 0.9), keepdims=True)
+    above = sums[:, 0] > thresholds[0]
+    highest = sums[above, 1].max() if above.any() else np.median(sums[:, 1])
+    thresholds = np.append(thresholds, highest) + 1e-9
+    kind = generator.integers(6)
+    if kind == 0:
+        thresholds[1] = np.inf
+    if kind == 1:
+        thresholds[:] = np.inf, np.quantile(sums[:, 1], 0.4) + 1e-9
+    return forms, thresholds

@@ -1,0 +1,205 @@
+"""The undecided part of an open box as a union of pieces from which points can be drawn exactly.
+
+Certified are the points for which every assumption holds and everybody is above, or everybody is
+below; falsified those for which every assumption holds, one person is above and another below. So
+whoever is undecided
+
+- fails an assumption, or
+- is outside of everybody above and of everybody below, or, which is less if somebody is surely
+  falsified,
+- is outside of everybody below and of one above, or outside of everybody above and of another
+  below.
+
+Each of these is what one half-space, or two that have no common point, leave of the box. Its share
+of the box is known from the counts, and points of it are drawn without rejection
+(:mod:`testsgd.certification.proving.drawing`). The pieces overlap. A point is kept only if it was
+drawn from the first piece that holds it; that makes draws uniform on the union (Karp and Luby,
+1983, keep one for a piece chosen at random), and as certified and falsified points are left out,
+uniform on the undecided part. The shares of all pieces together are at most what the search calls
+undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.proving import Prover
+from testsgd.certification.proving.axes import Axes, Floats
+from testsgd.certification.proving.drawing_parts import Where
+from testsgd.certification.search.looked_again import LookedAgain
+
+# Groups of draws of one piece of work of a thread.
+_GROUPS = 32
+# Pieces before those of the assumptions.
+_FIRST = 2
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Pieces of B boxes.
+
+    Attributes
+    ----------
+    shares : numpy.ndarray, shape (B, pieces)
+        Of the box, at least; 0 where there is no such piece. The first two columns, and then one an
+        assumption.
+    pairs : numpy.ndarray of int, shape (B, 2, 2)
+        Outside of which half-spaces the first two pieces are; -1 if of none.
+    """
+
+    shares: Floats
+    pairs: NDArray[np.int64]
+
+    @property
+    def together(self) -> Floats:
+        """Share of each box, with common parts counted as often as there are pieces; (B,)."""
+        return np.asarray(self.shares.sum(axis=1))
+
+    def spaces(
+        self, of: NDArray[np.intp], piece: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Say outside of which half-spaces some pieces of boxes `of` are; -1 if of none."""
+        assumption = piece >= _FIRST
+        pair = self.pairs[of, np.where(assumption, 0, piece)]
+        first = np.where(assumption, piece + (4 - _FIRST), pair[:, 0])
+        return first, np.where(assumption, -1, pair[:, 1])
+
+    def first_holding(self, of: NDArray[np.intp], held: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Give the first piece of the boxes `of` that holds each point; none is after the last.
+
+        Parameters
+        ----------
+        of : numpy.ndarray of int, shape (n,)
+        held : numpy.ndarray of bool, shape (n, half-spaces)
+            Which half-spaces hold the points.
+        """
+        rows = np.arange(len(of))
+        pieces = self.shares.shape[1]
+        first = np.full(len(of), pieces, dtype=np.intp)
+        for piece in reversed(range(pieces)):
+            one, two = self.spaces(of, np.full(len(of), piece, dtype=np.intp))
+            outside = (one < 0) | ~held[rows, one]
+            outside &= (two < 0) | ~held[rows, two]
+            first[outside & (self.shares[of, piece] > 0)] = piece
+        return first
+
+
+def cut_boxes(again: LookedAgain) -> Pieces:
+    """Cover the undecided part of each box with pieces.
+
+    Parameters
+    ----------
+    again : LookedAgain
+
+    Returns
+    -------
+    Pieces
+        As few of them as cover it with the least share together.
+    """
+    counted = again.counted
+    lost = np.where(again.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
+    neither = np.maximum(1.0 - counted[:, 0] - counted[:, 1], 0.0)
+    not_below = np.maximum(1.0 - counted[:, 1] - counted[:, 2], 0.0)
+    not_above = np.maximum(1.0 - counted[:, 0] - counted[:, 3], 0.0)
+    # Without both, nobody is falsified, and they were not shown to be disjoint from the others.
+    both = np.isfinite(again.thresholds[:, 2:4]).all(axis=1) & (not_below + not_above < neither)
+    shares = np.zeros((len(counted), _FIRST + lost.shape[1]))
+    pairs = np.full((len(counted), 2, 2), -1, dtype=np.int64)
+    shares[:, 0] = np.where(both, not_below, neither)
+    shares[:, 1] = np.where(both, not_above, 0.0)
+    shares[:, _FIRST:] = lost
+    pairs[:, 0] = np.where(both[:, None], [1, 2], [0, 1])
+    pairs[both, 1] = [0, 3]
+    # Nothing is gained over the whole box.
+    whole = shares.sum(axis=1) >= 1.0
+    shares[whole], pairs[whole] = 0.0, -1
+    shares[whole, 0] = 1.0
+    shares[again.status > 0] = 0.0
+    return Pieces(shares, pairs)
+
+
+def draw_from_pieces(
+    prover: Prover,
+    again: LookedAgain,
+    pieces: Pieces,
+    of: NDArray[np.intp],
+    piece: NDArray[np.intp],
+    generator: np.random.Generator,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Draw a point of each of some pieces, by the domain's measure.
+
+    Parameters
+    ----------
+    prover : Prover
+        Its threads do the work.
+    again : LookedAgain
+    pieces : Pieces
+    of, piece : numpy.ndarray of int, shape (n,)
+        Of which box which piece.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    points : numpy.ndarray, shape (n, axes)
+    drawn : numpy.ndarray of bool, shape (n,)
+        False where the share of the piece, which is rounded up, is larger than the piece.
+    """
+    draw_outside = _drawing()
+    many, axes = len(of), again.lo.shape[1]
+    points, drawn = np.zeros((many, axes)), np.zeros(many)
+    if many == 0:
+        return points, drawn > 0
+    uniforms = generator.random((many, axes + 1, 2))
+    order = np.lexsort((piece, of))
+    of, piece = of[order], piece[order]
+    new = np.concatenate([[True], (of[1:] != of[:-1]) | (piece[1:] != piece[:-1])])
+    firsts = np.concatenate([np.flatnonzero(new), [many]]).astype(np.int64)
+    of, piece = of[new], piece[new]
+    spaces = np.stack(pieces.spaces(of, piece), axis=1)
+    forms = again.forms[of[:, None], spaces]
+    thresholds = np.where(spaces < 0, np.inf, again.thresholds[of[:, None], spaces])
+    masses, bins = pieces.shares[of, piece], again.bins[of]
+    lo, hi = again.lo[of], again.hi[of]
+    where = _where(again.axes)
+
+    def work(start: int) -> None:
+        stop = min(start + _GROUPS, len(of))
+        draw_outside(
+            where, lo, hi, forms, thresholds, bins, masses, firsts, start, stop, uniforms, points,
+            drawn,
+        )  # fmt: skip
+
+    prover.spread(work, range(0, len(of), _GROUPS))
+    # Back to the order that was asked for.
+    back = np.argsort(order)
+    return points[back], drawn[back] > 0
+
+
+def _drawing() -> Callable[..., None]:
+    """Give what draws: machine code if there is numba."""
+    # Imported here: it takes a second.
+    if find_spec("numba") is not None:
+        from testsgd.certification.proving import compiled_drawing
+
+        return compiled_drawing.draw_outside
+    from testsgd.certification.proving import drawing
+
+    return drawing.draw_outside
+
+
+def _where(axes: Axes) -> Where:
+    """Lay out axes for drawing."""
+    return Where(
+        axes.kinds,
+        axes.columns,
+        # Machine code is made for arrays of one type, empty or not.
+        np.concatenate([axes.edges, np.zeros(1)]),
+        np.concatenate([axes.cumulative, np.zeros(1)]),
+        axes.starts,
+        axes.shifts,
+    )
