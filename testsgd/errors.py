@@ -12,12 +12,18 @@ __all__ = [
     "ConfigurationError",
     "DataError",
     "DownloadError",
+    "HorizonEndedError",
+    "InfeasibleShieldError",
+    "JournalError",
+    "LabelError",
     "MissingExtraError",
     "ModelError",
     "ParameterError",
     "ResultError",
+    "ShieldFileError",
     "SpecificationError",
     "TestSGDError",
+    "UnknownGroupError",
 ]
 
 
@@ -105,6 +111,34 @@ class ResultError(TestSGDError):
 
 class ConfigurationError(TestSGDError):
     """A folder or file of the user's set-up is unusable."""
+
+
+class InfeasibleShieldError(TestSGDError):
+    """No shield can keep the bound in every run.
+
+    Where it could be found, `details` has the smallest threshold for which a shield exists, as
+    ``smallest_threshold``.
+    """
+
+
+class UnknownGroupError(TestSGDError):
+    """A person of a group that the shield was not made for."""
+
+
+class HorizonEndedError(TestSGDError):
+    """A decision was asked for after the last one that the shield was made for."""
+
+
+class LabelError(TestSGDError):
+    """A true label came for no decision, or did not come, or is no label."""
+
+
+class ShieldFileError(TestSGDError):
+    """A file is no shield, or of another version or specification than asked for."""
+
+
+class JournalError(TestSGDError):
+    """A journal cannot be written, is damaged, or is another shield's."""
 
 
 class MissingExtraError(TestSGDError):

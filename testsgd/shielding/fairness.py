@@ -165,8 +165,8 @@ def property_from_events(
 def _increments(events: Sequence[str], where: str) -> Increments:
     added = [[0, 0], [0, 0]]
     for event in events:
-        word, _, label = event.partition(":")
-        if word not in _DECISIONS or label not in ("", "0", "1"):
+        word, colon, label = event.partition(":")
+        if word not in _DECISIONS or label not in (("0", "1") if colon else ("",)):
             raise SpecificationError(
                 f"{event!r} is no event",
                 where=f"fairness.{where}",

@@ -34,7 +34,7 @@ class BiasAtMost:
     ----------
     threshold : fractions.Fraction
     measure, empty_group : str
-        As for :func:`testsgd.shielding.fairness.bias`.
+        As for :func:`testsgd.shielding.bias`.
     """
 
     threshold: Fraction
@@ -98,34 +98,49 @@ class SmallSteps:
     shields). Of more than two groups it is required of each pair, with the bias of that pair taken
     off instead: rates of a third group may have to move either way.
 
+    A group of which nobody has come, and which is left out until then, can start at any rate: it
+    counts as if it were in the middle of the others. (Of two groups the bias so far is then 0.)
+
     Attributes
     ----------
     threshold : fractions.Fraction
     past_numerators, past_denominators : tuple of int
         The history's counters, one of each a group.
+    empty_group : {"vacuous", "zero"}
+        What becomes of a group of which nobody has come.
     """
 
     threshold: Fraction
     past_numerators: tuple[int, ...]
     past_denominators: tuple[int, ...]
+    empty_group: EmptyGroup = "vacuous"
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Say which rows, of the new period's counters, will do."""
         people = denominators + np.array(self.past_denominators, dtype=np.int64)
         kept = np.ones(len(people), dtype=bool)
-        groups = people.shape[1]
-        for one, other in combinations(range(groups), 2):
-            apart = abs(self._rate(one) - self._rate(other))
-            room = self.threshold + apart if groups == 2 else self.threshold - apart
+        rates = self._past_rates()
+        for one, other in combinations(range(len(rates)), 2):
+            apart = abs(rates[one] - rates[other])
+            room = self.threshold + apart if len(rates) == 2 else self.threshold - apart
             first, second = whole_numbers(people[:, [one]], people[:, [other]], room)
             both = (first * second)[:, 0]
             steps = (first + second)[:, 0] * room.denominator <= room.numerator * both
             kept &= (steps & (both > 0)).astype(bool)
         return kept
 
-    def _rate(self, group: int) -> Fraction:
-        people = self.past_denominators[group]
-        return Fraction(self.past_numerators[group], people) if people else Fraction(0)
+    def _past_rates(self) -> list[Fraction]:
+        """Rates to stay near to, one a group."""
+        known = [
+            Fraction(top, people)
+            for top, people in zip(self.past_numerators, self.past_denominators, strict=True)
+            if people
+        ]
+        start = Fraction(0)
+        if known and self.empty_group == "vacuous":
+            start = (min(known) + max(known)) / 2
+        rates = iter(known)
+        return [next(rates) if people else start for people in self.past_denominators]
 
 
 @dataclass(frozen=True)

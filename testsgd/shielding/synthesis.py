@@ -30,6 +30,7 @@ from testsgd.shielding.requirement import (
     SmallSteps,
     WelfareWithin,
 )
+from testsgd.shielding.smallest_threshold import smallest_feasible_threshold
 from testsgd.shielding.solving import (
     NEVER,
     CounterLattice,
@@ -38,8 +39,19 @@ from testsgd.shielding.solving import (
     WindowedPolicy,
     induct,
     window_width,
-    worst_case,
 )
+
+__all__ = [
+    "ShieldProblem",
+    "Solution",
+    "Storage",
+    "dynamic_problem",
+    "finite_problem",
+    "predicted_bytes",
+    "smallest_feasible_threshold",
+    "solve",
+    "static_welfare_problem",
+]
 
 Storage = Literal["auto", "whole", "windows"]
 
@@ -49,6 +61,8 @@ _WHOLE_UP_TO = 2**30
 _AT_ONCE = 1 << 15
 # Bytes for each of them.
 _SCRATCH = 400
+# Costs of a whole horizon must stay far below what stands for an infinite one.
+_LARGEST_COST = 1e-10 * NEVER
 
 
 @dataclass(frozen=True)
@@ -224,6 +238,19 @@ def solve(
 
 
 def _checked(problem: ShieldProblem) -> Transitions:
+    if problem.horizon < 1:
+        raise SpecificationError(
+            f"the horizon is {problem.horizon}",
+            where="horizon.length",
+            remedy="give a number of events, at least 1",
+        )
+    if problem.horizon * problem.inputs.costs[-1] > _LARGEST_COST:
+        raise SpecificationError(
+            f"the cost {problem.inputs.costs[-1]:g} is too large to be added up",
+            where="inputs.costs",
+            remedy=f"use another unit: all events together must cost less than {_LARGEST_COST:g}",
+            cost=problem.inputs.costs[-1],
+        )
     try:
         problem.transitions.code_type  # noqa: B018  # it raises
     except ValueError:
@@ -268,7 +295,7 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     lattice, transitions = problem.lattice, _checked(problem)
     last = lattice.size(lattice.horizon)
     code = transitions.code_type.itemsize
-    rows = int(lattice.row_starts[-1]) * (lattice.dimensions - 1) * (2 + 4 + 3 * 8)
+    rows = lattice.row_count * (lattice.dimensions - 1) * (2 + 4 + 3 * 8)
     working = (16 + code) * last + rows + _SCRATCH * min(last, _AT_ONCE)
     if _stores_all(problem, storage):
         halved = 2 * problem.groups * transitions.bits <= 4
@@ -276,61 +303,6 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     width = window_width(lattice)
     kept = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
     return working + 8 * kept
-
-
-def smallest_feasible_threshold(problem: ShieldProblem) -> Fraction:
-    """Find the least threshold that a shield could keep, whoever comes.
-
-    Parameters
-    ----------
-    problem : ShieldProblem
-        Its requirement is a bound on the bias, of what comes or of a history and what comes; the
-        threshold in it does not count.
-
-    Returns
-    -------
-    fractions.Fraction
-
-    Raises
-    ------
-    TypeError
-        If the requirement is another.
-    """
-    requirement, past = problem.requirement, None
-    if isinstance(requirement, After):
-        past = requirement
-        requirement = requirement.requirement
-    if not isinstance(requirement, BiasAtMost):
-        raise TypeError("only a bound on the bias has a smallest threshold")
-    lattice = problem.lattice
-    final = np.empty(lattice.size(lattice.horizon))
-    largest = 1
-    for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
-        tops, bottoms = problem.counters(states)
-        if past is not None:
-            tops = tops + np.array(past.past_numerators)
-            bottoms = bottoms + np.array(past.past_denominators)
-        largest = max(largest, int(bottoms.max()), int(tops.max()))
-        final[where] = _biases(tops, bottoms, requirement)
-    value = worst_case(lattice, problem.transitions, final)
-    # A bias is a fraction whose denominator is at most this, and no two such are so close.
-    return Fraction(value).limit_denominator(largest * largest)
-
-
-def _biases(
-    tops: NDArray[np.int64], bottoms: NDArray[np.int64], requirement: BiasAtMost
-) -> NDArray[np.float64]:
-    rates = np.where(bottoms > 0, tops / np.maximum(bottoms, 1), 0.0)
-    counted = (bottoms > 0) | (requirement.empty_group == "zero")
-    most = np.where(counted, rates, -np.inf).max(axis=1)
-    least = np.where(counted, rates, np.inf).min(axis=1)
-    compared = counted.sum(axis=1) >= 2
-    if requirement.measure == "difference":
-        apart = np.where(compared, most, 0.0) - np.where(compared, least, 0.0)
-    else:
-        some = compared & (most > 0)
-        apart = np.where(some, 1.0 - np.where(some, least, 0.0) / np.where(some, most, 1.0), 0.0)
-    return np.asarray(apart)
 
 
 def finite_problem(
@@ -380,5 +352,5 @@ def dynamic_problem(
     if not any(bottoms):
         return ShieldProblem(fairness, bound, inputs, horizon)
     whole = After(tops, bottoms, bound)
-    assumption = SmallSteps(threshold, tops, bottoms)
+    assumption = SmallSteps(threshold, tops, bottoms, empty_group)
     return ShieldProblem(fairness, Provided(assumption, whole), inputs, horizon)

@@ -52,6 +52,11 @@ class CounterLattice:
         """How many states there are before the last event, at all times."""
         return comb(self.horizon + self.dimensions, self.dimensions + 1)
 
+    @property
+    def row_count(self) -> int:
+        """How many rows there are, exact also where they would not fit into memory."""
+        return comb(self.horizon + self.dimensions - 1, self.dimensions - 1)
+
     @cached_property
     def rows(self) -> Ints:
         """How many rows have each sum, 0 to the horizon; shape (horizon + 1,)."""

@@ -1,0 +1,183 @@
+"""A journal brings a shield back to where it stopped, wherever the file was cut off."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shield_runs import specification
+
+from testsgd.errors import JournalError, TestSGDError
+from testsgd.shielding.shield import Shield
+
+CASES: dict[str, dict[str, Any]] = {
+    "finite": {"length": 12, "unknown": "pass"},
+    "labelled": {"property": "equal_opportunity", "length": 4, "after": "next", "unknown": "pass"},
+    "static": {"length": 4, "shield": "static-fair"},
+    "dynamic": {"length": 4, "shield": "dynamic", "threshold": "1/2"},
+    "labelled dynamic": {
+        "property": "equal_opportunity",
+        "length": 4,
+        "shield": "dynamic",
+        "threshold": "1/2",
+    },
+}
+
+
+class Caller:
+    """Sends twelve events with ids; after a restart all of them again."""
+
+    def __init__(self, wanted: Any, seed: int = 0) -> None:
+        random_state = random.Random(seed)
+        names = [*wanted.groups.names, "z"] if wanted.groups.unknown == "pass" else "ab"
+        self.labelled = wanted.fairness_property.labelled
+        self.events = [
+            (random_state.choice(names), random_state.randrange(2), random_state.random())
+            for _ in range(12)
+        ]
+        self.labels = [random_state.randrange(2) for _ in self.events]
+
+    def send(self, shield: Shield, events: int = 12) -> list[int]:
+        decisions = []
+        for number, (group, recommendation, cost) in enumerate(self.events[:events]):
+            name = f'"{number}" é'
+            decisions.append(shield.decide(group, recommendation, cost, event=name))
+            if self.labelled:
+                shield.observe(self.labels[number], event=name)
+        return decisions
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "decisions.jsonl"
+
+
+def again(shield: Shield, journal: Path | None = None, **keys: Any) -> Shield:
+    first = shield._policy.first_solution()
+    return Shield(shield.specification, shield.inputs, first, journal=journal, **keys)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cut_off_anywhere(case: str, journal: Path) -> None:
+    wanted = specification(**CASES[case])
+    caller = Caller(wanted)
+    shield = Shield.synthesize(wanted)
+    whole = again(shield)
+    decisions, state = caller.send(whole), whole.to_dict()
+    with again(shield, journal) as written:
+        assert caller.send(written) == decisions
+    text = journal.read_bytes()
+    step = 1 if case == "finite" else 7
+    for end in range(0, len(text) + 1, step):
+        journal.write_bytes(text[:end])
+        with again(shield, journal) as resumed:
+            assert caller.send(resumed) == decisions
+            assert resumed.to_dict() == state
+        assert journal.read_bytes() == text
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_restart_has_the_same_state(case: str, journal: Path) -> None:
+    wanted = specification(**CASES[case])
+    caller = Caller(wanted, seed=1)
+    shield = Shield.synthesize(wanted)
+    for events in (0, 3, 7, 11):
+        with again(shield, journal, fsync=True) as running:
+            caller.send(running, events)
+            state = running.to_dict()
+        with again(shield, journal) as resumed:
+            assert resumed.to_dict() == state
+            assert resumed.total_cost == running.total_cost
+            assert resumed.period_reports == running.period_reports
+
+
+def test_what_a_line_says(journal: Path) -> None:
+    with Shield.synthesize(specification(threshold="1"), journal=journal) as shield:
+        shield.decide("a", 1, event="x")
+        shield.decide("b", 0, 1.5)
+    header, *lines = map(json.loads, journal.read_text().splitlines())
+    assert header == {
+        "format": "testsgd.shield-journal",
+        "version": 1,
+        "digest": shield.specification.digest(shield.inputs),
+    }
+    assert lines == [
+        {"group": "a", "recommendation": 1, "cost": None, "decision": 1, "id": "x"},
+        {"group": "b", "recommendation": 0, "cost": 1.5, "decision": 0},
+    ]
+
+
+def test_one_shield_at_a_time(journal: Path) -> None:
+    shield = Shield.synthesize(specification(), journal=journal)
+    with pytest.raises(JournalError, match="another shield writes to this journal"):
+        again(shield, journal)
+    shield.close()
+    with pytest.raises(JournalError, match="the journal is closed"):
+        shield.decide("a", 1)
+    again(shield, journal).close()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"group":"a","recommendation":1,"cost":null,"decision":0}', "decides 1"),
+        ('{"group":"q","recommendation":1,"cost":null,"decision":1}', "unknown"),
+        ('{"group":"a","recommendation":1,"decision":1}', "has no 'cost'"),
+        ('{"label":1}', "labels play no part"),
+        ('{"period":1,"active":true}', "begins where none can"),
+        ("{}", "has no 'label'"),
+        ("[1]", "no JSON object"),
+        ('{"group":"a"', "no JSON object"),
+    ],
+)
+def test_damaged_lines_are_named(line: str, words: str, journal: Path) -> None:
+    with Shield.synthesize(specification(threshold="1"), journal=journal) as shield:
+        shield.decide("b", 1)
+    with journal.open("a") as stream:
+        stream.write(line + "\n")
+    with pytest.raises(JournalError, match=words) as caught:
+        again(shield, journal)
+    assert caught.value.where == f"{journal}, line 3"
+    assert "\n" not in str(caught.value)
+
+
+def test_journals_of_others_are_refused(journal: Path) -> None:
+    with Shield.synthesize(specification(), journal=journal):
+        pass
+    with pytest.raises(JournalError, match="of a shield with another specification"):
+        Shield.synthesize(specification(threshold="1/5"), journal=journal)
+    journal.write_text(journal.read_text().replace('"version": 1', '"version": 2'))
+    with pytest.raises(JournalError, match="version 2, not 1"):
+        Shield.synthesize(specification(), journal=journal)
+    journal.write_text('{"group":"a"}\n')
+    with pytest.raises(JournalError, match="no journal of a shield"):
+        Shield.synthesize(specification(), journal=journal)
+    with pytest.raises(JournalError, match="cannot be opened"):
+        Shield.synthesize(specification(), journal=journal.parent)
+
+
+@pytest.mark.parametrize("fits", [0, 1, 20])
+def test_a_full_disc_decides_nothing(
+    fits: int, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shield = Shield.synthesize(specification(threshold="1"), journal=journal)
+    shield.decide("a", 1, event="1")
+    before, text, write = shield.to_dict(), journal.read_bytes(), os.write
+
+    def part_of(file: int, line: bytes) -> int:
+        return write(file, line[:fits])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", part_of)
+        with pytest.raises(TestSGDError, match="cannot be written"):
+            shield.decide("b", 0, event="2")
+    assert (shield.to_dict(), journal.read_bytes()) == (before, text)
+    assert shield.decide("b", 0, event="2") == 0
+    state = shield.to_dict()
+    shield.close()
+    with again(shield, journal) as resumed:
+        assert resumed.to_dict() == state

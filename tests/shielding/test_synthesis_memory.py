@@ -1,0 +1,82 @@
+"""The memory said before synthesis, against what is taken."""
+
+from __future__ import annotations
+
+import tracemalloc
+from fractions import Fraction
+
+import pytest
+
+from testsgd.errors import SpecificationError
+from testsgd.shielding import synthesis
+from testsgd.shielding.fairness import NAMED_PROPERTIES
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.synthesis import ShieldProblem, finite_problem, predicted_bytes, solve
+
+TENTH = Fraction(1, 10)
+
+
+def _problem(name: str, groups: int, costs: int, horizon: int) -> ShieldProblem:
+    fairness = NAMED_PROPERTIES[name]
+    inputs = InputDistribution.uniform(
+        [f"group {place}" for place in range(groups)],
+        costs=[1.0 + place for place in range(costs)],
+        labelled=fairness.labelled,
+    )
+    return finite_problem(fairness, TENTH, "zero", inputs, horizon)
+
+
+@pytest.mark.parametrize("storage", ["whole", "windows"])
+@pytest.mark.parametrize(
+    ("name", "groups", "costs", "horizon"),
+    [
+        ("demographic_parity", 2, 1, 120),
+        ("demographic_parity", 3, 2, 24),
+        ("equal_opportunity", 2, 1, 45),
+        ("equal_opportunity", 3, 5, 12),
+    ],
+)
+def test_no_more_is_taken_than_was_said(
+    name: str, groups: int, costs: int, horizon: int, storage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(synthesis, "window_width", lambda lattice: 4)
+    problem = _problem(name, groups, costs, horizon)
+    said = predicted_bytes(problem, storage=storage)  # type: ignore[arg-type]
+    tracemalloc.start()
+    solution = solve(problem, storage=storage, compiled=False)  # type: ignore[arg-type]
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken <= said
+    assert solution.policy.bytes <= said
+
+
+@pytest.mark.parametrize(("groups", "horizon"), [(4, 1000), (9, 300), (20, 1000)])
+def test_far_too_much_is_said_and_not_tried(groups: int, horizon: int) -> None:
+    """Numbers that no integer type holds."""
+    said = predicted_bytes(_problem("demographic_parity", groups, 1, horizon))
+    assert said > 2**60
+
+
+def test_more_groups_and_costs_than_fit_into_a_code() -> None:
+    with pytest.raises(SpecificationError, match="too many together"):
+        predicted_bytes(_problem("demographic_parity", 40, 1, 3))
+
+
+@pytest.mark.parametrize("horizon", [0, -1])
+def test_no_events_at_all(horizon: int) -> None:
+    with pytest.raises(SpecificationError, match=f"the horizon is {horizon}"):
+        solve(_problem("demographic_parity", 2, 1, horizon))
+
+
+def test_labels_are_needed_where_they_count_and_only_there() -> None:
+    without = InputDistribution.uniform(("a", "b"))
+    problem = finite_problem(NAMED_PROPERTIES["equal_opportunity"], TENTH, "zero", without, 4)
+    with pytest.raises(SpecificationError, match="probability of the true label"):
+        solve(problem, compiled=False)
+    parity = NAMED_PROPERTIES["demographic_parity"]
+    with_labels = InputDistribution.uniform(("a", "b"), labelled=True)
+    costs = [
+        solve(finite_problem(parity, TENTH, "zero", inputs, 8), compiled=False).expected_cost
+        for inputs in (without, with_labels)
+    ]
+    assert costs[0] == costs[1]

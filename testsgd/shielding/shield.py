@@ -1,0 +1,349 @@
+"""The shield at run time: asks its policy, writes its journal, counts, and starts periods."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from math import inf
+from pathlib import Path
+from types import TracebackType
+
+from testsgd.shielding.call_errors import (
+    bad_cost,
+    bad_event,
+    bad_label,
+    bad_recommendation,
+    label_missing,
+    no_labels,
+    no_more,
+    unknown_group,
+)
+from testsgd.shielding.counters import CounterLayout
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.journal import Journal, decision_line, label_line, period_line
+from testsgd.shielding.period_policy import PeriodPolicy, infeasible
+from testsgd.shielding.periods import period_problem
+from testsgd.shielding.replay import resume
+from testsgd.shielding.shield_view import ShieldView
+from testsgd.shielding.specification import ShieldSpecification
+from testsgd.shielding.state import ShieldState
+from testsgd.shielding.synthesis import Solution, Storage, solve
+
+
+class Shield(ShieldView):
+    """Stands between a decision maker and the world, so that a bound on the bias is kept.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+    solution : Solution
+        Of the (first) period.
+    journal : pathlib.Path, optional
+        Where every decision is written before it is handed out. If the file has decisions, they
+        are taken up first, so that a shield goes on where it stopped.
+    fsync : bool
+        Whether a line of the journal is on the disc before its decision is handed out.
+    storage : {"auto", "whole", "windows"}
+    jobs : int
+        How the shields of later periods are synthesised, if they are.
+
+    Raises
+    ------
+    InfeasibleShieldError
+        If the horizon is finite and no shield exists.
+    JournalError
+        If the journal cannot be used, or does not fit.
+
+    Notes
+    -----
+    One thread at a time: who has more puts a lock around the calls. Ids of events are kept in
+    memory for the whole run.
+
+    Examples
+    --------
+    >>> specification = ShieldSpecification.from_dict({
+    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
+    ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 4}})
+    >>> shield = Shield.synthesize(specification)
+    >>> [shield.decide(group, 1) for group in "aaab"], shield.bias
+    ([1, 1, 1, 1], Fraction(0, 1))
+    """
+
+    __slots__ = (
+        "_costs",
+        "_journal",
+        "_labelled",
+        "_last_cost",
+        "_places",
+    )
+
+    def __init__(
+        self,
+        specification: ShieldSpecification,
+        inputs: InputDistribution,
+        solution: Solution,
+        *,
+        journal: Path | None = None,
+        fsync: bool = False,
+        storage: Storage = "auto",
+        jobs: int = 1,
+    ) -> None:
+        self.specification, self.inputs = specification, inputs
+        self._policy = PeriodPolicy(specification, inputs, solution, storage=storage, jobs=jobs)
+        fairness = specification.fairness_property
+        self._horizon = specification.horizon.length
+        self._labelled = fairness.labelled
+        self._places = {name: place for place, name in enumerate(inputs.groups)}
+        self._costs = tuple(map(float, inputs.costs))
+        self._last_cost = len(self._costs) - 1
+        self._reports = []
+        layout = CounterLayout.of(fairness, groups=len(inputs.groups))
+        self._state = ShieldState(layout, labelled=self._labelled)
+        self._journal: Journal | None = None
+        if journal is not None:
+            self._journal = resume(self, Path(journal), fsync=fsync)
+
+    @classmethod
+    def synthesize(
+        cls,
+        specification: ShieldSpecification,
+        *,
+        folder: Path | None = None,
+        storage: Storage = "auto",
+        jobs: int = 1,
+        journal: Path | None = None,
+        fsync: bool = False,
+    ) -> Shield:
+        """Find the cheapest shield of a specification.
+
+        Parameters
+        ----------
+        specification : ShieldSpecification
+        folder : pathlib.Path, optional
+            From where the path of a log counts.
+        storage : {"auto", "whole", "windows"}
+        jobs : int
+        journal : pathlib.Path, optional
+        fsync : bool
+
+        Returns
+        -------
+        Shield
+
+        Raises
+        ------
+        InfeasibleShieldError
+            If none exists.
+        """
+        inputs = specification.input_distribution(folder)
+        solution = solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
+        if not solution.feasible:
+            raise infeasible(solution.problem, specification)
+        made = specification, inputs, solution
+        return cls(*made, journal=journal, fsync=fsync, storage=storage, jobs=jobs)
+
+    def save(self, path: Path) -> None:
+        """Write the shield to a file, without what it has decided; see `write_shield`."""
+        from testsgd.shielding.shield_file import write_shield
+
+        write_shield(Path(path), self.specification, self.inputs, self._policy.first_solution())
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        *,
+        specification: ShieldSpecification | None = None,
+        folder: Path | None = None,
+        journal: Path | None = None,
+        fsync: bool = False,
+        jobs: int = 1,
+    ) -> Shield:
+        """Read a shield from a file.
+
+        Parameters
+        ----------
+        path : pathlib.Path
+        specification : ShieldSpecification, optional
+            What the shield is expected to be of.
+        folder : pathlib.Path, optional
+            From where the path of a log in that specification counts.
+        journal : pathlib.Path, optional
+        fsync : bool
+        jobs : int
+
+        Raises
+        ------
+        ShieldFileError
+            If the file is no shield, is damaged, or is of another version or specification.
+        """
+        from testsgd.shielding.shield_file import check_specification, read_shield
+
+        saved = read_shield(Path(path))
+        if specification is not None:
+            check_specification(Path(path), saved, specification, folder)
+        parts = saved.specification, saved.inputs, saved.solution
+        return cls(*parts, journal=journal, fsync=fsync, jobs=jobs)
+
+    def decide(
+        self,
+        group: str,
+        recommendation: int,
+        cost: float | None = None,
+        *,
+        event: str | None = None,
+    ) -> int:
+        """Decide on a recommendation.
+
+        Parameters
+        ----------
+        group : str
+        recommendation : {0, 1}
+            0 rejects, 1 accepts.
+        cost : float, optional
+            What it costs to change the recommendation; may be left out if there is only one cost.
+        event : str, optional
+            The caller's name of this decision. Asked again, the shield gives the same decision and
+            counts nothing, so after a failure it is safe to ask again.
+
+        Returns
+        -------
+        int
+            0 or 1.
+
+        Raises
+        ------
+        LabelError
+            If the true label of the decision before is not known yet.
+        UnknownGroupError
+            If the group is unknown and the specification refuses such.
+        HorizonEndedError
+            If there are no more periods.
+        ParameterError
+            If recommendation or cost are none, or the event was about somebody else.
+        JournalError
+            If the journal cannot be written; nothing is decided then.
+        """
+        if recommendation == 0:
+            recommendation = 0
+        elif recommendation == 1:
+            recommendation = 1
+        else:
+            raise bad_recommendation(recommendation)
+        state = self._state
+        try:
+            place = self._places.get(group)
+        except TypeError:
+            place = None
+        if event is not None:
+            if not isinstance(event, str):
+                raise bad_event(event)
+            before = state.decided(event, place, recommendation)
+            if before is not None:
+                return before
+        if state.waiting is not None:
+            raise label_missing()
+        if place is None:
+            return self._pass_unknown(group, recommendation, event)
+        if cost is None:
+            if self._last_cost:
+                raise bad_cost(self._costs, None)
+            price, level = self._costs[0], 0
+        else:
+            try:
+                if not 0 <= cost < inf:  # false for NaN too
+                    raise bad_cost(self._costs, cost)
+                price = float(cost)
+            except (TypeError, ValueError):
+                raise bad_cost(self._costs, cost) from None
+            level = 0
+            if self._last_cost:
+                level = min(bisect_left(self._costs, price), self._last_cost)
+        if state.step == self._horizon:
+            self._next_period()
+        changed = level < self._policy.changes(state.step, state.counts, place, recommendation)
+        decision = 1 - recommendation if changed else recommendation
+        if self._journal is not None:
+            known = None if cost is None else price
+            self._journal.write(decision_line(group, recommendation, known, decision, event))
+        state.count(place, recommendation, decision, price, event)
+        if state.step == self._horizon:
+            self._close_period()
+        return decision
+
+    def observe(self, label: int, *, event: str | None = None) -> None:
+        """Take note of the true label of the last decision.
+
+        Parameters
+        ----------
+        label : {0, 1}
+            Give 0 if it never became known.
+        event : str, optional
+            The id of the decision. With it the same label may be given again, which counts nothing.
+
+        Raises
+        ------
+        LabelError
+            If no decision waits for a label, the event was never decided or had another label, the
+            label is neither 0 nor 1, or labels play no part.
+        """
+        if not self._labelled:
+            raise no_labels(self.specification.fairness_property.name)
+        if label != 0 and label != 1:
+            raise bad_label(label)
+        label = int(label)
+        if not self._state.is_new_label(label, event):
+            return
+        if self._journal is not None:
+            self._journal.write(label_line(label, event))
+        self._state.reveal(label)
+        if self._state.step == self._horizon:
+            self._close_period()
+
+    def prepare(self) -> None:
+        """Start the next period now if one is due, so that no decision waits for its synthesis.
+
+        Nothing happens within a period, while a label is missing, or after the last period.
+        """
+        state = self._state
+        if state.step == self._horizon and state.waiting is None and not self.ended:
+            self._next_period()
+
+    def close(self) -> None:
+        """Close the journal; the shield cannot decide any more if it had one."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def __enter__(self) -> Shield:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _pass_unknown(self, group: str, recommendation: int, event: str | None) -> int:
+        if not isinstance(group, str) or self.specification.groups.unknown == "refuse":
+            raise unknown_group(group, self.inputs.groups)
+        if self.ended:
+            raise no_more(self._state.period, self._horizon)
+        if self._journal is not None:
+            self._journal.write(decision_line(group, recommendation, None, recommendation, event))
+        self._state.count_unknown(recommendation, event)
+        return recommendation
+
+    def _next_period(self) -> None:
+        if self.ended:
+            raise no_more(self._state.period, self._horizon)
+        self._policy.begin(self._state)
+        if self._journal is not None and self._policy.anew:
+            self._journal.write(period_line(self._state.period + 1, self._policy.active))
+        self._state.next_period()
+
+    def _close_period(self) -> None:
+        """Sum up the period, once the label of its last decision is known."""
+        if self._state.waiting is None:
+            self._reports.append(self._policy.report(self._state))

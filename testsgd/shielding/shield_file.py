@@ -1,0 +1,273 @@
+"""Files of shields: a header of JSON and arrays, without pickle."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd._files import atomic_path
+from testsgd._version import __version__
+from testsgd.errors import ShieldFileError, TestSGDError
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.periods import period_problem
+from testsgd.shielding.solving import Policy, WindowedPolicy
+from testsgd.shielding.specification import ShieldSpecification
+from testsgd.shielding.synthesis import ShieldProblem, Solution
+
+FORMAT = "testsgd.shield"
+VERSION = 1
+_HEADER = "header"
+_LAYER = "layer."
+# What numpy and zipfile raise at contents that are not what they should be.
+_BROKEN = (ValueError, KeyError, TypeError, EOFError, zlib.error, zipfile.BadZipFile, TestSGDError)
+_SYNTHESIZE = "synthesise the shield again, or give another file"
+
+
+@dataclass(frozen=True)
+class SavedShield:
+    """What a file has.
+
+    Attributes
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+    solution : Solution
+        Of the first period.
+    digest : str
+        Of specification and inputs.
+    """
+
+    specification: ShieldSpecification
+    inputs: InputDistribution
+    solution: Solution
+    digest: str
+
+
+def write_shield(
+    path: Path, specification: ShieldSpecification, inputs: InputDistribution, solution: Solution
+) -> None:
+    """Write a shield to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    specification : ShieldSpecification
+    inputs : InputDistribution
+    solution : Solution
+        Of the first period.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be written.
+    """
+    policy = solution.policy
+    stored = "whole" if isinstance(policy, Policy) else "windows"
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"testsgd {__version__}",
+        "specification": specification.to_dict(),
+        "inputs": inputs.to_dict(),
+        "digest": specification.digest(inputs),
+        "expected_cost": solution.expected_cost if solution.feasible else None,
+        "seconds": solution.seconds,
+        "stored": stored,
+        "width": policy.width if isinstance(policy, WindowedPolicy) else None,
+    }
+    text = json.dumps(header, sort_keys=True, indent=1).encode()
+    if isinstance(policy, Policy):
+        arrays: dict[int, NDArray[Any]] = dict(enumerate(policy.layers))
+    else:
+        arrays = dict(policy.kept)
+    with (
+        atomic_path(Path(path)) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        _add(archive, _HEADER, np.frombuffer(text, dtype=np.uint8))
+        for step, array in sorted(arrays.items()):
+            _add(archive, f"{_LAYER}{step}", array)
+
+
+def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+
+
+def read_shield(path: Path) -> SavedShield:
+    """Read a shield from a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+
+    Returns
+    -------
+    SavedShield
+
+    Raises
+    ------
+    ShieldFileError
+        If the file is missing, is no shield, is damaged, or is of another version.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            if not zipfile.is_zipfile(stream):
+                raise _no_shield(path)
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                return _from_archive(path, archive)
+    except ShieldFileError:
+        raise
+    except FileNotFoundError as error:
+        raise ShieldFileError(
+            "there is no such file", where=str(path), remedy=_SYNTHESIZE
+        ) from error
+    except OSError as error:
+        raise ShieldFileError(
+            f"the file cannot be read ({error.strerror or error})",
+            where=str(path),
+            remedy=_SYNTHESIZE,
+        ) from error
+    except _BROKEN as error:
+        raise _damaged(path, str(error)) from error
+
+
+def check_specification(
+    path: Path, saved: SavedShield, expected: ShieldSpecification, folder: Path | None = None
+) -> None:
+    """Refuse a shield that is of another specification than expected.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Of the shield, for the message.
+    saved : SavedShield
+    expected : ShieldSpecification
+    folder : pathlib.Path, optional
+        From where the path of a log in it counts.
+
+    Raises
+    ------
+    ShieldFileError
+        Names the keys that differ, or says that the log has changed.
+    """
+    here, there = _flat(saved.specification.to_dict()), _flat(expected.to_dict())
+    keys = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))
+    if keys:
+        first = keys[0]
+        what = (
+            f"the shield is of another specification: {first} is {here.get(first)!r}, "
+            f"not {there.get(first)!r}"
+        )
+        if len(keys) > 1:
+            what += f" ({', '.join(keys[1:])} differ too)"
+        raise ShieldFileError(what, where=str(path), remedy=_SYNTHESIZE, keys=keys)
+    if expected.digest(expected.input_distribution(folder)) != saved.digest:
+        raise ShieldFileError(
+            "the shield was made for other probabilities of the inputs, the log has changed",
+            where=str(path),
+            remedy=_SYNTHESIZE,
+            keys=["inputs"],
+        )
+
+
+def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
+    if _HEADER not in archive.files:
+        raise _no_shield(path)
+    header = json.loads(archive[_HEADER].tobytes())
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise _no_shield(path)
+    if header.get("version") != VERSION:
+        raise ShieldFileError(
+            f"the file has version {header.get('version')!r}, not {VERSION}; "
+            f"it is by {header.get('written_by', 'an unknown program')}",
+            where=str(path),
+            remedy=_SYNTHESIZE,
+            version=header.get("version"),
+        )
+    specification = ShieldSpecification.from_dict(header["specification"], where=str(path))
+    inputs = InputDistribution.from_dict(header["inputs"])
+    digest = specification.digest(inputs)
+    if digest != header["digest"]:
+        raise _damaged(path, "its specification is not the one it was written with")
+    problem = period_problem(specification, inputs)
+    policy: Policy | WindowedPolicy
+    if header["stored"] == "whole":
+        policy = _whole(problem, archive)
+    else:
+        policy = _windowed(problem, archive, int(header["width"]))
+    cost = header["expected_cost"]
+    solution = Solution(
+        problem=problem,
+        policy=policy,
+        expected_cost=math.inf if cost is None else float(cost),
+        seconds=float(header["seconds"]),
+    )
+    return SavedShield(specification, inputs, solution, digest)
+
+
+def _whole(problem: ShieldProblem, archive: np.lib.npyio.NpzFile) -> Policy:
+    empty = Policy.for_transitions(problem.lattice, problem.transitions)
+    kind = np.dtype(np.uint8) if empty.halved else empty.code_type
+    layers = []
+    for step in range(problem.horizon):
+        size = problem.lattice.size(step)
+        layers.append(_layer(archive, step, (size + 1) // 2 if empty.halved else size, kind))
+    return Policy(
+        problem.lattice,
+        groups=empty.groups,
+        bits=empty.bits,
+        code_type=empty.code_type,
+        layers=layers,
+    )
+
+
+def _windowed(problem: ShieldProblem, archive: np.lib.npyio.NpzFile, width: int) -> WindowedPolicy:
+    kind = np.dtype(np.float64)
+    kept = {
+        step: _layer(archive, step, problem.lattice.size(step), kind)
+        for step in range(width, problem.horizon, width)
+    }
+    return WindowedPolicy(
+        problem.lattice,
+        problem.transitions,
+        width=width,
+        final=problem.final_values,
+        kept=kept,
+    )
+
+
+def _layer(
+    archive: np.lib.npyio.NpzFile, step: int, size: int, kind: np.dtype[Any]
+) -> NDArray[Any]:
+    array = archive[f"{_LAYER}{step}"]
+    if array.shape != (size,) or array.dtype != kind:
+        raise ValueError(f"the decisions of step {step} have the wrong size")
+    return np.asarray(array)
+
+
+def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
+    """Name every value by its whole path."""
+    if not isinstance(values, dict):
+        return {prefix: values}
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return flat
+
+
+def _no_shield(path: Path) -> ShieldFileError:
+    return ShieldFileError("the file is no shield", where=str(path), remedy=_SYNTHESIZE)
+
+
+def _damaged(path: Path, how: str) -> ShieldFileError:
+    return ShieldFileError(f"the file is damaged ({how})", where=str(path), remedy=_SYNTHESIZE)
