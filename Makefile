@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test lint docs bench schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test lint docs bench shields schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -138,8 +138,12 @@ certify-fairify: $(VENV)/installed ## Certify the published networks in NETWORKS
 		$(addprefix --time ,$(TIME_LIMIT)) $(addprefix --jobs ,$(JOBS)) $(OPTIONS) \
 		--out "$(OUT)/fairify/$(network)" || code=$$?;) exit $$code
 
+# make shields OPTIONS=--quick is a minute's run that writes nothing; more: OPTIONS=--help.
+shields: $(VENV)/installed ## Run the experiments of docs/shields.md and write its tables
+	$(BIN)/python -m benchmarks.shield_experiments $(addprefix --jobs ,$(JOBS)) $(OPTIONS)
+
 schemas: $(VENV)/installed ## Write the JSON Schema of results after a change of the summary
-	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema()); views.COMPARISON_SCHEMA_FILE.write_text(views.generate_comparison_schema()); views.CERTIFICATION_SCHEMA_FILE.write_text(views.generate_certification_schema())'
+	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema()); views.COMPARISON_SCHEMA_FILE.write_text(views.generate_comparison_schema()); views.CERTIFICATION_SCHEMA_FILE.write_text(views.generate_certification_schema()); views.SHIELD_SCHEMA_FILE.write_text(views.generate_shield_schema()); views.SIMULATION_SCHEMA_FILE.write_text(views.generate_simulation_schema())'
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) site build dist

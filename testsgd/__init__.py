@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from testsgd._version import __version__
 
 if TYPE_CHECKING:
-    from testsgd.api import audit, certify, compare, counter_samples, mitigate
+    from testsgd.api import (
+        audit,
+        certify,
+        compare,
+        counter_samples,
+        load_shield,
+        mitigate,
+        simulate_shield,
+        synthesize_shield,
+    )
     from testsgd.data import (
         DatasetSpecification,
         SensitiveTerms,
@@ -31,18 +40,28 @@ if TYPE_CHECKING:
         CertificationResult,
         ComparisonResult,
         MitigationResult,
+        ShieldResult,
+        SimulationResult,
     )
+    from testsgd.shielding import Shield, ShieldSpecification
 
 _HOMES = {
     "AuditResult": "testsgd.results",
     "CertificationResult": "testsgd.results",
     "ComparisonResult": "testsgd.results",
     "MitigationResult": "testsgd.results",
+    "ShieldResult": "testsgd.results",
+    "SimulationResult": "testsgd.results",
     "audit": "testsgd.api",
     "certify": "testsgd.api",
     "compare": "testsgd.api",
     "counter_samples": "testsgd.api",
     "mitigate": "testsgd.api",
+    "load_shield": "testsgd.api",
+    "simulate_shield": "testsgd.api",
+    "synthesize_shield": "testsgd.api",
+    "Shield": "testsgd.shielding",
+    "ShieldSpecification": "testsgd.shielding",
     "DatasetSpecification": "testsgd.data",
     "SensitiveTerms": "testsgd.data",
     "TextSpecification": "testsgd.data",
@@ -68,6 +87,10 @@ __all__ = [
     "DatasetSpecification",
     "MitigationResult",
     "SensitiveTerms",
+    "Shield",
+    "ShieldResult",
+    "ShieldSpecification",
+    "SimulationResult",
     "TestSGDError",
     "TextSpecification",
     "__version__",
@@ -78,12 +101,15 @@ __all__ = [
     "counter_samples",
     "generate_demo",
     "load_model",
+    "load_shield",
     "load_specification",
     "load_table",
     "load_terms",
     "load_text_model",
     "load_texts",
     "mitigate",
+    "simulate_shield",
+    "synthesize_shield",
     "train_network",
     "train_text_network",
 ]

@@ -23,10 +23,14 @@ from testsgd.reporting import (
     AuditSummary,
     CertificationSummary,
     MitigationSummary,
+    ShieldSummary,
+    SimulationSummary,
     generate_certification_schema,
     generate_comparison_schema,
     generate_mitigation_schema,
     generate_schema,
+    generate_shield_schema,
+    generate_simulation_schema,
     render_html,
 )
 
@@ -54,6 +58,12 @@ _PARTS = {
     "certification-keys": lambda: schema_tables.reference(
         CertificationSummary.model_json_schema(by_alias=True), schema_tables.CERTIFICATION
     ),
+    "shield-keys": lambda: schema_tables.reference(
+        ShieldSummary.model_json_schema(by_alias=True), schema_tables.SHIELD
+    ),
+    "shield-simulation-keys": lambda: schema_tables.reference(
+        SimulationSummary.model_json_schema(by_alias=True), schema_tables.SIMULATION
+    ),
     "mitigation-keys": lambda: schema_tables.reference(
         MitigationSummary.model_json_schema(by_alias=True), schema_tables.MITIGATION
     ),
@@ -68,6 +78,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "schema/mitigation-1.json": generate_mitigation_schema(),
         "schema/comparison-1.json": generate_comparison_schema(),
         "schema/certify-1.json": generate_certification_schema(),
+        "schema/shield-1.json": generate_shield_schema(),
+        "schema/shield-simulation-1.json": generate_simulation_schema(),
     }
     for name, summary in data_tables.results().items():
         generated[f"gallery/{name}.html"] = render_html(summary)

@@ -89,6 +89,29 @@ MITIGATION = {
     "FeatureSummary": "`data.features[]`",
     "ModelSummary": "`original` and `retrained`",
 }
+SHIELD = {
+    "": "The document",
+    "ShieldVerdict": "`verdict`",
+    "BoundSummary": "`bound`",
+    "InputsSummary": "`inputs`",
+    "InputRow": "`inputs.rows[]`",
+    "SynthesisSummary": "`synthesis`",
+}
+
+SIMULATION = {
+    "": "The document",
+    "ShieldVerdict": "`verdict`",
+    "SimulationSettings": "`settings`",
+    "BoundSummary": "`bound`",
+    "InputsSummary": "`inputs`",
+    "InputRow": "`inputs.rows[]`",
+    "SideSummary": "`without` and `shielded`",
+    "BiasBin": "`bins[]`",
+    "SpreadSummary": "`interventions`, `cost` and `utility.loss`",
+    "UtilitySummary": "`utility`",
+    "PeriodSummary": "`periods[]`",
+}
+
 CERTIFICATION = {
     "": "The document",
     "CertificationVerdict": "`verdict`",

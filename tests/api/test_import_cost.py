@@ -11,11 +11,11 @@ import pytest
 
 HEAVY = [
     "pandas", "numpy", "tensorflow", "keras", "sklearn", "pydantic", "pyarrow", "scipy", "skops",
-    "fairlearn", "divexplorer", "aif360", "onnx", "numba",
+    "fairlearn", "divexplorer", "aif360", "onnx", "numba", "starlette", "uvicorn",
 ]  # fmt: skip
 
 EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
-EXTRAS += ["onnx", "numba"]
+EXTRAS += ["onnx", "numba", "starlette", "uvicorn"]
 
 BLOCK = """
 import sys
@@ -54,6 +54,16 @@ model = make_pipeline(encode, LogisticRegression())
 model.fit(people.drop(columns="granted"), people["granted"])
 """
 
+SHIELD = """
+[fairness]
+property = "demographic_parity"
+threshold = 0.25
+[groups]
+names = ["a", "b"]
+[horizon]
+length = 10
+"""
+
 RETRAIN = f"""
 import json
 {ESTIMATOR}
@@ -64,7 +74,12 @@ print(json.dumps([item.status for item in result.summary.comparisons]))
 
 def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=folder, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        cwd=folder,
+        check=False,
     )
 
 
@@ -80,7 +95,7 @@ def test_importing_the_package_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_the_calls_import_no_scikit_learn(tmp_path: Path) -> None:
-    program = "import testsgd as t; t.audit; t.compare; t.mitigate; t.certify"
+    program = "import testsgd as t; t.audit; t.compare; t.mitigate; t.certify; t.Shield"
     loaded = loaded_by(program, tmp_path)
     assert not set(loaded) & {"sklearn", "scipy", *EXTRAS} - {"pyarrow"}
 
@@ -91,7 +106,8 @@ def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "command", ["audit", "mitigate", "compare", "certify", "bench", "train", "report", "data"]
+    "command",
+    ["audit", "mitigate", "compare", "certify", "shield", "bench", "train", "report", "data"],
 )
 def test_the_help_of_a_command_imports_nothing_heavy(command: str, tmp_path: Path) -> None:
     # Some versions of typer import pydantic themselves to look at a command's options.
@@ -139,6 +155,24 @@ def test_a_missing_extra_is_named_with_its_install_line(
     assert finished.stderr.count("\n") == 1
     assert f"pip install 'testsgd[{extra}]'" in finished.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_any_extra_a_shield_decides_and_only_serving_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text(SHIELD, encoding="utf-8")
+    # Whether numba is there is looked up first, which this way of blocking does not allow for.
+    program = BLOCK.format(blocked=[name for name in EXTRAS if name != "numba"])
+    commands = {
+        ("synthesize", "spec.toml", "--quiet"): 0,
+        ("run", "spec.npz"): 0,
+        ("simulate", "spec.npz", "--runs", "9", "--quiet"): 0,
+        ("serve", "spec.npz", "--port", "0"): 2,
+    }
+    for arguments, expected in commands.items():
+        command = RUN.format(arguments=["shield", *arguments]) + "sys.exit(code)"
+        finished = run(program + command, tmp_path)
+        assert (finished.returncode, finished.stdout) == (expected, ""), finished.stderr
+    assert finished.stderr.count("\n") == 1
+    assert "pip install 'testsgd[serve]'" in finished.stderr
 
 
 def test_without_any_extra_an_estimator_is_retrained(tmp_path: Path) -> None:

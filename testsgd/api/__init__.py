@@ -6,13 +6,25 @@ from testsgd.api.certify_call import certify
 from testsgd.api.compare_call import compare
 from testsgd.api.given import resolve_specification
 from testsgd.api.mitigate_call import counter_samples, mitigate
+from testsgd.api.shield_call import (
+    load_shield,
+    simulate_shield,
+    synthesis_result,
+    synthesize_shield,
+)
+from testsgd.api.shield_inputs import ShieldPlan
 
 __all__ = [
+    "ShieldPlan",
     "audit",
     "certify",
     "compare",
     "counter_samples",
+    "load_shield",
     "mitigate",
     "protected_names",
     "resolve_specification",
+    "simulate_shield",
+    "synthesis_result",
+    "synthesize_shield",
 ]

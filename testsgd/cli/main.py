@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from testsgd._version import __version__
-from testsgd.cli import audit, bench, certify, compare, data, mitigate, report, train
+from testsgd.cli import audit, bench, certify, compare, data, mitigate, report, shield, train
 from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
@@ -32,6 +32,7 @@ app.command(name="compare")(compare.compare)
 app.command(name="certify")(certify.certify)
 app.command(name="train")(train.train)
 app.command(name="report")(report.report)
+app.add_typer(shield.app, name="shield")
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 

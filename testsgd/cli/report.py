@@ -16,7 +16,8 @@ def report(
         Path,
         typer.Argument(
             metavar="RESULT.json",
-            help="The JSON result of an audit, a mitigation, a comparison or a certification.",
+            help="The JSON result of an audit, a mitigation, a comparison, a certification, or of "
+            "a shield's synthesis or simulation.",
         ),
     ],
     out: Annotated[

@@ -11,6 +11,7 @@ from testsgd.results.document_result import DOCUMENT_FORMATS, DocumentResult, ch
 from testsgd.results.files import FILE_NAMES
 from testsgd.results.mitigation_result import MitigationResult
 from testsgd.results.saved import read_result
+from testsgd.results.shield_result import ShieldResult, SimulationResult
 
 __all__ = [
     "CERTIFICATION_FORMATS",
@@ -22,6 +23,8 @@ __all__ = [
     "ComparisonResult",
     "DocumentResult",
     "MitigationResult",
+    "ShieldResult",
+    "SimulationResult",
     "check_certification_formats",
     "check_document_formats",
     "check_formats",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TypeAlias
 
 from testsgd.errors import ResultError
 from testsgd.reporting import (
@@ -11,9 +12,13 @@ from testsgd.reporting import (
     COMPARISON_SCHEMA_NAME,
     MITIGATION_SCHEMA_NAME,
     SCHEMA_NAME,
+    SHIELD_SCHEMA_NAME,
+    SIMULATION_SCHEMA_NAME,
     read_certification_summary,
     read_comparison_summary,
     read_mitigation_summary,
+    read_shield_summary,
+    read_simulation_summary,
     read_summary,
 )
 from testsgd.results.audit_result import AuditResult
@@ -21,11 +26,19 @@ from testsgd.results.certification_result import CertificationResult
 from testsgd.results.comparison_result import ComparisonResult
 from testsgd.results.files import read_source
 from testsgd.results.mitigation_result import MitigationResult
+from testsgd.results.shield_result import ShieldResult, SimulationResult
+
+AnyResult: TypeAlias = (
+    AuditResult
+    | CertificationResult
+    | ComparisonResult
+    | MitigationResult
+    | ShieldResult
+    | SimulationResult
+)
 
 
-def read_result(
-    source: str | Path,
-) -> AuditResult | CertificationResult | ComparisonResult | MitigationResult:
+def read_result(source: str | Path) -> AnyResult:
     """Read a result back, of whatever kind, as its ``schema`` says.
 
     Parameters
@@ -35,7 +48,8 @@ def read_result(
 
     Returns
     -------
-    AuditResult, CertificationResult, ComparisonResult or MitigationResult
+    AnyResult
+        Of the class for its kind.
 
     Raises
     ------
@@ -65,7 +79,18 @@ def read_result(
         return ComparisonResult(read_comparison_summary(text, where=where))
     if seen == CERTIFICATION_SCHEMA_NAME:
         return CertificationResult(read_certification_summary(text, where=where))
-    known = (SCHEMA_NAME, MITIGATION_SCHEMA_NAME, COMPARISON_SCHEMA_NAME, CERTIFICATION_SCHEMA_NAME)
+    if seen == SHIELD_SCHEMA_NAME:
+        return ShieldResult(read_shield_summary(text, where=where))
+    if seen == SIMULATION_SCHEMA_NAME:
+        return SimulationResult(read_simulation_summary(text, where=where))
+    known = (
+        SCHEMA_NAME,
+        MITIGATION_SCHEMA_NAME,
+        COMPARISON_SCHEMA_NAME,
+        CERTIFICATION_SCHEMA_NAME,
+        SHIELD_SCHEMA_NAME,
+        SIMULATION_SCHEMA_NAME,
+    )
     raise ResultError(
         f"the schema is {seen!r}, neither {' nor '.join(repr(name) for name in known)}",
         where=where,

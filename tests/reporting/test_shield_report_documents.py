@@ -1,0 +1,127 @@
+"""The JSON documents of a shield: schemas, content, and reading them back."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import jsonschema
+import numpy as np
+import pytest
+from shield_documents import SIMULATIONS, periodic, simulated, simulation, synthesised
+
+from testsgd.errors import ResultError
+from testsgd.reporting import (
+    SHIELD_SCHEMA_FILE,
+    SIMULATION_SCHEMA_FILE,
+    generate_shield_schema,
+    generate_simulation_schema,
+    read_simulation_summary,
+    render_shield_json,
+    render_simulation_json,
+    shield_schema,
+    simulation_schema,
+)
+from testsgd.reporting.shielding.spreading import bias_bins
+from testsgd.results import ShieldResult, SimulationResult, read_result
+
+
+def test_the_schemas_that_ship_are_those_of_the_classes() -> None:
+    for file, generate in (
+        (SHIELD_SCHEMA_FILE, generate_shield_schema),
+        (SIMULATION_SCHEMA_FILE, generate_simulation_schema),
+    ):
+        assert file.read_text(encoding="utf-8") == generate(), "run: make schemas"
+
+
+@pytest.mark.parametrize("name", SIMULATIONS)
+def test_a_simulation_is_valid_and_read_back_as_it_was(name: str) -> None:
+    summary = SIMULATIONS[name]()
+    text = render_simulation_json(summary)
+    jsonschema.validate(json.loads(text), simulation_schema())
+    assert read_simulation_summary(text) == summary
+    result = read_result(text)
+    assert isinstance(result, SimulationResult)
+    assert result.verdict == summary.verdict
+
+
+def test_a_synthesis_is_valid_and_read_back_as_it_was() -> None:
+    summary = synthesised()
+    text = render_shield_json(summary)
+    jsonschema.validate(json.loads(text), shield_schema())
+    result = read_result(text)
+    assert isinstance(result, ShieldResult)
+    assert result.summary == summary
+    assert (result.verdict.status, result.verdict.exit_code) == ("synthesised", 0)
+
+
+def test_another_document_is_refused() -> None:
+    document = json.loads(render_simulation_json(simulated()))
+    for change in ({"schema": "testsgd.shield/1"}, {"bins": None}, {"more": 1}):
+        with pytest.raises(ResultError):
+            read_simulation_summary(json.dumps(document | change))
+
+
+def test_the_numbers_of_a_single_period() -> None:
+    summary = simulated()
+    assert (summary.without.above, summary.shielded.above) == (2, 0)
+    assert (summary.without.largest, summary.shielded.largest) == (1.0, pytest.approx(0.2))
+    assert (summary.interventions.mean, summary.cost.mean, summary.changed) == (2, 4, 0.2)
+    assert summary.utility is None
+    assert (summary.guaranteed, summary.broken) == (4, 0)
+    # Clopper and Pearson, of 0 in 4: 1 - 0.025 ** (1 / 4).
+    assert summary.shielded.above_low == 0
+    assert summary.shielded.above_high == pytest.approx(1 - 0.025**0.25)
+    # A bias of exactly the threshold lies below it in the drawing too.
+    assert sum(one.shielded for one in summary.bins if one.above) == 0
+    assert sum(one.shielded for one in summary.bins) == 4
+
+
+def test_the_numbers_of_periods() -> None:
+    summary = simulated(periodic())
+    first, second = summary.periods
+    assert (first.above_without, first.above_shielded, first.assumed, first.assumed_fair) == (
+        1, 0, 2, 2,
+    )  # fmt: skip
+    # Together with the first period: 0.5 without the shield of the one, 1 of the other.
+    assert (second.above_without, second.above_shielded) == (2, 1)
+    assert (second.assumed, second.assumed_fair) == (1, 1)
+    assert (summary.guaranteed, summary.broken) == (3, 0)
+    assert summary.utility is not None
+    assert summary.utility.accuracy_without == pytest.approx(0.75)
+    assert summary.utility.loss.mean == pytest.approx(0.075)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "code"),
+    [
+        ("finite", "guarantee_kept", 0),
+        ("broken", "guarantee_broken", 1),
+        ("gate", "gate_failed", 1),
+        ("periodic", "guarantee_kept", 0),
+        ("nothing guaranteed", "observed", 0),
+    ],
+)
+def test_only_a_guarantee_or_a_gate_can_fail(name: str, status: str, code: int) -> None:
+    verdict = SIMULATIONS[name]().verdict
+    assert (verdict.status, verdict.exit_code) == (status, code)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1e-4, 0.1, 0.35, 1.0])
+def test_every_run_is_in_one_interval_on_its_side_of_the_threshold(threshold: float) -> None:
+    rng = np.random.default_rng(5)
+    biases = np.append(rng.random(500), [0.0, threshold, 1.0])
+    above = biases > threshold
+    bins = bias_bins((biases, above), (biases * 0, np.zeros(503, dtype=bool)), threshold=threshold)
+    for one in bins:
+        inside = (biases > one.low + 1e-12) & (biases <= one.high + 1e-12) & (above == one.above)
+        first = (biases == 0) & (one.low == 0) & (not one.above)
+        assert one.without == int((inside | first).sum())
+    assert sum(one.without for one in bins) == sum(one.shielded for one in bins) == 503
+    assert all(a.high == b.low for a, b in pairwise(bins))
+    assert len(bins) <= 110
+
+
+def test_equal_simulations_have_equal_summaries() -> None:
+    one, other = simulated(simulation()), simulated(simulation())
+    assert one.model_copy(update={"created": other.created}) == other

@@ -1,0 +1,153 @@
+"""Phrases of a shield's reports that several views use."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from testsgd.reporting.shielding.parts import BoundSummary
+from testsgd.reporting.wording import number, plural, series
+
+STATUS_NAMES = {
+    "synthesised": "Synthesised",
+    "guarantee_kept": "Guarantee kept",
+    "guarantee_broken": "Guarantee broken",
+    "gate_failed": "Too many runs above the threshold",
+    "observed": "Observed, nothing guaranteed",
+}
+KIND_NAMES = {
+    "finite": "fixed horizon",
+    "static-fair": "periodic, static-fair",
+    "static-bounded-welfare": "periodic, static with bounded welfare",
+    "dynamic": "periodic, dynamic",
+}
+ASSUMPTIONS = {
+    "static-fair": "all groups' denominators are equal in every period",
+    "static-bounded-welfare": "enough people of every group come in every period",
+    "dynamic": "enough people of every group have come by the end of the period",
+}
+SOURCES = {
+    "uniform": "recommendations equally likely, constant cost",
+    "table": "a table in the specification",
+    "log": "estimated from a log",
+}
+
+
+def property_name(bound: BoundSummary) -> str:
+    """Name the fairness property in words."""
+    return bound.property.replace("_", " ")
+
+
+def exact_number(text: str) -> str:
+    """Write a fraction as a decimal number if it is a short one.
+
+    Examples
+    --------
+    >>> exact_number("1/10"), exact_number("1/3"), exact_number("0")
+    ('0.1', '1/3', '0')
+    """
+    value = Fraction(text)
+    decimal = number(float(value))
+    return decimal if len(decimal) <= 8 and Fraction(decimal) == value else text
+
+
+def threshold_text(bound: BoundSummary) -> str:
+    """Write the threshold."""
+    return exact_number(bound.threshold_exact)
+
+
+def bias_text(bias: float) -> str:
+    """Write a bias.
+
+    Examples
+    --------
+    >>> bias_text(0.09999), bias_text(0.0)
+    ('0.100', '0.000')
+    """
+    return f"{bias:.3f}"
+
+
+def cost_text(cost: float) -> str:
+    """Write a cost, with four digits that count.
+
+    Examples
+    --------
+    >>> cost_text(1.00233), cost_text(0.0), cost_text(22.1107)
+    ('1.002', '0', '22.11')
+    """
+    return f"{cost:.4g}"
+
+
+def bytes_text(size: int) -> str:
+    """Write an amount of memory.
+
+    Examples
+    --------
+    >>> bytes_text(2_300_000), bytes_text(4_000_000_000), bytes_text(120)
+    ('2.3 MB', '4 GB', '120 bytes')
+    """
+    for unit, of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= of:
+            return f"{size / of:.3g} {unit}"
+    return f"{size} bytes"
+
+
+def looked_at(bound: BoundSummary) -> str:
+    """Say when the bias is looked at."""
+    decisions = plural(bound.horizon, "decision")
+    if bound.shield == "finite":
+        return f"after {decisions}" if bound.after == "stop" else f"in each {decisions}"
+    return f"over all decisions so far, after each period of {decisions}"
+
+
+def bound_text(bound: BoundSummary) -> str:
+    """Say in a phrase what is kept.
+
+    Returns
+    -------
+    str
+        Such as "demographic parity of female and male within 0.1".
+    """
+    groups = series(bound.groups) if len(bound.groups) <= 4 else plural(len(bound.groups), "group")
+    return f"{property_name(bound)} of {groups} within {threshold_text(bound)}"
+
+
+def rate_text(bound: BoundSummary) -> str:
+    """Say what a group's rate is."""
+    rates = {
+        "demographic_parity": "of the people of the group who came, the share that was accepted",
+        "disparate_impact": "of the people of the group who came, the share that was accepted",
+        "equal_opportunity": "of the people of the group whose true label is 1, the share that "
+        "was accepted",
+        "predictive_equality": "of the people of the group whose true label is 0, the share that "
+        "was accepted",
+    }
+    own = (
+        f"how often {events_text(bound.numerator)} happened in the group, over how often "
+        f"{events_text(bound.denominator)} did"
+    )
+    return rates.get(bound.property, own)
+
+
+def bias_meaning(bound: BoundSummary) -> str:
+    """Say what the bias is."""
+    if bound.measure == "ratio":
+        return "1 minus the smallest rate of a group over the largest"
+    if len(bound.groups) == 2:
+        return "the difference between the rates of the two groups"
+    return "the largest difference between the rates of any two groups"
+
+
+def events_text(names: list[str]) -> str:
+    """Say which events are counted.
+
+    Examples
+    --------
+    >>> events_text(["accept:1", "reject:1"])
+    'an acceptance with true label 1 or a rejection with true label 1'
+    """
+    words = []
+    for name in names:
+        decision, _, label = name.partition(":")
+        said = {"accept": "an acceptance", "reject": "a rejection"}.get(decision, decision)
+        words.append(f"{said} with true label {label}" if label else said)
+    return series(words, last="or")

@@ -1,0 +1,119 @@
+"""The results of a synthesis and of a simulation of a shield."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from testsgd.reporting import (
+    ShieldSummary,
+    ShieldVerdict,
+    SimulationSummary,
+    read_shield_summary,
+    read_simulation_summary,
+    render_shield_html,
+    render_shield_json,
+    render_shield_markdown,
+    render_simulation_html,
+    render_simulation_json,
+    render_simulation_markdown,
+)
+from testsgd.results.document_result import DocumentResult
+
+if TYPE_CHECKING:
+    from testsgd.shielding import Shield, Simulation
+
+
+class ShieldResult(DocumentResult[ShieldSummary]):
+    """The result of a synthesis; every view of it is rendered from one summary.
+
+    Parameters
+    ----------
+    summary : ShieldSummary
+        The document.
+    shield : Shield, optional
+        What was synthesised; a result that was read back from JSON has none.
+
+    Attributes
+    ----------
+    summary : ShieldSummary
+        As given.
+    shield : Shield or None
+        As given.
+    """
+
+    _renderers: ClassVar = {
+        "html": render_shield_html,
+        "md": render_shield_markdown,
+        "json": render_shield_json,
+    }
+    _reader = staticmethod(read_shield_summary)
+
+    def __init__(self, summary: ShieldSummary, shield: Shield | None = None) -> None:
+        super().__init__(summary)
+        self.shield = shield
+
+    @property
+    def verdict(self) -> ShieldVerdict:
+        """The outcome in words, with the exit code that the CLI gives."""
+        return self.summary.verdict
+
+    @property
+    def expected_cost(self) -> float:
+        """Expected cost of the changes until the horizon, or of a (first) period."""
+        return self.summary.synthesis.expected_cost
+
+    def __repr__(self) -> str:
+        return f"<ShieldResult {self.summary.bound.name!r}: {self.verdict.headline}>"
+
+
+class SimulationResult(DocumentResult[SimulationSummary]):
+    """The result of a simulation; every view of it is rendered from one summary.
+
+    Parameters
+    ----------
+    summary : SimulationSummary
+        The document.
+    simulation : Simulation, optional
+        The runs; a result that was read back from JSON has none.
+
+    Attributes
+    ----------
+    summary : SimulationSummary
+        As given.
+    simulation : Simulation or None
+        As given.
+    """
+
+    _renderers: ClassVar = {
+        "html": render_simulation_html,
+        "md": render_simulation_markdown,
+        "json": render_simulation_json,
+    }
+    _reader = staticmethod(read_simulation_summary)
+
+    def __init__(self, summary: SimulationSummary, simulation: Simulation | None = None) -> None:
+        super().__init__(summary)
+        self.simulation = simulation
+
+    @property
+    def verdict(self) -> ShieldVerdict:
+        """The outcome in words, with the exit code that the CLI gives."""
+        return self.summary.verdict
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line leaves with: 0, or 1 if a guarantee or the gate failed."""
+        return self.verdict.exit_code
+
+    @property
+    def above_without(self) -> float:
+        """Share of the runs that are above the threshold without the shield."""
+        return self.summary.without.above / self.summary.settings.runs
+
+    @property
+    def above(self) -> float:
+        """Share of the runs that are above the threshold with the shield."""
+        return self.summary.shielded.above / self.summary.settings.runs
+
+    def __repr__(self) -> str:
+        return f"<SimulationResult of {self.summary.bound.name!r}: {self.verdict.headline}>"

@@ -1,0 +1,231 @@
+"""Events for a shield as JSON objects, and its answers: the same on a line and over HTTP.
+
+An event is a recommendation, ``{"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"}``,
+or the true label of a decision, ``{"label": 1, "id": "a7"}``. The cost and the id may be left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from testsgd.errors import ParameterError
+from testsgd.shielding import Shield
+
+_DECISION_KEYS = ("group", "recommendation", "cost", "id")
+_LABEL_KEYS = ("label", "id")
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON number")
+
+
+_READ = json.JSONDecoder(parse_constant=_no_number).decode
+
+
+def parsed(text: str | bytes) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Parameters
+    ----------
+    text : str or bytes
+        A line, or the body of a request.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ParameterError
+        If it is no JSON object.
+
+    Examples
+    --------
+    >>> parsed('{"label": 1}')
+    {'label': 1}
+    """
+    try:
+        found = _READ(text if isinstance(text, str) else text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"not valid JSON: {error}", remedy="give a JSON object") from error
+    if not isinstance(found, dict):
+        raise ParameterError(
+            f"a JSON {_kind(found)} is no event",
+            remedy='give an object such as {"group": "female", "recommendation": 1}',
+        )
+    return found
+
+
+def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Hand an event to a shield, whichever of the two kinds it is.
+
+    Parameters
+    ----------
+    shield : Shield
+        What decides; its state changes.
+    event : mapping
+        A recommendation or a label.
+
+    Returns
+    -------
+    dict
+        See :func:`decision_answer` and :func:`label_answer`.
+
+    Raises
+    ------
+    TestSGDError
+        If the event is wrong, or the shield refuses it. Its state is then as it was.
+    """
+    if "label" in event:
+        return label_answer(shield, event)
+    return decision_answer(shield, event)
+
+
+def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Let a shield decide about a recommendation.
+
+    Parameters
+    ----------
+    shield : Shield
+        What decides.
+    event : mapping
+        With the keys ``group`` and ``recommendation``, and perhaps ``cost`` and ``id``.
+
+    Returns
+    -------
+    dict
+        The ``decision``, whether it is ``changed`` from the recommendation, and after it the
+        ``period``, the ``step`` within it and whether a label is ``pending``; the ``id`` if one
+        came. ``counted`` is false if the group is unknown and was passed through.
+
+    Raises
+    ------
+    TestSGDError
+        If the event is wrong, or the shield refuses it.
+    """
+    _check_keys(event, _DECISION_KEYS, needed=("group", "recommendation"))
+    group, recommendation = event["group"], event["recommendation"]
+    cost, name = event.get("cost"), event.get("id")
+    if not isinstance(group, str):
+        raise ParameterError(
+            f"the group is a JSON {_kind(group)}, not a text",
+            where="group",
+            remedy="give its name in quotation marks",
+        )
+    _check_binary(recommendation, "recommendation")
+    price = None if cost is None else _number(cost)
+    _check_name(name)
+    decision = shield.decide(group, recommendation, price, event=name)
+    given = {
+        "decision": decision,
+        "changed": decision != recommendation,
+        "counted": group in shield.inputs.groups,
+        "period": shield.period,
+        "step": shield.step,
+        "pending": shield.pending,
+    }
+    return given if name is None else given | {"id": name}
+
+
+def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell a shield the true label of a decision.
+
+    Parameters
+    ----------
+    shield : Shield
+        Which learns it.
+    event : mapping
+        With the key ``label``, and perhaps ``id``.
+
+    Returns
+    -------
+    dict
+        ``observed`` is the label; ``period``, ``step``, ``pending`` and ``id`` as with decisions.
+
+    Raises
+    ------
+    TestSGDError
+        If the event is wrong, or no decision waits for a label.
+    """
+    _check_keys(event, _LABEL_KEYS, needed=("label",))
+    label, name = event["label"], event.get("id")
+    _check_binary(label, "label")
+    _check_name(name)
+    shield.observe(label, event=name)
+    given = {
+        "observed": label,
+        "period": shield.period,
+        "step": shield.step,
+        "pending": shield.pending,
+    }
+    return given if name is None else given | {"id": name}
+
+
+def refusal(error: Exception) -> dict[str, Any]:
+    """Write an error as an answer: what it says, and which kind it is.
+
+    Examples
+    --------
+    >>> refusal(ParameterError("the label is 2", where="label", remedy="give 0 or 1"))
+    {'error': 'label: the label is 2; give 0 or 1', 'kind': 'ParameterError'}
+    """
+    return {"error": " ".join(str(error).split()), "kind": type(error).__name__}
+
+
+def _check_keys(event: Mapping[str, Any], known: Sequence[str], needed: Sequence[str]) -> None:
+    for key in needed:
+        if key not in event:
+            raise ParameterError(
+                f"the event has no {key!r}",
+                remedy=f"an event has the keys {', '.join(known)}",
+                key=key,
+            )
+    for key in event:
+        if key not in known:
+            raise ParameterError(
+                f"the event has an unknown key {str(key)[:80]!r}",
+                remedy=f"its keys are {', '.join(known)}",
+                key=key,
+            )
+
+
+def _check_binary(value: object, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value not in (0, 1):
+        raise ParameterError(
+            f"the {name} is {json.dumps(value)[:80]}", where=name, remedy="give 0 or 1"
+        )
+
+
+def _number(cost: object) -> float:
+    if isinstance(cost, bool) or not isinstance(cost, int | float):
+        raise ParameterError(
+            f"the cost is a JSON {_kind(cost)}, not a number",
+            where="cost",
+            remedy="give what changing this recommendation costs, or leave it out",
+        )
+    try:
+        return float(cost)
+    except OverflowError as error:
+        raise ParameterError(
+            "the cost is too large a number", where="cost", remedy="give a smaller one"
+        ) from error
+
+
+def _check_name(name: object) -> None:
+    if name is not None and not isinstance(name, str):
+        raise ParameterError(
+            f"the id is a JSON {_kind(name)}, not a text",
+            where="id",
+            remedy="give it in quotation marks, or leave it out",
+        )
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    kinds = {str: "text", int: "number", float: "number", list: "array", dict: "object"}
+    return kinds[type(value)]
