@@ -6,17 +6,14 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.shielding.fairness import bias
+from testsgd.shielding.problem import ShieldProblem
 from testsgd.shielding.requirement import After, BiasAtMost
 from testsgd.shielding.solving import worst_case
-
-if TYPE_CHECKING:
-    from testsgd.shielding.synthesis import ShieldProblem
 
 # States whose bias is found at once.
 _AT_ONCE = 1 << 15

@@ -7,28 +7,20 @@ section 4 (periods).
 from __future__ import annotations
 
 import math
+import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testsgd.errors import SpecificationError
-from testsgd.shielding.fairness import EmptyGroup, FairnessProperty
-from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.requirement import (
-    After,
-    Balanced,
-    BiasAtMost,
-    Provided,
-    Requirement,
-    SmallSteps,
-    WelfareWithin,
+from testsgd.shielding.problem import (
+    ShieldProblem,
+    dynamic_problem,
+    finite_problem,
+    static_welfare_problem,
 )
 from testsgd.shielding.smallest_threshold import smallest_feasible_threshold
 from testsgd.shielding.solving import (
@@ -61,88 +53,11 @@ _WHOLE_UP_TO = 2**30
 _AT_ONCE = 1 << 15
 # Bytes for each of them.
 _SCRATCH = 400
+# Fewer states are done with numpy before machine code is loaded.
+_WORTH_LOADING = 1_000_000
+_MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
 # Costs of a whole horizon must stay far below what stands for an infinite one.
 _LARGEST_COST = 1e-10 * NEVER
-
-
-@dataclass(frozen=True)
-class ShieldProblem:
-    """What is to be kept, from what inputs, for how long.
-
-    Attributes
-    ----------
-    fairness : FairnessProperty
-    requirement : Requirement
-        What must hold of the counters after the last event.
-    inputs : InputDistribution
-    horizon : int
-        Number of events.
-    """
-
-    fairness: FairnessProperty
-    requirement: Requirement
-    inputs: InputDistribution
-    horizon: int
-
-    @property
-    def groups(self) -> int:
-        """Number of groups."""
-        return len(self.inputs.groups)
-
-    @cached_property
-    def lattice(self) -> CounterLattice:
-        """The states."""
-        counters = self.groups * len(self.fairness.kinds)
-        return CounterLattice(counters - self.fairness.always_counts, self.horizon)
-
-    @cached_property
-    def transitions(self) -> Transitions:
-        """How they follow each other."""
-        kinds = len(self.fairness.kinds)
-        moves = np.full((self.groups, 2, 2), self.lattice.dimensions, dtype=np.int64)
-        for group in range(self.groups):
-            for decision in (0, 1):
-                for label in (0, 1):
-                    kind = self.fairness.kind_of(decision, label)
-                    # The last counter follows from the others if every event counts: no move.
-                    if kind >= 0:
-                        place = group * kinds + kind
-                        moves[group, decision, label] = min(place, self.lattice.dimensions)
-        labelled = self.fairness.labelled
-        labels = self.inputs.labels
-        if labelled and labels is None:
-            raise SpecificationError(
-                f"{self.fairness.name} needs the probability of the true label",
-                where="inputs",
-                remedy="give label_probability, or a log with labels",
-            )
-        return Transitions(
-            moves=moves,
-            probabilities=np.ascontiguousarray(self.inputs.probabilities, dtype=np.float64),
-            labels=np.ascontiguousarray(
-                labels if labelled else np.zeros((self.groups, 2)), dtype=np.float64
-            ),
-            costs=np.array(self.inputs.costs, dtype=np.float64),
-            labelled=labelled,
-        )
-
-    def counters(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numerators and denominators of states after the last event, (n, groups) each.
-
-        Parameters
-        ----------
-        states : numpy.ndarray of int, shape (n, dimensions)
-        """
-        if self.fairness.always_counts:
-            rest = self.horizon - states.sum(axis=1, keepdims=True)
-            states = np.concatenate([states, rest], axis=1)
-        kinds = np.array(self.fairness.kinds, dtype=np.int64)
-        counts = states.reshape(len(states), self.groups, len(kinds))
-        return counts @ kinds[:, 0], counts @ kinds[:, 1]
-
-    def final_values(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
-        """0 where the requirement holds after the last event, and NEVER elsewhere; shape (n,)."""
-        return np.where(self.requirement.holds(*self.counters(states)), 0.0, NEVER)
 
 
 @dataclass(frozen=True)
@@ -189,25 +104,31 @@ def solve(
     jobs : int
         Threads.
     compiled : bool, optional
-        Whether to use machine code; without an answer: if numba is installed.
+        Whether to use machine code; without an answer: if numba is installed, and the problem so
+        large that loading it, half a second once a process, pays.
 
     Returns
     -------
     Solution
+        Its seconds are without the loading of machine code.
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> from testsgd.shielding.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding.inputs import InputDistribution
     >>> inputs = InputDistribution.uniform(("a", "b"))
     >>> problem = finite_problem(
     ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 10)
     >>> round(solve(problem, compiled=False).expected_cost, 4)
     4.999
     """
-    start = time.perf_counter()
-    if compiled is None:
-        compiled = find_spec("numba") is not None
     lattice, transitions = problem.lattice, _checked(problem)
+    if compiled is None:
+        compiled = _pays(lattice)
+    if compiled:
+        _load_machine_code(lattice, transitions)
+    start = time.perf_counter()
     policy: Policy | WindowedPolicy
     if _stores_all(problem, storage):
         policy = Policy.for_transitions(lattice, transitions)
@@ -235,6 +156,20 @@ def solve(
         expected_cost=value if value < NEVER else math.inf,
         seconds=time.perf_counter() - start,
     )
+
+
+def _pays(lattice: CounterLattice) -> bool:
+    """Whether machine code saves more time than loading it takes."""
+    if _MACHINE_CODE in sys.modules:
+        return True
+    return lattice.total > _WORTH_LOADING and find_spec("numba") is not None
+
+
+def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> None:
+    """Load it, or make it, by going one step back from nothing."""
+    small = CounterLattice(lattice.dimensions, 1)
+    for _ in induct(small, transitions, np.zeros(small.size(1)), compiled=True):
+        pass
 
 
 def _checked(problem: ShieldProblem) -> Transitions:
@@ -285,7 +220,9 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> from testsgd.shielding.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding.inputs import InputDistribution
     >>> inputs = InputDistribution.uniform(("a", "b"))
     >>> problem = finite_problem(
     ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 100)
@@ -303,54 +240,3 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     width = window_width(lattice)
     kept = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
     return working + 8 * kept
-
-
-def finite_problem(
-    fairness: FairnessProperty,
-    threshold: Fraction,
-    empty_group: EmptyGroup,
-    inputs: InputDistribution,
-    horizon: int,
-) -> ShieldProblem:
-    """Ask that the bias is at most a threshold at the end (FinHzn, definition 1 of the paper)."""
-    bound = BiasAtMost(threshold, fairness.measure, empty_group)
-    return ShieldProblem(fairness, bound, inputs, horizon)
-
-
-def static_welfare_problem(
-    fairness: FairnessProperty,
-    welfare: tuple[Fraction, Fraction],
-    inputs: InputDistribution,
-    horizon: int,
-) -> ShieldProblem:
-    """Ask that every rate lies within bounds, if enough came (Static-BW, definition 5).
-
-    Enough are one over the distance of the bounds, rounded up, of every group (Assumption 1).
-    """
-    low, high = welfare
-    enough = Balanced(math.ceil(1 / (high - low)))
-    return ShieldProblem(fairness, Provided(enough, WelfareWithin(low, high)), inputs, horizon)
-
-
-def dynamic_problem(
-    fairness: FairnessProperty,
-    threshold: Fraction,
-    empty_group: EmptyGroup,
-    inputs: InputDistribution,
-    horizon: int,
-    *,
-    past_numerators: Sequence[int],
-    past_denominators: Sequence[int],
-) -> ShieldProblem:
-    """Ask that the bias of a history and the next period is small, if enough came.
-
-    Dynamic shields, definition 6 of the paper, with its Assumption 2. Without a history it is the
-    same as :func:`finite_problem`.
-    """
-    tops, bottoms = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
-    bound = BiasAtMost(threshold, fairness.measure, empty_group)
-    if not any(bottoms):
-        return ShieldProblem(fairness, bound, inputs, horizon)
-    whole = After(tops, bottoms, bound)
-    assumption = SmallSteps(threshold, tops, bottoms, empty_group)
-    return ShieldProblem(fairness, Provided(assumption, whole), inputs, horizon)
