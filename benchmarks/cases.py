@@ -17,6 +17,8 @@ from benchmarks.divexplorer_speed import divexplorer_cells, divexplorer_rules
 from benchmarks.guarantee_cases import PLAIN, guarantee_of_crime, guarantees
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
 from benchmarks.mitigation_cases import mitigations
+from benchmarks.shield_serving import endpoint
+from benchmarks.shield_synthesis import deciding, synthesis
 from benchmarks.text_cases import network_speed, parts, reviews, text_training
 from testsgd.auditing import AuditParameters, run_audit
 from testsgd.data import check_table, load_specification, load_table, specification_from_mapping
@@ -252,4 +254,7 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "certification-anchor": at_its_time,
     "certification-longer": longer,
     "certification-small": small,
+    "shield-synthesis": synthesis,
+    "shield-deciding": deciding,
+    "shield-serving": endpoint,
 }

@@ -249,7 +249,7 @@ def bias_at_most(
     """
     tops, bottoms = whole_numbers(numerators, denominators, threshold)
     empty = bottoms == 0
-    if empty_group == "zero":
+    if empty_group == "zero" and empty.any():
         tops, bottoms = np.where(empty, 0, tops), np.where(empty, 1, bottoms)
     part, whole = threshold.numerator, threshold.denominator
     holds = np.ones(len(tops), dtype=bool)
@@ -278,5 +278,5 @@ def whole_numbers(
     factor = max(max(abs(one.numerator), one.denominator) for one in fractions)
     # A difference of fractions has at most twice the size of each.
     if 2 * most * most * factor < _LARGEST:
-        return tops.astype(np.int64), bottoms.astype(np.int64)
+        return tops.astype(np.int64, copy=False), bottoms.astype(np.int64, copy=False)
     return tops.astype(object), bottoms.astype(object)

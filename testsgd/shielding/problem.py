@@ -97,9 +97,15 @@ class ShieldProblem:
         if self.fairness.always_counts:
             rest = self.horizon - states.sum(axis=1, keepdims=True)
             states = np.concatenate([states, rest], axis=1)
-        kinds = np.array(self.fairness.kinds, dtype=np.int64)
-        counts = states.reshape(len(states), self.groups, len(kinds))
-        return counts @ kinds[:, 0], counts @ kinds[:, 1]
+        counts = states.reshape(len(states), self.groups, -1)
+        # Products of whole matrices of integers are slow.
+        numerators, denominators = np.zeros((2, len(states), self.groups), dtype=np.int64)
+        for kind, (top, bottom) in enumerate(self.fairness.kinds):
+            if top:
+                numerators += top * counts[:, :, kind]
+            if bottom:
+                denominators += bottom * counts[:, :, kind]
+        return numerators, denominators
 
     def final_values(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
         """0 where the requirement holds after the last event, and NEVER elsewhere; shape (n,)."""

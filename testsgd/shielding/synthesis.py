@@ -50,7 +50,7 @@ Storage = Literal["auto", "whole", "windows"]
 # Up to here all decisions are stored, unless asked otherwise.
 _WHOLE_UP_TO = 2**30
 # States whose requirement is decided at once.
-_AT_ONCE = 1 << 15
+_AT_ONCE = 1 << 13
 # Bytes for each of them.
 _SCRATCH = 400
 # Fewer states are done with numpy before machine code is loaded.
