@@ -1,0 +1,120 @@
+"""Run the experiments and write the tables and the figure of docs/shields.md.
+
+``python -m benchmarks.shield_experiments`` takes about half an hour. ``--quick`` takes a minute and
+writes nothing into the repository. ``--tables`` only writes the page, from the results kept
+in benchmarks/shield_results.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from benchmarks.shield_experiments.experiments import (
+    HORIZONS,
+    PERIODIC,
+    Size,
+    classifiers,
+    one_period,
+    several_periods,
+)
+from benchmarks.shield_experiments.page import fill, tables
+from benchmarks.shield_experiments.training import Training
+from testsgd._files import write_text
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_RESULTS = _ROOT / "benchmarks" / "shield_results.json"
+
+_QUICK = Size(runs=100, dynamic_runs={"demographic_parity": 2, "equal_opportunity": 1}, periods=3)
+
+
+def main() -> None:
+    """Read the command line, run, write."""
+    options = _options()
+    if not options.tables:
+        parity, opportunity = options.dynamic_runs
+        full = Size(
+            runs=options.runs,
+            dynamic_runs={"demographic_parity": parity, "equal_opportunity": opportunity},
+            periods=options.periods,
+            jobs=options.jobs,
+        )
+        results = _run(_QUICK if options.quick else full)
+        if options.quick:
+            for name, table in tables(results).items():
+                print(f"\n{name}\n\n{table}")
+            return
+        write_text(_RESULTS, _as_json(results))
+    for written in fill(_ROOT / "docs", json.loads(_RESULTS.read_text(encoding="utf-8"))):
+        print(f"Written: {written}")
+
+
+def _run(size: Size) -> dict[str, Any]:
+    training = Training()
+    results: dict[str, Any] = {
+        "day": str(date.today()),
+        "training": asdict(training),
+        "size": asdict(size),
+        "classifiers": classifiers(training),
+    }
+    results["one_period"], results["bias"] = one_period(training, size)
+    results["several_periods"] = [
+        row
+        for fairness in HORIZONS
+        for shield in PERIODIC
+        for row in several_periods(fairness, shield, training, size)
+    ]
+    return results
+
+
+def _as_json(results: dict[str, Any]) -> str:
+    """Write a line a row, with the digits that tables show and some more."""
+    parts = []
+    for name, value in results.items():
+        if isinstance(value, list):
+            rows = ",\n  ".join(json.dumps(_rounded(row)) for row in value)
+            parts.append(f" {json.dumps(name)}: [\n  {rows}\n ]")
+        else:
+            parts.append(f" {json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return round(value, 6)
+        case list():
+            return [_rounded(item) for item in value]
+        case dict():
+            return {key: _rounded(item) for key, item in value.items()}
+    return value
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.shield_experiments",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="few runs; tables on the screen only")
+    parser.add_argument("--tables", action="store_true", help="only write the page anew")
+    parser.add_argument("--runs", type=int, default=1000, help="for shields that are solved once")
+    parser.add_argument(
+        "--dynamic-runs",
+        type=int,
+        nargs=2,
+        default=(50, 20),
+        metavar=("PARITY", "OPPORTUNITY"),
+        help="for dynamic shields, which are solved for every run and period",
+    )
+    parser.add_argument("--periods", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=1, help="processes for dynamic shields")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+"""The generated parts of docs/shields.md: tables between marks, and the figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.shield_experiments.figure import draw
+from benchmarks.shield_experiments.tasks import REMARKS, TASKS
+from testsgd._files import write_text
+
+Row = dict[str, Any]
+
+PROPERTIES = {
+    "demographic_parity": "demographic parity",
+    "equal_opportunity": "equal opportunity",
+}
+SHIELDS = {
+    "static-fair": "Static-Fair",
+    "static-bounded-welfare": "Static-BW",
+    "dynamic": "Dynamic",
+}
+METHODS = ("ERM", "DiffDP", "HSIC")
+
+# Table 9 of the paper: quantiles, mean, standard deviation, share above; over its five methods.
+_PAPER_BIAS = {
+    ("demographic_parity", "none"): "0.38, 0.83, 1.59; 1.22 ± 1.29; 42.46%",
+    ("demographic_parity", "finite"): "0.18, 0.42, 0.74; 0.46 ± 0.31; 0.00%",
+    ("equal_opportunity", "none"): "0.67, 1.76, 3.62; 2.76 ± 3.01; 65.06%",
+    ("equal_opportunity", "finite"): "0.00, 0.21, 0.50; 0.27 ± 0.28; 0.00%",
+}
+# Accuracy of plain training in Tables 5 to 8 of the paper.
+_PAPER_ACCURACY = {
+    "census-race": 85.2,
+    "census-gender": 85.2,
+    "bank-age": 91.3,
+    "compas-gender": 65.3,
+    "compas-race": 64.8,
+    "credit-gender": 75.5,
+    "credit-age": 74.7,
+}
+# At which the table by data set is.
+_ONE_THRESHOLD = 0.1
+
+
+def fill(docs: Path, results: Row) -> list[Path]:
+    """Write the figure, and the tables between their marks; give the files written.
+
+    Raises
+    ------
+    SystemExit
+        If the page is missing or lacks a pair of marks.
+    """
+    page = docs / "shields.md"
+    if not page.is_file():
+        raise SystemExit(f"{page} is missing")
+    text = page.read_text(encoding="utf-8")
+    for name, table in tables(results).items():
+        begin, end = marks(name)
+        before, found, rest = text.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not (found and ended):
+            raise SystemExit(f"{page} lacks the lines {begin} and {end}")
+        text = f"{before}{begin}\n\n{table}\n\n{end}{after}"
+    picture = docs / "images" / "shields.svg"
+    write_text(page, text)
+    write_text(picture, draw(results["one_period"]))
+    return [page, picture]
+
+
+def marks(name: str) -> tuple[str, str]:
+    """Give the lines between which a table stands."""
+    return f"<!-- {name}: make shields -->", f"<!-- {name} ends -->"
+
+
+def tables(results: Row) -> dict[str, str]:
+    """Make all tables, by the name in their marks."""
+    one, several = results["one_period"], results["several_periods"]
+    return {
+        "shield settings": _settings_list(results),
+        "shield classifiers": _classifiers(results["classifiers"]),
+        "shield fairness": _fairness(one),
+        "shield bias": _bias(results["bias"]),
+        "shield utility": _utility(one),
+        "shield periods": _periods(several),
+        "shield periods by threshold": _by_threshold(several),
+        "shield periods by data": _by_task(several),
+        "shield utility by period": _utility_by_period(several),
+    }
+
+
+def _settings_list(results: Row) -> str:
+    training, size = results["training"], results["size"]
+    parity, opportunity = (size["dynamic_runs"][fairness] for fairness in PROPERTIES)
+    lines = [
+        f"- Networks: layers of 512, 256 and 64 units, Adam with {training['learning_rate']:g}, "
+        f"{training['steps']} steps of 1,024 rows (German: 128); the penalty of DiffDP has weight "
+        f"{training['diffdp']:g}, that of HSIC {training['hsic']:g}.",
+        f"- Runs of one period: {size['runs']:,} for each classifier, property and threshold.",
+        f"- Runs of {size['periods']} periods, for each data set, property and threshold: "
+        f"{size['runs']:,}; of Dynamic shields {parity} (demographic parity) and {opportunity} "
+        "(equal opportunity).",
+        *(f"- {name}: {remark}." for name, remark in REMARKS.items()),
+    ]
+    return "\n".join(lines)
+
+
+def _classifiers(rows: list[Row]) -> str:
+    lines = []
+    for task in TASKS:
+        here = {row["method"]: row for row in rows if row["task"] == task.name}
+        first = here["ERM"]
+        shares = [first["first_share"], 1 - first["first_share"]]
+        groups = " / ".join(
+            f"{group} {_percent(share)}" for group, share in zip(task.groups, shares, strict=True)
+        )
+        cells = [
+            " / ".join(
+                _percent(here[method][figure], sign="")
+                for figure in ("accuracy", "parity_gap", "opportunity_gap")
+            )
+            for method in METHODS
+        ]
+        paper = f"{_PAPER_ACCURACY[task.name]:.1f}"
+        label = _percent(first["label_share"])
+        name = f"{task.data}, {task.attribute}"
+        lines.append([name, groups, label, f"{first['test_rows']:,}", *cells, paper])
+    heading = ["data", "groups", "label 1", "test rows", *METHODS, "ERM in the paper: accuracy"]
+    return _table(heading, lines)
+
+
+def _fairness(rows: list[Row]) -> str:
+    lines = []
+    for fairness, threshold in _settings(rows):
+        cells = []
+        for method in METHODS:
+            here = _of(rows, fairness=fairness, threshold=threshold, method=method)
+            cells.append(_percent(_mean(here, "above_without")))
+        here = _of(rows, fairness=fairness, threshold=threshold)
+        runs = sum(row["runs"] for row in here)
+        above = round(sum(row["above"] * row["runs"] for row in here))
+        changed = _percent(_mean(here, "cost"))
+        lines.append(
+            [PROPERTIES[fairness], f"{threshold:g}", *cells, f"{above:,} of {runs:,}", changed]
+        )
+    heading = [
+        "property",
+        "threshold",
+        *(f"above it, {method}" for method in METHODS),
+        "above it with the shield",
+        "decisions changed",
+    ]
+    return _table(heading, lines)
+
+
+def _bias(rows: list[Row]) -> str:
+    lines = []
+    for row in rows:
+        shield = "none" if row["shield"] == "none" else "FinHzn"
+        quantiles = ", ".join(f"{value:.2f}" for value in row["quantiles"])
+        lines.append(
+            [
+                PROPERTIES[row["fairness"]],
+                shield,
+                f"{quantiles}; {row['mean']:.2f} ± {row['deviation']:.2f}; "
+                f"{100 * row['above']:.2f}%",
+                _PAPER_BIAS[row["fairness"], row["shield"]],
+            ]
+        )
+    return _table(["property", "shield", "here", "paper"], lines)
+
+
+def _utility(rows: list[Row]) -> str:
+    lines = []
+    for fairness, threshold in _settings(rows):
+        cells = [
+            _percent(
+                _mean(
+                    _of(rows, fairness=fairness, threshold=threshold, method=method),
+                    "utility_loss",
+                ),
+                digits=2,
+                sign="",
+            )
+            for method in METHODS
+        ]
+        lines.append([PROPERTIES[fairness], f"{threshold:g}", *cells])
+    return _table(["property", "threshold", *METHODS], lines)
+
+
+def _periods(rows: list[Row]) -> str:
+    lines = []
+    for fairness, shield in _kinds(rows):
+        here = _of(rows, fairness=fairness, shield=shield)
+        lines.append(
+            [
+                PROPERTIES[fairness],
+                SHIELDS[shield],
+                "yes" if shield == "dynamic" else "no",
+                f"{sum(row['runs'] for row in here):,}",
+                _percent(_mean(here, "assumption")),
+                _percent(_mean(here, "assumption_of_periods")),
+                _percent(1 - _mean(here, "above")),
+                _percent(_mean(here, "fair_periods")),
+                _percent(_mean(here, "fair_periods_without")),
+                f"{sum(row['broken'] for row in here)}",
+                _percent(_mean(here, "cost")),
+                _percent(_mean(here, "utility_loss"), digits=2, sign=""),
+            ]
+        )
+    heading = [
+        "property", "shield", "solved anew", "runs", "assumption held in all periods of a run",
+        "in a period", "fair after every period", "after a period", "without a shield",
+        "unfair where guaranteed", "decisions changed", "utility loss, points",
+    ]  # fmt: skip
+    return _table(heading, lines)
+
+
+def _by_threshold(rows: list[Row]) -> str:
+    thresholds = sorted({row["threshold"] for row in rows})
+
+    def cell(here: list[Row], threshold: float) -> str:
+        at = _of(here, threshold=threshold)
+        return (
+            f"{_percent(1 - _mean(at, 'above'))} / {_percent(_mean(at, 'assumption'))} / "
+            f"{_percent(_mean(at, 'utility_loss'), digits=2, sign='')}"
+        )
+
+    lines = [
+        [
+            PROPERTIES[fairness],
+            SHIELDS[shield],
+            *(
+                cell(_of(rows, fairness=fairness, shield=shield), threshold)
+                for threshold in thresholds
+            ),
+        ]
+        for fairness, shield in _kinds(rows)
+    ]
+    caption = (
+        "By threshold: runs that are fair after every period / runs in which the assumption held "
+        "in every period / utility loss in points."
+    )
+    heading = ["property", "shield", *(f"{value:g}" for value in thresholds)]
+    return f"{caption}\n\n{_table(heading, lines)}"
+
+
+def _by_task(rows: list[Row]) -> str:
+    lines = []
+    for fairness, shield in _kinds(rows):
+        here = _of(rows, fairness=fairness, shield=shield, threshold=_ONE_THRESHOLD)
+        cells = []
+        for task in TASKS:
+            at = _of(here, task=task.name)
+            cells.append(
+                f"{_percent(1 - _mean(at, 'above'))} / {_percent(_mean(at, 'assumption'))}"
+            )
+        lines.append([PROPERTIES[fairness], SHIELDS[shield], *cells])
+    caption = (
+        f"By data set, at threshold {_ONE_THRESHOLD:g}: runs that are fair after every period / "
+        "runs in which the assumption held in every period."
+    )
+    heading = ["property", "shield", *(f"{task.data}, {task.attribute}" for task in TASKS)]
+    return f"{caption}\n\n{_table(heading, lines)}"
+
+
+def _utility_by_period(rows: list[Row]) -> str:
+    lines = []
+    for fairness, shield in _kinds(rows):
+        here = _of(rows, fairness=fairness, shield=shield)
+        losses = np.mean([row["utility_loss_of_periods"] for row in here], axis=0)
+        cells = [_percent(value, digits=2, sign="") for value in losses]
+        lines.append([PROPERTIES[fairness], SHIELDS[shield], *cells])
+    periods = len(rows[0]["utility_loss_of_periods"])
+    heading = ["property", "shield", *(str(1 + period) for period in range(periods))]
+    return f"Utility loss by period, in points.\n\n{_table(heading, lines)}"
+
+
+def _settings(rows: list[Row]) -> list[tuple[str, float]]:
+    return list(dict.fromkeys((row["fairness"], row["threshold"]) for row in rows))
+
+
+def _kinds(rows: list[Row]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((row["fairness"], row["shield"]) for row in rows))
+
+
+def _of(rows: list[Row], **wanted: Any) -> list[Row]:
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+def _mean(rows: list[Row], figure: str) -> float:
+    return float(np.mean([row[figure] for row in rows]))
+
+
+def _percent(value: float, *, digits: int = 1, sign: str = "%") -> str:
+    # Rounded first, so that no "-0.00" is written.
+    rounded = round(100 * value, digits) + 0.0
+    return f"{rounded:.{digits}f}{sign}"
+
+
+def _table(heading: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
