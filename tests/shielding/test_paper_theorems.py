@@ -186,7 +186,7 @@ def test_theorem_5_dynamic_shields(name: str, empty_group: str, data: st.DataObj
 def _steps_are_small(
     run: Run, tops: list[int], bottoms: list[int], threshold: Fraction, empty_group: str
 ) -> bool:
-    """Assumption 2 for two groups; of more, the package asks for less than the bias so far."""
+    """Assumption 2 for two groups; of more, what is more than enough."""
     people = run.counters()[1]
     if min(people) == 0:
         return False

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations
 from math import ceil
 
 import numpy as np
 import pytest
 from exhaustive import exact_bias
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from testsgd.shielding.fairness import NAMED_PROPERTIES
+from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import (
     After,
     Balanced,
@@ -19,6 +22,7 @@ from testsgd.shielding.requirement import (
     SmallSteps,
     WelfareWithin,
 )
+from testsgd.shielding.synthesis import dynamic_problem, solve
 
 
 @st.composite
@@ -87,15 +91,50 @@ def test_small_steps_of_two_groups(empty_group: str, data: st.DataObject) -> Non
     assert held.tolist() == [truth]
 
 
-def test_small_steps_of_three_groups_take_off_what_is_between_each_pair() -> None:
-    # Rates 1/2, 3/5 and 1/2.
-    steps = SmallSteps(Fraction(1, 5), (5, 6, 5), (10, 10, 10))
-    none = np.zeros((1, 3), dtype=np.int64)
-    # 1/20 + 1/20 is the fifth less the tenth between the first two.
-    assert steps.holds(none, np.array([[10, 10, 10]])).tolist() == [True]
-    assert steps.holds(none, np.array([[9, 10, 10]])).tolist() == [False]
-    # Between the first and the third is nothing, but the second counts.
-    assert steps.holds(none, np.array([[0, 200, 0]])).tolist() == [False]
+@given(data=st.data())
+def test_small_steps_of_three_groups(data: st.DataObject) -> None:
+    """Each side of the middle is rounded its own way, and no two rates may end too far apart."""
+    past, own = data.draw(_counters(3, 12)), data.draw(_counters(3, 12))
+    people = [one + two for one, two in zip(past[1], own[1], strict=True)]
+    threshold = data.draw(st.fractions(0, 1, max_denominator=9))
+    steps = SmallSteps(threshold, *past, "zero")
+    held = steps.holds(np.array([own[0]]), np.array([own[1]]))
+    rates = [Fraction(top, max(bottom, 1)) for top, bottom in zip(*past, strict=True)]
+    middle = (min(rates) + max(rates)) / 2
+    truth = min(people) > 0
+    if truth:
+        # How low and how high each rate may end: by less than one person, down or up.
+        ends = [
+            (rate - Fraction(1, many), rate) if rate >= middle else (rate, rate + Fraction(1, many))
+            for rate, many in zip(rates, people, strict=True)
+        ]
+        truth = (
+            max(one[1] - other[0] for one, other in permutations(ends, 2)) <= threshold
+            and exact_bias(*map(list, past), measure="difference", empty_group="zero") <= threshold
+        )
+    # Of a history that is unfair nothing is asked.
+    if exact_bias(*map(list, past), measure="difference", empty_group="zero") <= threshold:
+        assert held.tolist() == [truth]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_after_small_steps_of_three_groups_there_is_a_shield(data: st.DataObject) -> None:
+    """The assumption is enough: every fair history of three groups has a shield."""
+    past = data.draw(_counters(3, 9))
+    empty_group = data.draw(st.sampled_from(["vacuous", "zero"]))
+    threshold = data.draw(st.fractions(0, 1, max_denominator=9))
+    bias = exact_bias(*map(list, past), measure="difference", empty_group=empty_group)
+    problem = dynamic_problem(
+        NAMED_PROPERTIES["demographic_parity"],
+        max(threshold, bias),
+        empty_group,
+        InputDistribution.uniform(("a", "b", "c")),
+        data.draw(st.integers(1, 5)),
+        past_numerators=past[0],
+        past_denominators=past[1],
+    )
+    assert solve(problem, compiled=False).feasible
 
 
 def test_small_steps_of_a_group_that_is_new() -> None:

@@ -79,7 +79,7 @@ def test_without_a_shield_the_smallest_threshold_is_named(command: Run, tmp_path
 def test_too_much_memory_is_refused_before_the_work(command: Run, tmp_path: Path) -> None:
     code, out, err = command("synthesize", "spec.toml", "--memory-limit", "100 B")
     assert code == 2
-    assert "100 are allowed" in err
+    assert "100 bytes are allowed" in err
     assert out.startswith("Memory that is needed")
     assert not (tmp_path / "spec.npz").exists()
 

@@ -16,7 +16,7 @@ EXAMPLES = [
     ("hiring-equal-opportunity", "equal_opportunity", "3/20", 2, "finite", True),
     ("loans-demographic-parity", "demographic_parity", "1/10", 2, "finite", False),
     ("refusals-own-property", "custom", "1/5", 2, "finite", False),
-    ("screening-periods", "demographic_parity", "1/5", 3, "dynamic", True),
+    ("screening-periods", "demographic_parity", "1/5", 2, "dynamic", True),
 ]
 
 

@@ -73,7 +73,7 @@ class InputDistribution:
             raise SpecificationError(
                 f"the probabilities add up to {total:.10g}, not to 1",
                 where="inputs",
-                remedy="correct them; none is set right silently",
+                remedy="correct them",
                 total=total,
             )
         if abs(total - 1) > _ADDS_UP:

@@ -156,21 +156,22 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
     specification : ShieldSpecification
     """
     name, length = specification.fairness_property.name, specification.horizon.length
+    words = "the custom property" if name == "custom" else name.replace("_", " ")
     if specification.horizon.shield == "static-bounded-welfare":
         return InfeasibleShieldError(
-            f"no shield keeps every rate of {name} within the bounds over {length} decisions",
+            f"no shield keeps every rate of {words} within the bounds over {length} decisions",
             where="horizon.welfare",
             remedy="widen the bounds, or use another kind of shield",
             property=name,
             length=length,
         )
     smallest = smallest_feasible_threshold(problem)
+    about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
     return InfeasibleShieldError(
-        f"no shield keeps the bias of {name} at most {specification.threshold} over {length} "
+        f"no shield keeps the bias of {words} at most {specification.threshold} over {length} "
         "decisions, whoever comes",
         where="fairness.threshold",
-        remedy=f"the smallest threshold for which one exists is {smallest} "
-        f"(about {float(smallest):.6g})",
+        remedy=f"the smallest threshold for which one exists is {smallest}{about}",
         property=name,
         length=length,
         threshold=specification.threshold,

@@ -95,8 +95,13 @@ class SmallSteps:
 
     Two groups' rates can be steered to within a threshold if one over the people of each group,
     added up, is at most the threshold plus the bias so far (Assumption 2 of the paper on fairness
-    shields). Of more than two groups it is required of each pair, with the bias of that pair taken
-    off instead: rates of a third group may have to move either way.
+    shields). The higher rate is kept by rounding down, the lower one by rounding up.
+
+    More than two groups are on the side of the highest or of the lowest rate, whichever is nearer.
+    Groups on different sides are as two groups are. On the same side, rates move the same way: one
+    over the people of the group that moves away from the other is to be at most the threshold less
+    what is between the two, and of the group that moves towards it, the threshold and what is
+    between them.
 
     A group of which nobody has come, and which is left out until then, can start at any rate: it
     counts as if it were in the middle of the others. (Of two groups the bias so far is then 0.)
@@ -118,16 +123,19 @@ class SmallSteps:
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Say which rows, of the new period's counters, will do."""
         people = denominators + np.array(self.past_denominators, dtype=np.int64)
-        kept = np.ones(len(people), dtype=bool)
         rates = self._past_rates()
+        middle = (min(rates) + max(rates)) / 2
+        kept = (people > 0).all(axis=1)
         for one, other in combinations(range(len(rates)), 2):
-            apart = abs(rates[one] - rates[other])
-            room = self.threshold + apart if len(rates) == 2 else self.threshold - apart
-            first, second = whole_numbers(people[:, [one]], people[:, [other]], room)
-            both = (first * second)[:, 0]
-            steps = (first + second)[:, 0] * room.denominator <= room.numerator * both
-            kept &= (steps & (both > 0)).astype(bool)
-        return kept
+            high, low = (one, other) if rates[one] >= rates[other] else (other, one)
+            apart = rates[high] - rates[low]
+            if len(rates) == 2 or rates[high] >= middle > rates[low]:
+                kept &= _steps_at_most(self.threshold + apart, people[:, [high, low]])
+                continue
+            away, towards = (low, high) if rates[low] >= middle else (high, low)
+            kept &= _steps_at_most(self.threshold - apart, people[:, [away]])
+            kept &= _steps_at_most(self.threshold + apart, people[:, [towards]])
+        return np.asarray(kept)
 
     def _past_rates(self) -> list[Fraction]:
         """Rates to stay near to, one a group."""
@@ -141,6 +149,14 @@ class SmallSteps:
             start = (min(known) + max(known)) / 2
         rates = iter(known)
         return [next(rates) if people else start for people in self.past_denominators]
+
+
+def _steps_at_most(room: Fraction, people: Counts) -> NDArray[np.bool_]:
+    """Say where one over the people of one or two groups, added up, is at most `room`."""
+    counted, _ = whole_numbers(people, people, room)
+    together = counted.sum(axis=1) if people.shape[1] == 2 else 1
+    # Nobody has come of a group: the left side is above 0, the right one is not.
+    return np.asarray((together * room.denominator <= room.numerator * counted.prod(axis=1)), bool)
 
 
 @dataclass(frozen=True)

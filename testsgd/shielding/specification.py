@@ -64,7 +64,8 @@ class ShieldSpecification(Part):
             raise mistake(
                 ("horizon", "welfare"),
                 f"rates between {welfare[0]} and {welfare[1]} allow a bias of {widest}, more than "
-                f"the threshold, {self.threshold}: narrow the bounds",
+                f"the threshold, {self.threshold}",
+                "narrow the bounds",
             )
         if self.inputs.table is not None:
             self._check_table()
@@ -76,15 +77,15 @@ class ShieldSpecification(Part):
         except SpecificationError as error:
             place = error.where.removeprefix("inputs.table.")
             row = (int(place),) if place.isdigit() else ()
-            raise mistake(("inputs", "table", *row), f"{error.what}: {error.remedy}") from error
+            raise mistake(("inputs", "table", *row), error.what, error.remedy) from error
         self._check_labels(inputs, ("inputs", "table"))
 
     def _check_labels(self, inputs: InputDistribution, key: tuple[str, ...]) -> None:
         if self.fairness_property.labelled and inputs.labels is None:
             raise mistake(
                 key,
-                f"{self.fairness.property} depends on labels, but no row says how likely they "
-                "are: add `label_probability`",
+                f"{self.fairness.property} depends on labels, but no row says how likely they are",
+                "add `label_probability`",
             )
 
     @property

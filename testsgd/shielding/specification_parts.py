@@ -56,19 +56,24 @@ class FairnessPart(Part):
         for key in ("numerator", "denominator"):
             events = getattr(self, key)
             if self.property != "custom" and events is not None:
-                raise mistake(key, f'only property = "custom" has it, {self.property} is known')
+                raise mistake(
+                    key, f'only property = "custom" has it, {self.property} is known', "remove it"
+                )
             if self.property == "custom" and not events:
-                raise mistake(key, 'a custom property needs a list of events, such as "accept:1"')
+                raise mistake(
+                    key, "a custom property needs a list of events", 'give one such as ["accept:1"]'
+                )
             if events and (twice := repeated(list(events))):
                 raise mistake(key, f"the event {twice!r} stands twice")
         if self.property != "custom" and self.measure is not None:
-            raise mistake("measure", f'only property = "custom" has it, {self.property} is known')
+            raise mistake(
+                "measure", f'only property = "custom" has it, {self.property} is known', "remove it"
+            )
         try:
             self.made()
         except SpecificationError as error:
-            raise mistake(
-                error.where.removeprefix("fairness."), f"{error.what}: {error.remedy}"
-            ) from error
+            key = error.where.removeprefix("fairness.")
+            raise mistake(key, error.what, error.remedy) from error
         return self
 
     def made(self) -> FairnessProperty:
@@ -97,7 +102,7 @@ class GroupsPart(Part):
         try:
             return checked_groups(names)
         except SpecificationError as error:
-            raise ValueError(f"{error.what}: {error.remedy}") from error
+            raise mistake((), error.what, error.remedy) from error
 
 
 class HorizonPart(Part):
@@ -117,22 +122,28 @@ class HorizonPart(Part):
     def _parts_agree(self) -> HorizonPart:
         bounded = self.shield == "static-bounded-welfare"
         if bounded and self.welfare is None:
-            raise mistake("welfare", "a static-bounded-welfare shield needs [lowest, highest]")
+            raise mistake(
+                "welfare", "a static-bounded-welfare shield needs bounds", "give [lowest, highest]"
+            )
         if not bounded and self.welfare is not None:
-            raise mistake("welfare", "only a static-bounded-welfare shield has welfare bounds")
+            raise mistake(
+                "welfare", "only a static-bounded-welfare shield has welfare bounds", "remove them"
+            )
         if self.welfare is not None and self.welfare[0] >= self.welfare[1]:
             low, high = self.welfare
             raise mistake("welfare", f"no room is left between {low} and {high}")
         if self.periodic and self.after == "stop":
             raise mistake(
-                "after", f"a {self.shield} shield always goes on; set `periods` to end it"
+                "after", f"a {self.shield} shield always goes on", "set `periods` to end it"
             )
         if self.after is None:
             # Filled in so that readers need no rule of their own; it stays a key not set.
             object.__setattr__(self, "after", "next" if self.periodic else "stop")
         if self.after == "stop" and self.periods not in (None, 1):
             raise mistake(
-                "periods", f'{self.periods} periods and after = "stop" exclude each other'
+                "periods",
+                f'{self.periods} periods and after = "stop" exclude each other',
+                'set after = "next", or leave `periods` out',
             )
         return self
 
@@ -185,18 +196,18 @@ class InputsPart(Part):
         try:
             return None if costs is None else checked_costs(sorted(costs))
         except SpecificationError as error:
-            raise ValueError(f"{error.what}: {error.remedy}") from error
+            raise mistake((), error.what, error.remedy) from error
 
     @model_validator(mode="after")
     def _one_source(self) -> InputsPart:
         sources = [key for key in ("costs", "table", "log") if getattr(self, key) is not None]
         if len(sources) > 1:
             raise mistake(
-                sources[1], f"`{sources[0]}` says already what is expected; give one of them"
+                sources[1], f"`{sources[0]}` says already what is expected", "give one of them"
             )
         for key in ("smoothing", "most_costs", "columns"):
             if self.log is None and getattr(self, key) is not None:
-                raise mistake(key, "only a `log` has it")
+                raise mistake(key, "only a `log` has it", "remove it")
         return self
 
 
