@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import permutations
 from math import ceil
 
 import pytest
@@ -61,6 +61,19 @@ def test_bounded_welfare_exists_and_costs_what_it_should(data: st.DataObject) ->
     assert _checked(Game(NAMED[name], judge, who, horizon), problem)
 
 
+def _can_leave(near: list[Fraction], steps: list[Fraction], threshold: Fraction) -> bool:
+    """Whether two rates that are rounded towards the middle may end too far apart."""
+    above = [rate >= (min(near) + max(near)) / 2 for rate in near]
+    highest = [rate if up else rate + one for rate, up, one in zip(near, above, steps, strict=True)]
+    lowest = [rate - one if up else rate for rate, up, one in zip(near, above, steps, strict=True)]
+    return any(
+        highest[one] - lowest[other] > threshold
+        for one, other in permutations(range(len(near)), 2)
+        # These come nearer to each other.
+        if not (above[one] and not above[other])
+    )
+
+
 @given(data=st.data())
 @settings(max_examples=60)
 def test_dynamic_exists_after_fair_histories(data: st.DataObject) -> None:
@@ -96,10 +109,11 @@ def test_dynamic_exists_after_fair_histories(data: st.DataObject) -> None:
         if any(bottoms):
             if min(people) == 0:
                 return True
-            for one, other in combinations(range(groups), 2):
-                room = threshold + abs(near[one] - near[other]) * (1 if groups == 2 else -1)
-                if Fraction(1, people[one]) + Fraction(1, people[other]) > room:
-                    return True
+            steps = [Fraction(1, one) for one in people]
+            if groups == 2 and sum(steps) > threshold + abs(near[0] - near[1]):
+                return True
+            if groups == 3 and _can_leave(near, steps, threshold):
+                return True
         return bias(own_tops, own_bottoms) <= threshold
 
     nothing = [0] * groups

@@ -189,7 +189,8 @@ def _after_histories(
     """Run a period of a dynamic shield; runs with the same history share its solution."""
     histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
     members = [np.flatnonzero(which.ravel() == place) for place in range(len(histories))]
-    tasks = [(specification, inputs, events.take(rows), past[rows[0]]) for rows in members]
+    many = len(histories)
+    tasks = [(specification, inputs, events.take(rows), past[rows[0]], many) for rows in members]
     if jobs == 1 or len(tasks) == 1:
         parts = [_after_history(*task) for task in tasks]
     else:
@@ -200,11 +201,15 @@ def _after_histories(
 
 
 def _after_history(
-    specification: ShieldSpecification, inputs: InputDistribution, events: Events, past: Ints
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events,
+    past: Ints,
+    many: int,
 ) -> PeriodOutcome:
     added = np.array(specification.fairness_property.kinds, dtype=np.int64)
     tops, bottoms = (tuple((past @ column).tolist()) for column in added.T)
-    solution = solve(period_problem(specification, inputs, tops, bottoms))
+    solution = solve(period_problem(specification, inputs, tops, bottoms), alike=many)
     return _with_solution(specification, inputs, events, solution)
 
 

@@ -92,6 +92,7 @@ def solve(
     storage: Storage = "auto",
     jobs: int = 1,
     compiled: bool | None = None,
+    alike: int = 1,
 ) -> Solution:
     """Find the decisions of least expected cost that keep a requirement for all inputs.
 
@@ -106,6 +107,8 @@ def solve(
     compiled : bool, optional
         Whether to use machine code; without an answer: if numba is installed, and the problem so
         large that loading it, half a second once a process, pays.
+    alike : int
+        How many problems of this size will be solved: many small ones make it pay, too.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def solve(
     """
     lattice, transitions = problem.lattice, _checked(problem)
     if compiled is None:
-        compiled = _pays(lattice)
+        compiled = _pays(alike * lattice.total)
     if compiled:
         _load_machine_code(lattice, transitions)
     start = time.perf_counter()
@@ -158,11 +161,11 @@ def solve(
     )
 
 
-def _pays(lattice: CounterLattice) -> bool:
+def _pays(states: int) -> bool:
     """Whether machine code saves more time than loading it takes."""
     if _MACHINE_CODE in sys.modules:
         return True
-    return lattice.total > _WORTH_LOADING and find_spec("numba") is not None
+    return states > _WORTH_LOADING and find_spec("numba") is not None
 
 
 def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> None:

@@ -108,20 +108,31 @@ class CounterLattice:
         return np.asarray(starts + rank(prefixes) * (step - totals + 1) + last)
 
     def blocks(self, step: int, most: int = 1 << 20) -> Iterator[tuple[slice, Ints]]:
-        """Go through a layer: slices of it, and the states there, shape (n, D)."""
-        bases = self.bases(step)
+        """Go through a layer: slices of it, and the states there, shape (n, D).
+
+        A slice has about `most` states, or a row if that has more.
+        """
+        start, parts, many = 0, list[Ints](), 0
+        for states in self._pieces(step, most):
+            if parts and many + len(states) > most:
+                yield slice(start, start + many), np.concatenate(parts)
+                start, parts, many = start + many, [], 0
+            parts.append(states)
+            many += len(states)
+        yield slice(start, start + many), np.concatenate(parts)
+
+    def _pieces(self, step: int, most: int) -> Iterator[Ints]:
+        """Give the states of a layer in their order, of one sum of the first numbers at a time."""
         for total in range(step + 1):
             length = step - total + 1
             at_once = max(1, most // length)
             first, last = self.row_starts[total], self.row_starts[total + 1]
             for start in range(first, last, at_once):
                 stop = min(start + at_once, last)
-                here = bases[total] + (start - first) * length
                 states = np.empty((stop - start, length, self.dimensions), dtype=np.int64)
                 states[:, :, :-1] = self.prefixes[start:stop, None]
                 states[:, :, -1] = np.arange(length)
-                where = slice(int(here), int(here + (stop - start) * length))
-                yield where, states.reshape(-1, self.dimensions)
+                yield states.reshape(-1, self.dimensions)
 
 
 def rank(prefixes: Ints) -> Ints:
