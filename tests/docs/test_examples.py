@@ -115,6 +115,16 @@ def test_a_classifier_in_a_pipeline_counters_the_planted_group(tmp_path: Path) -
     assert second > first - 1.5
 
 
+def test_a_shield_keeps_its_bound_over_a_restart(tmp_path: Path) -> None:
+    shown = run_example("08_shield.py", folder=tmp_path).stdout
+    found = re.search(r"^bias ([\d.]+), (\d+) of 100 recommendations changed$", shown, re.MULTILINE)
+    assert found is not None
+    assert float(found[1]) <= 0.1
+    assert int(found[2]) > 0
+    # A line for the shield itself, and one a decision; those of the first half were not made twice.
+    assert len((tmp_path / "loans.journal").read_text(encoding="utf-8").splitlines()) == 101
+
+
 def test_mitigating_lessens_the_planted_discrimination_and_says_so(tmp_path: Path) -> None:
     shown = run_example("06_mitigate.py", folder=tmp_path).stdout.splitlines()
     written = (tmp_path / "reports/my-model-mitigated/result.json").read_text(encoding="utf-8")
@@ -160,7 +170,7 @@ def documented_commands() -> list[str]:
 def test_documented_commands_exist(command: str) -> None:
     """Ask each command for its help: the names of commands are checked, nothing is run."""
     words = shlex.split(command)[1:]
-    names = words[: 2 if words[0] == "data" else 1]
+    names = words[: 2 if words[0] in {"data", "shield"} else 1]
     finished = subprocess.run(
         [sys.executable, "-m", "testsgd", *names, "--help"],
         capture_output=True,

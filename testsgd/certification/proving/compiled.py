@@ -123,6 +123,8 @@ def _look_at_one(
     views.axis[b] = -1
     views.fair[b] = 1.0 if status == 1 else 0.0
     views.unfair[b] = 1.0 if status == 2 else 0.0
+    views.cover[b] = 0.0
+    views.apart[b] = 3
     views.expected[b] = 0.0
     if status != 0:
         return
@@ -139,9 +141,11 @@ def _look_at_one(
         if tried != best:
             _bound_box(flat, lo, hi, best, known, units, scratch, rows)
     views.expected[b] = expected
-    fair, unfair = count_half_spaces(flat, lo, hi, bins, scratch, rows[0])
+    fair, unfair, cover, apart = count_half_spaces(flat, lo, hi, bins, scratch, rows[0])
     views.fair[b] = fair
     views.unfair[b] = unfair
+    views.cover[b] = cover
+    views.apart[b] = apart
     if len(views.forms) > 0:
         for place in range(SPACES):
             views.thresholds[b, place] = scratch.thresholds[place]

@@ -77,6 +77,8 @@ class Views(NamedTuple):
     status: Marks
     fair: Floats
     unfair: Floats
+    cover: Floats
+    apart: Marks
     axis: Ints
     expected: Floats
     known: Marks

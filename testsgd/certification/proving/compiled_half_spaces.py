@@ -192,12 +192,13 @@ def _disjoint(
 @compiled
 def count_half_spaces(
     flat: Flat, lo: Floats, hi: Floats, bins: int, scratch: Scratch, row: Floats
-) -> tuple[float, float]:
-    """Count the chosen half-spaces; gives the shares that are surely fair and surely unfair.
+) -> tuple[float, float, float, int]:
+    """Count the chosen half-spaces.
 
-    Everything holds only for those for whom every assumption does. Among the others, half-spaces
-    that contradict each other may have common points; then only one of them is used, and the
-    threshold of the other becomes infinite. So those that are used are always disjoint.
+    Gives the shares that are surely fair and surely unfair; at most how much of the box is in the
+    pieces that cover the rest, common parts counted as often; and which half-spaces are surely
+    disjoint: 1 for everybody above and everybody below, 2 for these and one above and another
+    below, 3 for both.
     """
     thresholds = scratch.thresholds
     for place in range(SPACES):
@@ -208,25 +209,34 @@ def count_half_spaces(
             break
         lost += 1.0 - _count(flat, lo, hi, place, bins, scratch)
         if lost >= 1.0:
-            return 0.0, 0.0
+            return 0.0, 0.0, 1.0, 0
     for place in range(2):
         if thresholds[place] < np.inf:
             _count(flat, lo, hi, place, bins, scratch)
+    above = scratch.counted[0]
+    below = scratch.counted[1]
+    # Everything holds only for those for whom every assumption does. Half-spaces that contradict
+    # each other may have common points among the others.
+    apart = 3
     if lost > 0.0:
-        if not _disjoint(flat, lo, hi, 0, 1, scratch, row):
-            less = 0 if scratch.counted[0] < scratch.counted[1] else 1
-            thresholds[less] = np.inf
-            scratch.counted[less] = 0.0
-        if not (
-            _disjoint(flat, lo, hi, 1, 2, scratch, row)
-            and _disjoint(flat, lo, hi, 0, 3, scratch, row)
+        apart = 1 if _disjoint(flat, lo, hi, 0, 1, scratch, row) else 0
+        if _disjoint(flat, lo, hi, 1, 2, scratch, row) and _disjoint(
+            flat, lo, hi, 0, 3, scratch, row
         ):
-            thresholds[2] = np.inf
-            thresholds[3] = np.inf
-    fair = min(max(scratch.counted[0] + scratch.counted[1] - lost, 0.0), 1.0)
+            apart += 2
+    if apart % 2 == 1:
+        fair = above + below - lost
+        cover = 1.0 - above - below + lost
+    else:
+        # Common points are lost to both.
+        fair = max(above - lost, 0.0) + max(below - lost, 0.0)
+        cover = 1.0 - max(above, below) + lost
+    fair = min(max(fair, 0.0), 1.0)
     unfair = 0.0
     if thresholds[2] < np.inf:
         one = _count(flat, lo, hi, 2, bins, scratch)
         other = _count(flat, lo, hi, 3, bins, scratch)
         unfair = min(max(one + other - 1.0 - lost, 0.0), 1.0 - fair)
-    return fair, unfair
+        if apart == 3:
+            cover = min(cover, 2.0 - above - below - one - other + lost)
+    return fair, unfair, min(max(cover, 0.0), 1.0), apart

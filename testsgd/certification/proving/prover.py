@@ -41,6 +41,12 @@ class Looked:
         1 all of it is fair, 2 all of it is unfair, 0 open.
     fair, unfair : numpy.ndarray of float, shape (B,)
         Shares of the box that are provably fair and provably unfair.
+    cover : numpy.ndarray of float, shape (B,)
+        Share of the pieces that cover the rest of the box, together; see
+        :mod:`testsgd.certification.search.pieces`.
+    apart : numpy.ndarray of int8, shape (B,)
+        Which half-spaces are surely disjoint, see
+        :func:`testsgd.certification.proving.compiled_half_spaces.count_half_spaces`.
     axis : numpy.ndarray of int, shape (B,)
         Along which to split; -1 if there is nothing to split.
     expected : numpy.ndarray of float, shape (B,)
@@ -60,6 +66,8 @@ class Looked:
     status: NDArray[np.int8]
     fair: Floats
     unfair: Floats
+    cover: Floats
+    apart: NDArray[np.int8]
     axis: NDArray[np.int64]
     expected: Floats
     seen: NDArray[np.bool_]
@@ -187,6 +195,8 @@ class Prover:
             status=np.zeros(count, dtype=np.int8),
             fair=np.zeros(count),
             unfair=np.zeros(count),
+            cover=np.zeros(count),
+            apart=np.full(count, 3, dtype=np.int8),
             axis=np.full(count, -1, dtype=np.int64),
             expected=np.zeros(count),
             seen=np.zeros(count, dtype=bool),
@@ -232,6 +242,8 @@ class Prover:
             looked.status,
             looked.fair,
             looked.unfair,
+            looked.cover,
+            looked.apart,
             looked.axis,
             looked.expected,
             looked.known,
@@ -251,6 +263,7 @@ class Prover:
         looked.status[start:stop] = status
         looked.fair[start:stop] = status == 1
         looked.unfair[start:stop] = status == 2
+        looked.cover[start:stop] = status == 0
         score = np.where(hi > lo, bounds.score, -1.0)
         none = score.max(axis=1) == 0
         widths = np.where(
@@ -280,7 +293,9 @@ class Prover:
                 looked.counted[start + place] = shares
             fair = shares[0] + shares[1]
             looked.fair[start + place] = fair
-            looked.unfair[start + place] = min(max(shares[2] + shares[3] - 1.0, 0.0), 1.0 - fair)
+            both = max(shares[2] + shares[3] - 1.0, 0.0)
+            looked.unfair[start + place] = min(both, 1.0 - fair)
+            looked.cover[start + place] = max(1.0 - fair - both, 0.0)
         if looked.forms is not None and looked.thresholds is not None:
             looked.forms[start + places] = spaces.forms
             looked.thresholds[start + places] = spaces.thresholds

@@ -37,6 +37,8 @@ class LookedAgain:
         with a threshold of minus infinity if there is none.
     fair, unfair : numpy.ndarray, shape (B,)
         Shares of the box.
+    apart : numpy.ndarray of int8, shape (B,)
+        Which half-spaces are surely disjoint.
     """
 
     axes: Axes
@@ -49,6 +51,7 @@ class LookedAgain:
     counted: Floats
     fair: Floats
     unfair: Floats
+    apart: NDArray[np.int8]
 
     def holds(self, of: NDArray[np.intp], points: Floats) -> NDArray[np.bool_]:
         """Say which half-spaces hold points of boxes `of`, shape (n, half-spaces).
@@ -94,6 +97,7 @@ def look_again(search: BestFirst, places: NDArray[np.intp]) -> LookedAgain:
     thresholds = np.full((many, prover.spaces), np.inf)
     counted = np.zeros((many, prover.spaces))
     fair, unfair = np.zeros(many), np.zeros(many)
+    apart = np.zeros(many, dtype=np.int8)
     for level in np.unique(levels):
         some = np.flatnonzero(levels == level)
         looked = prover.look(
@@ -101,10 +105,10 @@ def look_again(search: BestFirst, places: NDArray[np.intp]) -> LookedAgain:
         )
         status[some], fair[some], unfair[some] = looked.status, looked.fair, looked.unfair
         forms[some], thresholds[some] = looked.forms, looked.thresholds
-        counted[some] = looked.counted
+        counted[some], apart[some] = looked.counted, looked.apart
     return LookedAgain(
         search.axes, lo, hi, status, BINS[levels].astype(np.float64), forms, thresholds, counted,
-        fair, unfair,
+        fair, unfair, apart,
     )  # fmt: skip
 
 

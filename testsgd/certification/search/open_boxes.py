@@ -15,6 +15,7 @@ _COLUMNS: dict[str, type[np.generic]] = {
     "fair": np.float64,
     "unfair": np.float64,
     "undecided": np.float64,
+    "cover": np.float64,
     "expected": np.float64,
     "axis": np.int16,
     "level": np.int8,
@@ -38,9 +39,10 @@ class OpenBoxes:
     Notes
     -----
     The columns: `lo` and `hi` the box; `share` of the domain; of that `fair`, `unfair` and
-    `undecided`; `expected`, roughly what finer counting would leave undecided; the `axis` to split,
-    -1 if there is none; the `level` of counting; the `node` of the tree it belongs to; what is
-    `known` of units, see :func:`testsgd.certification.search.best_first.known_before`.
+    `undecided`; `cover`, what the pieces that cover the undecided part have together; `expected`,
+    roughly what finer counting would leave undecided; the `axis` to split, -1 if there is none; the
+    `level` of counting; the `node` of the tree it belongs to; what is `known` of units, see
+    :func:`testsgd.certification.search.best_first.known_before`.
     """
 
     def __init__(self, axes: int, known_units: int = 0, *, exact: bool = False) -> None:

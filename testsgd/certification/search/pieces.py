@@ -10,13 +10,16 @@ whoever is undecided
 - is outside of everybody below and of one above, or outside of everybody above and of another
   below.
 
+Under assumptions two half-spaces that contradict each other may have common points (for whom an
+assumption fails). Where they cannot be shown to have none, what is outside of one of them is a
+piece, or what is outside of everybody above and everybody below, whoever is falsified.
+
 Each of these is what one half-space, or two that have no common point, leave of the box. Its share
 of the box is known from the counts, and points of it are drawn without rejection
 (:mod:`testsgd.certification.proving.drawing`). The pieces overlap. A point is kept only if it was
 drawn from the first piece that holds it; that makes draws uniform on the union (Karp and Luby,
 1983, keep one for a piece chosen at random), and as certified and falsified points are left out,
-uniform on the undecided part. The shares of all pieces together are at most what the search calls
-undecided.
+uniform on the undecided part. The search keeps of each box what its pieces have together.
 """
 
 from __future__ import annotations
@@ -103,11 +106,14 @@ def cut_boxes(again: LookedAgain) -> Pieces:
     """
     counted = again.counted
     lost = np.where(again.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
+    alone = again.apart % 2 == 0
+    more = np.where(counted[:, 0] >= counted[:, 1], 0, 1)
     neither = np.maximum(1.0 - counted[:, 0] - counted[:, 1], 0.0)
+    neither[alone] = 1.0 - counted[alone, :2].max(axis=1)
     not_below = np.maximum(1.0 - counted[:, 1] - counted[:, 2], 0.0)
     not_above = np.maximum(1.0 - counted[:, 0] - counted[:, 3], 0.0)
-    # Without both, nobody is falsified, and they were not shown to be disjoint from the others.
-    both = np.isfinite(again.thresholds[:, 2:4]).all(axis=1) & (not_below + not_above < neither)
+    both = np.isfinite(again.thresholds[:, 2:4]).all(axis=1) & (again.apart == 3)
+    both &= not_below + not_above < neither
     shares = np.zeros((len(counted), _FIRST + lost.shape[1]))
     pairs = np.full((len(counted), 2, 2), -1, dtype=np.int64)
     shares[:, 0] = np.where(both, not_below, neither)
@@ -115,6 +121,7 @@ def cut_boxes(again: LookedAgain) -> Pieces:
     shares[:, _FIRST:] = lost
     pairs[:, 0] = np.where(both[:, None], [1, 2], [0, 1])
     pairs[both, 1] = [0, 3]
+    pairs[alone, 0, 0], pairs[alone, 0, 1] = more[alone], -1
     # Nothing is gained over the whole box.
     whole = shares.sum(axis=1) >= 1.0
     shares[whole], pairs[whole] = 0.0, -1

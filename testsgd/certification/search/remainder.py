@@ -1,7 +1,7 @@
 """The undecided region: people drawn from it, all alike.
 
-An open box is chosen in proportion to the share of the domain that is undecided in it, and then a
-point of one of the pieces that cover what is undecided there, see
+An open box is chosen in proportion to what the pieces that cover its undecided part have together,
+then one of these pieces, and a point of it, see
 :mod:`testsgd.certification.search.pieces`. Nobody is drawn from what is proved: a point that is
 drawn is nearly always undecided. The others are those that two pieces share, which count once, and
 points that are decided though no count says so; a draw of them is left out. So the points that are
@@ -36,7 +36,7 @@ _AT_ONCE = 8192
 # Draws that are thrown away, to learn how many are kept; and the risk that too few will be.
 _PILOT = 500
 _RISK = 1e-3
-# Pieces may together exceed what was undecided by so much of a box: by rounding.
+# Pieces may together exceed what was said of them by so much of a box: by rounding.
 _ROUNDING = 1e-9
 # Boxes of another search are looked at again, once; then single ones may be corrected so often.
 _CORRECTIONS = 4
@@ -73,7 +73,7 @@ class Draws:
 class _Region:
     """What is drawn from: shares of the domain."""
 
-    undecided: Floats
+    cover: Floats
     certified: float
     falsified: float
 
@@ -105,9 +105,9 @@ def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -
     Draws
     """
     shares = search.shares
-    region = _Region(search.boxes["undecided"].copy(), shares.certified, shares.falsified)
+    region = _Region(search.boxes["cover"].copy(), shares.certified, shares.falsified)
     for correction in range(_CORRECTIONS + 1):
-        measure = float(region.undecided.sum())
+        measure = float(region.cover.sum())
         if measure <= 0 or samples <= 0:
             break
         pilot = _try(search, region, _PILOT, generator)
@@ -122,7 +122,7 @@ def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -
             # A checkpoint, read where boxes are looked at in another way than where it was written.
             region = _measured_again(search)
         else:
-            region.undecided[short] = np.concatenate([pilot.needed, main.needed])
+            region.cover[short] = np.concatenate([pilot.needed, main.needed])
     nobody = np.zeros((0, len(search.axes.low)))
     return Draws(nobody, np.zeros(0, np.int64), 0, measure, region.certified, region.falsified)
 
@@ -146,9 +146,9 @@ def _tries(samples: int, kept: int) -> int:
 def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Generator) -> _Tried:
     """Draw so many times, and keep what is undecided."""
     boxes = search.boxes
-    undecided = region.undecided
-    counts = generator.multinomial(tries, undecided / undecided.sum())
-    chosen = np.repeat(np.arange(len(undecided)), counts)
+    cover = region.cover
+    counts = generator.multinomial(tries, cover / cover.sum())
+    chosen = np.repeat(np.arange(len(cover)), counts)
     points, nodes = [np.zeros((0, len(search.axes.low)))], [np.zeros(0, dtype=np.int64)]
     short, needed = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
     for start in range(0, tries, _AT_ONCE):
@@ -158,12 +158,12 @@ def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Ge
         pieces = cut_boxes(again)
         share = boxes["share"][unique]
         more = pieces.together * share
-        lacking = more > undecided[unique] + _ROUNDING * share
+        lacking = more > cover[unique] + _ROUNDING * share
         short.append(unique[lacking])
         needed.append(more[lacking])
-        # The piece, or none: they may be less than what was undecided.
+        # The piece, or none: they may be less than what was said.
         upto = np.cumsum(pieces.shares, axis=1)[of]
-        target = generator.random(len(of)) * np.maximum(undecided[unique] / share, 0.0)[of]
+        target = generator.random(len(of)) * np.maximum(cover[unique] / share, 0.0)[of]
         piece = (upto <= target[:, None]).sum(axis=1)
         of, piece = of[piece < upto.shape[1]], piece[piece < upto.shape[1]]
         drawn, ones = draw_from_pieces(search.prover, again, pieces, of, piece, generator)
@@ -181,18 +181,17 @@ def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Ge
 def _measured_again(search: BestFirst) -> _Region:
     """Look at all open boxes, and say what is proved of them now."""
     boxes = search.boxes
-    undecided = np.zeros(len(boxes))
+    cover = np.zeros(len(boxes))
     fair, unfair = search.fair, search.unfair
     for start in range(0, len(boxes), _AT_ONCE):
         places = np.arange(start, min(start + _AT_ONCE, len(boxes)))
         again = look_again(search, places)
         share = boxes["share"][places]
-        left = np.clip(1.0 - again.fair - again.unfair, 0.0, 1.0)
-        undecided[places] = np.maximum(left, cut_boxes(again).together) * share
+        cover[places] = cut_boxes(again).together * share
         fair += float((again.fair * share).sum())
         unfair += float((again.unfair * share).sum())
     shares = search.shares
-    return _Region(undecided, min(fair, shares.certified), min(unfair, shares.falsified))
+    return _Region(cover, min(fair, shares.certified), min(unfair, shares.falsified))
 
 
 def draw_falsified(search: BestFirst, tries: int, generator: np.random.Generator) -> Floats:
