@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from testsgd.errors import DataError, ParameterError
+from testsgd.reporting.shielding.phrases import bytes_text
 from testsgd.shielding import (
     Events,
     InputDistribution,
@@ -115,8 +116,8 @@ def check_memory(plan: ShieldPlan, limit: int | None) -> None:
     if plan.storage == "whole":
         remedy += ', or the storage "windows"'
     raise ParameterError(
-        f"the synthesis would need about {plan.predicted_bytes:,} bytes of memory, and "
-        f"{limit:,} are allowed",
+        f"the synthesis would need about {bytes_text(plan.predicted_bytes)} of memory, and "
+        f"{bytes_text(limit)} are allowed",
         where="memory limit",
         remedy=remedy,
         predicted=plan.predicted_bytes,

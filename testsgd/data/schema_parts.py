@@ -45,10 +45,18 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def mistake(key: str | tuple[str | int, ...], problem: str) -> PydanticCustomError:
-    """Give an error about one key of a part, so that its line can be named."""
+def mistake(
+    key: str | tuple[str | int, ...], problem: str, remedy: str | None = None
+) -> PydanticCustomError:
+    """Give an error about one key of a part, so that its line can be named.
+
+    Without a remedy of its own it asks that the value is corrected.
+    """
     path = (key,) if isinstance(key, str) else key
-    return PydanticCustomError("mistake", "{problem}", {"problem": problem, "key": path})
+    context = {"problem": problem, "key": path}
+    if remedy is not None:
+        context["remedy"] = remedy
+    return PydanticCustomError("mistake", "{problem}", context)
 
 
 def repeated(names: list[str]) -> str | None:

@@ -136,8 +136,13 @@ def _problem(item: Any) -> tuple[str, str]:
         return "unknown key", "remove it or correct its name"
     if kind == "missing":
         return _KEY_MISSING, "add it"
+    if kind == "tuple_type":
+        # In TOML it is a list.
+        item = {**item, "msg": "input should be a list"}
     message = str(item["msg"]).removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
+    if remedy := item.get("ctx", {}).get("remedy"):
+        return message, remedy
     if isinstance(seen, (str, int, float, bool)):
         return f"{message} (seen: {seen!r})", "correct the value"
     return message, "correct it"

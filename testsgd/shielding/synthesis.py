@@ -230,7 +230,7 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     >>> problem = finite_problem(
     ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 100)
     >>> f"{predicted_bytes(problem) / 2**20:.0f} MiB"
-    '18 MiB'
+    '8 MiB'
     """
     lattice, transitions = problem.lattice, _checked(problem)
     last = lattice.size(lattice.horizon)

@@ -37,6 +37,13 @@ SpecificationOption = Annotated[
     typer.Option("--spec", help="Refuse a shield that was made for another specification."),
 ]
 
+ThresholdOption = Annotated[
+    str | None,
+    typer.Option(help="Another threshold than the specification's, such as 0.05 or 1/20."),
+]
+
+LengthOption = Annotated[int | None, typer.Option(help="Another horizon.")]
+
 ProcessorsOption = Annotated[int, typer.Option(help="Processors to work on.")]
 
 _SIZE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.I)
@@ -74,3 +81,9 @@ def byte_count(text: str, where: str) -> int:
         )
     power = " kmgt".index(match["unit"].lower() or " ")
     return int(float(match["number"]) * (1024 if match["binary"] else 1000) ** power)
+
+
+def changes_of(threshold: str | None, length: int | None) -> dict[str, str | int]:
+    """Give the keys of a specification that options change."""
+    changes = {"threshold": threshold, "length": length}
+    return {name: value for name, value in changes.items() if value is not None}

@@ -10,7 +10,12 @@ import typer
 from testsgd.cli.console import Column, print_line, print_table
 from testsgd.cli.folders import check_writable
 from testsgd.cli.options import QuietOption, SeedOption, VerboseOption, listed
-from testsgd.cli.shield.options import ProcessorsOption
+from testsgd.cli.shield.options import (
+    LengthOption,
+    ProcessorsOption,
+    ThresholdOption,
+    changes_of,
+)
 
 if TYPE_CHECKING:
     from testsgd.reporting.grid import Grid
@@ -37,6 +42,8 @@ def simulate(
         int | None,
         typer.Option(help="Periods of a run. (default: those of the specification, or 1)"),
     ] = None,
+    threshold: ThresholdOption = None,
+    length: LengthOption = None,
     max_above: Annotated[
         float | None,
         typer.Option(
@@ -75,6 +82,7 @@ def simulate(
         random_state=seed,
         jobs=jobs,
         max_above=max_above,
+        **changes_of(threshold, length),
     )
     written = result.write(folder, wanted)
     if not quiet:

@@ -10,7 +10,13 @@ import typer
 from testsgd.cli.console import DONE, print_line
 from testsgd.cli.folders import check_writable
 from testsgd.cli.options import QuietOption, VerboseOption, listed
-from testsgd.cli.shield.options import ProcessorsOption, byte_count
+from testsgd.cli.shield.options import (
+    LengthOption,
+    ProcessorsOption,
+    ThresholdOption,
+    byte_count,
+    changes_of,
+)
 
 if TYPE_CHECKING:
     from testsgd.api import ShieldPlan
@@ -25,11 +31,8 @@ def synthesize(
         Path | None,
         typer.Option(help="Where to write the shield. (default: NAME.npz)"),
     ] = None,
-    threshold: Annotated[
-        str | None,
-        typer.Option(help="Another threshold than the specification's, such as 0.05 or 1/20."),
-    ] = None,
-    length: Annotated[int | None, typer.Option(help="Another horizon.")] = None,
+    threshold: ThresholdOption = None,
+    length: LengthOption = None,
     storage: Annotated[
         str,
         typer.Option(
@@ -66,7 +69,6 @@ def synthesize(
     check_writable(target.parent)
     if report is not None:
         check_writable(report)
-    changes = {"threshold": threshold, "length": length}
 
     def announce(plan: ShieldPlan) -> None:
         from testsgd.reporting.shielding.phrases import bytes_text
@@ -81,7 +83,7 @@ def synthesize(
         jobs=jobs,
         memory_limit=limit,
         announce=announce,
-        **{name: value for name, value in changes.items() if value is not None},
+        **changes_of(threshold, length),
     )
     written = [target] if report is None else [target, *result.write(report, wanted)]
     if not quiet:

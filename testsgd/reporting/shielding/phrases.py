@@ -82,12 +82,13 @@ def bytes_text(size: int) -> str:
 
     Examples
     --------
-    >>> bytes_text(2_300_000), bytes_text(4_000_000_000), bytes_text(120)
-    ('2.3 MB', '4 GB', '120 bytes')
+    >>> bytes_text(2_300_000), bytes_text(4_000_000_000), bytes_text(120), bytes_text(10**15)
+    ('2.3 MB', '4 GB', '120 bytes', '1,000,000 GB')
     """
     for unit, of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= of:
-            return f"{size / of:.3g} {unit}"
+            amount = size / of
+            return f"{amount:,.0f} {unit}" if amount >= 1000 else f"{amount:.3g} {unit}"
     return f"{size} bytes"
 
 
@@ -108,7 +109,8 @@ def bound_text(bound: BoundSummary) -> str:
         Such as "demographic parity of female and male within 0.1".
     """
     groups = series(bound.groups) if len(bound.groups) <= 4 else plural(len(bound.groups), "group")
-    return f"{property_name(bound)} of {groups} within {threshold_text(bound)}"
+    subject = "the custom property" if bound.property == "custom" else property_name(bound)
+    return f"{subject} of {groups} within {threshold_text(bound)}"
 
 
 def rate_text(bound: BoundSummary) -> str:
