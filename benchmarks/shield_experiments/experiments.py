@@ -19,10 +19,8 @@ import numpy as np
 from benchmarks.shield_experiments.tasks import TASKS, Task
 from benchmarks.shield_experiments.training import METHODS, Predictions, Training, predictions
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.periods import period_problem
-from testsgd.shielding.simulated import Simulation
-from testsgd.shielding.simulated_period import Events
-from testsgd.shielding.simulation import simulate
+from testsgd.shielding.running import period_problem
+from testsgd.shielding.simulation import Events, Simulation, simulate
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, solve
 

@@ -14,8 +14,8 @@ from testsgd.reporting import (
     summarise_simulation,
     summarise_synthesis,
 )
-from testsgd.shielding.periods import period_problem
-from testsgd.shielding.simulated import Simulation
+from testsgd.shielding.running import period_problem
+from testsgd.shielding.simulation import Simulation
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, solve
 

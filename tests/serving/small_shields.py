@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import testsgd
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 
 
 def specification(**changes: Any) -> dict[str, Any]:

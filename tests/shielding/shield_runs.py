@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 from testsgd.shielding.specification import ShieldSpecification
 
 LABELLED = ("equal_opportunity", "predictive_equality", "custom")

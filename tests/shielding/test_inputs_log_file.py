@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from testsgd.errors import DataError
-from testsgd.shielding.input_log import InputLog, read_log
+from testsgd.shielding.inputs import InputLog, read_log
 
 GROUPS = ["female", "male"]
 TEXT = """\

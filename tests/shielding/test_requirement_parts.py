@@ -12,9 +12,8 @@ from exhaustive import exact_bias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testsgd.shielding.fairness import NAMED_PROPERTIES
-from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.requirement import (
+from testsgd.shielding.fairness import (
+    NAMED_PROPERTIES,
     After,
     Balanced,
     BiasAtMost,
@@ -22,6 +21,7 @@ from testsgd.shielding.requirement import (
     SmallSteps,
     WelfareWithin,
 )
+from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import dynamic_problem, solve
 
 

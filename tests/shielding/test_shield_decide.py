@@ -10,7 +10,7 @@ import pytest
 from shield_runs import specification
 
 from testsgd.errors import HorizonEndedError, LabelError, ParameterError, UnknownGroupError
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 
 
 def made(**keys: Any) -> Shield:

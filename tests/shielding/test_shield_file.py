@@ -14,7 +14,7 @@ import pytest
 from shield_runs import specification
 
 from testsgd.errors import ShieldFileError
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 from testsgd.shielding.synthesis import Storage
 
 KINDS: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shield_runs import ALL, LABELLED, Step, specification, trace_bias
 
 from testsgd.errors import InfeasibleShieldError
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 from testsgd.shielding.specification import ShieldSpecification
 
 LONGEST = {2: 8, 3: 5}

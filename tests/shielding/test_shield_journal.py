@@ -12,7 +12,7 @@ import pytest
 from shield_runs import specification
 
 from testsgd.errors import JournalError, TestSGDError
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 
 CASES: dict[str, dict[str, Any]] = {
     "finite": {"length": 12, "unknown": "pass"},

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from shield_runs import specification
 
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 
 EVENTS = 6000
 
@@ -22,7 +22,7 @@ EVENTS = 6000
 CHILD = """
 import random, sys
 from pathlib import Path
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.running import Shield
 
 path, journal, start, events = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 shield = Shield.load(Path(path), journal=Path(journal))

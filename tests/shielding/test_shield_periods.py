@@ -12,9 +12,8 @@ import pytest
 from shield_runs import LABELLED, Step, specification, trace_bias
 
 from testsgd.errors import HorizonEndedError, InfeasibleShieldError
-from testsgd.shielding import period_policy
-from testsgd.shielding.requirement import Balanced, Provided, SmallSteps
-from testsgd.shielding.shield import Shield
+from testsgd.shielding.fairness import Balanced, Provided, SmallSteps
+from testsgd.shielding.running import Shield, period_policy
 from testsgd.shielding.synthesis import Solution, dynamic_problem, solve
 
 WELFARE = {"shield": "static-bounded-welfare", "welfare": ["1/4", "3/4"], "threshold": "1/2"}

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.periods import period_problem
-from testsgd.shielding.shield import Shield
-from testsgd.shielding.simulated_period import Events
-from testsgd.shielding.simulation import replay_events
+from testsgd.shielding.running import Shield, period_problem
+from testsgd.shielding.simulation import Events, replay_events
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import solve
 

@@ -10,10 +10,9 @@ import pytest
 from scipy.stats import binom
 
 from testsgd.errors import InfeasibleShieldError, ParameterError
-from testsgd.shielding import simulation as simulation_module
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.simulated_period import Events
-from testsgd.shielding.simulation import replay_events, simulate
+from testsgd.shielding.simulation import Events, replay_events, simulate
+from testsgd.shielding.simulation import runs as simulation_module
 from testsgd.shielding.specification import ShieldSpecification
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.shielding.fairness import NAMED_PROPERTIES, property_from_events
-from testsgd.shielding.simulated import Simulation, joined
+from testsgd.shielding.simulation import Simulation, joined
 
 WEIGHTED = property_from_events(
     "twice", numerator=["accept", "accept:1"], denominator=["accept", "accept:1", "reject"]

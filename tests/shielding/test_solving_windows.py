@@ -11,18 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shield_strategies import problems
 
-from testsgd.shielding import synthesis
 from testsgd.shielding.fairness import NAMED_PROPERTIES
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.solving import CounterLattice, Policy, WindowedPolicy, window_width
-from testsgd.shielding.synthesis import ShieldProblem, finite_problem, solve
+from testsgd.shielding.synthesis import ShieldProblem, finite_problem, solution, solve
 
 COMPILED = pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
 
 
 def _both(problem: ShieldProblem, *, width: int, compiled: bool) -> tuple[Policy, WindowedPolicy]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(synthesis, "window_width", lambda lattice: width)
+        patch.setattr(solution, "window_width", lambda lattice: width)
         whole = solve(problem, storage="whole", compiled=compiled)
         windows = solve(problem, storage="windows", compiled=compiled)
     assert whole.expected_cost == windows.expected_cost

@@ -9,8 +9,7 @@ from exhaustive import Game, cost_under, counts_of
 from hypothesis import given, settings
 from shield_strategies import problems
 
-from testsgd.shielding import synthesis
-from testsgd.shielding.synthesis import ShieldProblem, Solution, solve
+from testsgd.shielding.synthesis import ShieldProblem, Solution, solution, solve
 
 COMPILED = pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
 
@@ -19,7 +18,7 @@ def _solve(problem: ShieldProblem, *, storage: str, compiled: bool) -> Solution:
     if compiled:
         pytest.importorskip("numba")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(synthesis, "window_width", lambda lattice: 2)
+        patch.setattr(solution, "window_width", lambda lattice: 2)
         return solve(problem, storage=storage, compiled=compiled)  # type: ignore[arg-type]
 
 

@@ -6,30 +6,30 @@ cheapest decisions, and a :class:`Shield` makes them. :func:`simulate` shows wha
 
 from testsgd.shielding.fairness import (
     NAMED_PROPERTIES,
-    EmptyGroup,
-    FairnessProperty,
-    Measure,
-    bias,
-    property_from_events,
-)
-from testsgd.shielding.input_log import InputLog, read_log
-from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.period_policy import infeasible
-from testsgd.shielding.periods import PeriodReport, period_problem
-from testsgd.shielding.requirement import (
     After,
     Balanced,
     BiasAtMost,
+    EmptyGroup,
+    FairnessProperty,
+    Measure,
     Provided,
     Requirement,
     SmallSteps,
     WelfareWithin,
+    bias,
+    property_from_events,
 )
-from testsgd.shielding.shield import Shield
-from testsgd.shielding.shield_file import SavedShield, read_shield, write_shield
-from testsgd.shielding.simulated import Simulation
-from testsgd.shielding.simulated_period import Events
-from testsgd.shielding.simulation import replay_events, simulate
+from testsgd.shielding.inputs import InputDistribution, InputLog, read_log
+from testsgd.shielding.running import (
+    PeriodReport,
+    SavedShield,
+    Shield,
+    infeasible,
+    period_problem,
+    read_shield,
+    write_shield,
+)
+from testsgd.shielding.simulation import Events, Simulation, replay_events, simulate
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import (
     ShieldProblem,

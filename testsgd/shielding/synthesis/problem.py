@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import SpecificationError
-from testsgd.shielding.fairness import EmptyGroup, FairnessProperty
-from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.requirement import (
+from testsgd.shielding.fairness import (
     After,
     Balanced,
     BiasAtMost,
+    EmptyGroup,
+    FairnessProperty,
     Provided,
     Requirement,
     SmallSteps,
     WelfareWithin,
 )
+from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.solving import NEVER, CounterLattice, Transitions
 
 

@@ -15,7 +15,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.shielding.fairness import Counts, EmptyGroup, Measure, bias_at_most, whole_numbers
+from testsgd.shielding.fairness.property import (
+    Counts,
+    EmptyGroup,
+    Measure,
+    bias_at_most,
+    whole_numbers,
+)
 
 
 class Requirement(Protocol):

@@ -17,7 +17,7 @@ from testsgd._files import atomic_path
 from testsgd._version import __version__
 from testsgd.errors import ShieldFileError, TestSGDError
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.periods import period_problem
+from testsgd.shielding.running.periods import period_problem
 from testsgd.shielding.solving import Policy, WindowedPolicy
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import ShieldProblem, Solution

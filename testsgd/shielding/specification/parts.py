@@ -16,8 +16,8 @@ from testsgd.shielding.fairness import (
     Measure,
     property_from_events,
 )
-from testsgd.shielding.input_checks import checked_costs, checked_groups
-from testsgd.shielding.specification_values import (
+from testsgd.shielding.inputs import checked_costs, checked_groups
+from testsgd.shielding.specification.values import (
     AtLeastOne,
     Decision,
     ExactShare,

@@ -17,10 +17,9 @@ from testsgd.data.schema_parts import Part, mistake
 from testsgd.data.toml_document import parse_toml, read_toml_text, validated
 from testsgd.errors import SpecificationError
 from testsgd.shielding.fairness import FairnessProperty
-from testsgd.shielding.input_log import read_log
-from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.specification_changes import changed
-from testsgd.shielding.specification_parts import (
+from testsgd.shielding.inputs import InputDistribution, read_log
+from testsgd.shielding.specification.changes import changed
+from testsgd.shielding.specification.parts import (
     FairnessPart,
     GroupsPart,
     HorizonPart,

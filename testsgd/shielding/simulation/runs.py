@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
-from testsgd.shielding.assumptions import assumption_of
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.period_policy import infeasible
-from testsgd.shielding.periods import most_periods, period_problem
-from testsgd.shielding.simulated import Ints, Simulation, joined
-from testsgd.shielding.simulated_period import (
+from testsgd.shielding.running import assumption_of, infeasible, most_periods, period_problem
+from testsgd.shielding.simulation.outcome import Ints, Simulation, joined
+from testsgd.shielding.simulation.period import (
     Events,
     PeriodOutcome,
     concatenated,

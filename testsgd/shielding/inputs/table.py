@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import SpecificationError
-from testsgd.shielding.input_checks import checked_costs, checked_number, checked_share
+from testsgd.shielding.inputs.checks import checked_costs, checked_number, checked_share
 
 _KEYS = ("group", "recommendation", "probability", "cost", "label_probability")
 _NEEDED = _KEYS[:3]
@@ -24,7 +24,7 @@ def fill_table(groups: tuple[str, ...], rows: Sequence[Mapping[str, Any]]) -> Ar
     ----------
     groups : tuple of str
     rows : sequence of mapping
-        As for :meth:`testsgd.shielding.inputs.InputDistribution.from_table`.
+        As for :meth:`testsgd.shielding.inputs.distribution.InputDistribution.from_table`.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from testsgd.data.categories import category_text
 from testsgd.errors import DataError, ParameterError
-from testsgd.shielding.input_checks import checked_groups
+from testsgd.shielding.inputs.checks import checked_groups
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -33,7 +33,7 @@ def estimate(
     Parameters
     ----------
     groups, recommendations, costs, labels, known_groups, smoothing, most_costs
-        As for :meth:`testsgd.shielding.inputs.InputDistribution.from_log`.
+        As for :meth:`testsgd.shielding.inputs.distribution.InputDistribution.from_log`.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from testsgd.errors import LabelError, ParameterError
-from testsgd.shielding.counters import NOWHERE, CounterLayout, Tally, added, moved
+from testsgd.shielding.running.counters import NOWHERE, CounterLayout, Tally, added, moved
 
 # An event in one number: decision, recommendation, label + 1 (0: none yet), group + 1 (0: unknown).
 _LABEL, _GROUP = 2, 4
@@ -43,7 +43,7 @@ class ShieldState:
 
     Examples
     --------
-    >>> from testsgd.shielding.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
     >>> fairness = NAMED_PROPERTIES["equal_opportunity"]
     >>> state = ShieldState(CounterLayout.of(fairness, groups=2), labelled=True)
     >>> state.count(0, recommendation=0, decision=1, cost=2.0, event=None)

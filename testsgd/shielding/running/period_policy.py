@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from testsgd.errors import InfeasibleShieldError
-from testsgd.shielding.assumptions import assumption_held, assumption_of
-from testsgd.shielding.counters import Tally
-from testsgd.shielding.fairness import bias
+from testsgd.shielding.fairness import Requirement, bias
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.periods import PeriodReport, most_periods, period_problem
-from testsgd.shielding.requirement import Requirement
+from testsgd.shielding.running.assumptions import assumption_held, assumption_of
+from testsgd.shielding.running.counters import Tally
+from testsgd.shielding.running.periods import PeriodReport, most_periods, period_problem
+from testsgd.shielding.running.state import ShieldState
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.state import ShieldState
 from testsgd.shielding.synthesis import (
     ShieldProblem,
     Solution,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from testsgd.shielding.counters import Tally
 from testsgd.shielding.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.period_policy import PeriodPolicy
-from testsgd.shielding.periods import PeriodReport
+from testsgd.shielding.running.counters import Tally
+from testsgd.shielding.running.period_policy import PeriodPolicy
+from testsgd.shielding.running.periods import PeriodReport
+from testsgd.shielding.running.state import ShieldState
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.state import ShieldState
 
 
 class ShieldView:

@@ -16,13 +16,6 @@ from typing import Literal
 import numpy as np
 
 from testsgd.errors import SpecificationError
-from testsgd.shielding.problem import (
-    ShieldProblem,
-    dynamic_problem,
-    finite_problem,
-    static_welfare_problem,
-)
-from testsgd.shielding.smallest_threshold import smallest_feasible_threshold
 from testsgd.shielding.solving import (
     NEVER,
     CounterLattice,
@@ -32,18 +25,7 @@ from testsgd.shielding.solving import (
     induct,
     window_width,
 )
-
-__all__ = [
-    "ShieldProblem",
-    "Solution",
-    "Storage",
-    "dynamic_problem",
-    "finite_problem",
-    "predicted_bytes",
-    "smallest_feasible_threshold",
-    "solve",
-    "static_welfare_problem",
-]
+from testsgd.shielding.synthesis.problem import ShieldProblem
 
 Storage = Literal["auto", "whole", "windows"]
 
@@ -118,8 +100,8 @@ def solve(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from testsgd.shielding.fairness import NAMED_PROPERTIES
-    >>> from testsgd.shielding.inputs import InputDistribution
+    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
+    >>> from testsgd.shielding.inputs.distribution import InputDistribution
     >>> inputs = InputDistribution.uniform(("a", "b"))
     >>> problem = finite_problem(
     ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 10)
@@ -224,8 +206,8 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from testsgd.shielding.fairness import NAMED_PROPERTIES
-    >>> from testsgd.shielding.inputs import InputDistribution
+    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
+    >>> from testsgd.shielding.inputs.distribution import InputDistribution
     >>> inputs = InputDistribution.uniform(("a", "b"))
     >>> problem = finite_problem(
     ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 100)

@@ -7,7 +7,8 @@ from math import inf
 from pathlib import Path
 from types import TracebackType
 
-from testsgd.shielding.call_errors import (
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.running.call_errors import (
     bad_cost,
     bad_event,
     bad_label,
@@ -17,15 +18,14 @@ from testsgd.shielding.call_errors import (
     no_more,
     unknown_group,
 )
-from testsgd.shielding.counters import CounterLayout
-from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.journal import Journal, decision_line, label_line, period_line
-from testsgd.shielding.period_policy import PeriodPolicy, infeasible
-from testsgd.shielding.periods import period_problem
-from testsgd.shielding.replay import resume
-from testsgd.shielding.shield_view import ShieldView
+from testsgd.shielding.running.counters import CounterLayout
+from testsgd.shielding.running.journal import Journal, decision_line, label_line, period_line
+from testsgd.shielding.running.period_policy import PeriodPolicy, infeasible
+from testsgd.shielding.running.periods import period_problem
+from testsgd.shielding.running.replay import resume
+from testsgd.shielding.running.state import ShieldState
+from testsgd.shielding.running.view import ShieldView
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.state import ShieldState
 from testsgd.shielding.synthesis import Solution, Storage, solve
 
 
@@ -144,7 +144,7 @@ class Shield(ShieldView):
 
     def save(self, path: Path) -> None:
         """Write the shield to a file, without what it has decided; see `write_shield`."""
-        from testsgd.shielding.shield_file import write_shield
+        from testsgd.shielding.running.shield_file import write_shield
 
         write_shield(Path(path), self.specification, self.inputs, self._policy.first_solution())
 
@@ -177,7 +177,7 @@ class Shield(ShieldView):
         ShieldFileError
             If the file is no shield, is damaged, or is of another version or specification.
         """
-        from testsgd.shielding.shield_file import check_specification, read_shield
+        from testsgd.shielding.running.shield_file import check_specification, read_shield
 
         saved = read_shield(Path(path))
         if specification is not None:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from testsgd.errors import ParameterError, SpecificationError
-from testsgd.shielding.input_checks import checked_costs, checked_groups, checked_shares
-from testsgd.shielding.input_estimates import estimate
-from testsgd.shielding.input_table import fill_table
+from testsgd.shielding.inputs.checks import checked_costs, checked_groups, checked_shares
+from testsgd.shielding.inputs.estimates import estimate
+from testsgd.shielding.inputs.table import fill_table
 
 # How far probabilities may be from adding up to 1, and from where on they are left as they are, so
 # that a distribution that is saved and read again is the same.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from testsgd.shielding.requirement import Balanced, Provided, Requirement
+from testsgd.shielding.fairness import Balanced, Provided, Requirement
 from testsgd.shielding.synthesis import ShieldProblem
 
 
@@ -31,8 +31,8 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from testsgd.shielding.fairness import NAMED_PROPERTIES
-    >>> from testsgd.shielding.inputs import InputDistribution
+    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
+    >>> from testsgd.shielding.inputs.distribution import InputDistribution
     >>> from testsgd.shielding.synthesis import finite_problem
     >>> problem = finite_problem(NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10),
     ...                          "vacuous", InputDistribution.uniform(("a", "b")), 10)

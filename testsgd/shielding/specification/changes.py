@@ -8,7 +8,7 @@ from typing import Any
 
 from testsgd.data.schema_parts import Part
 from testsgd.errors import ParameterError
-from testsgd.shielding.specification_parts import (
+from testsgd.shielding.specification.parts import (
     FairnessPart,
     GroupsPart,
     HorizonPart,

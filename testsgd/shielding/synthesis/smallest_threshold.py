@@ -10,10 +10,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.shielding.fairness import bias
-from testsgd.shielding.problem import ShieldProblem
-from testsgd.shielding.requirement import After, BiasAtMost
+from testsgd.shielding.fairness import After, BiasAtMost, bias
 from testsgd.shielding.solving import worst_case
+from testsgd.shielding.synthesis.problem import ShieldProblem
 
 # States whose bias is found at once.
 _AT_ONCE = 1 << 15

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from testsgd.errors import JournalError, TestSGDError
-from testsgd.shielding.journal import Journal
+from testsgd.shielding.running.journal import Journal
 
 if TYPE_CHECKING:
-    from testsgd.shielding.shield import Shield
+    from testsgd.shielding.running.shield import Shield
 
 
 def resume(shield: Shield, path: Path, *, fsync: bool) -> Journal:

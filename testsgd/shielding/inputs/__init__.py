@@ -1,0 +1,15 @@
+"""What is expected of the people who come: the distribution of inputs."""
+
+from __future__ import annotations
+
+from testsgd.shielding.inputs.checks import checked_costs, checked_groups
+from testsgd.shielding.inputs.distribution import InputDistribution
+from testsgd.shielding.inputs.log import InputLog, read_log
+
+__all__ = [
+    "InputDistribution",
+    "InputLog",
+    "checked_costs",
+    "checked_groups",
+    "read_log",
+]
