@@ -31,9 +31,7 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
-    >>> from testsgd.shielding.inputs.distribution import InputDistribution
-    >>> from testsgd.shielding.synthesis import finite_problem
+    >>> from testsgd.shielding import NAMED_PROPERTIES, InputDistribution, finite_problem
     >>> problem = finite_problem(NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10),
     ...                          "vacuous", InputDistribution.uniform(("a", "b")), 10)
     >>> assumption_of("static-fair", problem)

@@ -25,7 +25,7 @@ class CounterLayout:
 
     Examples
     --------
-    >>> from testsgd.shielding.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding import NAMED_PROPERTIES
     >>> layout = CounterLayout.of(NAMED_PROPERTIES["demographic_parity"], groups=2)
     >>> tally = moved(layout.start, NOWHERE, layout.places[1][1][0])
     >>> tally, layout.numerators(tally), layout.denominators(tally)

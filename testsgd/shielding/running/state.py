@@ -43,7 +43,7 @@ class ShieldState:
 
     Examples
     --------
-    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
+    >>> from testsgd.shielding import NAMED_PROPERTIES
     >>> fairness = NAMED_PROPERTIES["equal_opportunity"]
     >>> state = ShieldState(CounterLayout.of(fairness, groups=2), labelled=True)
     >>> state.count(0, recommendation=0, decision=1, cost=2.0, event=None)

@@ -100,8 +100,7 @@ def solve(
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
-    >>> from testsgd.shielding.inputs.distribution import InputDistribution
+    >>> from testsgd.shielding import NAMED_PROPERTIES, InputDistribution, finite_problem
     >>> inputs = InputDistribution.uniform(("a", "b"))
     >>> problem = finite_problem(
     ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 10)
@@ -206,8 +205,7 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from testsgd.shielding.fairness.property import NAMED_PROPERTIES
-    >>> from testsgd.shielding.inputs.distribution import InputDistribution
+    >>> from testsgd.shielding import NAMED_PROPERTIES, InputDistribution, finite_problem
     >>> inputs = InputDistribution.uniform(("a", "b"))
     >>> problem = finite_problem(
     ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 100)
