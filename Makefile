@@ -142,8 +142,8 @@ certify-fairify: $(VENV)/installed ## Certify the published networks in NETWORKS
 shields: $(VENV)/installed ## Run the experiments of docs/shields.md and write its tables
 	$(BIN)/python -m benchmarks.shield_experiments $(addprefix --jobs ,$(JOBS)) $(OPTIONS)
 
-schemas: $(VENV)/installed ## Write the JSON Schema of results after a change of the summary
-	$(BIN)/python -c 'import testsgd.reporting as views; views.SCHEMA_FILE.write_text(views.generate_schema()); views.MITIGATION_SCHEMA_FILE.write_text(views.generate_mitigation_schema()); views.COMPARISON_SCHEMA_FILE.write_text(views.generate_comparison_schema()); views.CERTIFICATION_SCHEMA_FILE.write_text(views.generate_certification_schema()); views.SHIELD_SCHEMA_FILE.write_text(views.generate_shield_schema()); views.SIMULATION_SCHEMA_FILE.write_text(views.generate_simulation_schema())'
+schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change of a summary
+	$(BIN)/python -c 'from testsgd.reporting import DOCUMENTS as kinds; [kind.file.write_text(kind.generate_schema()) for kind in kinds]'
 
 clean: ## Remove the environment and everything that was built
 	rm -rf $(VENV) site build dist

@@ -20,17 +20,12 @@ from mkdocs.structure.files import File, Files
 from testsgd.data import specification_schema
 from testsgd.data.text.terms_schema import TermsDocument
 from testsgd.reporting import (
+    DOCUMENTS,
     AuditSummary,
     CertificationSummary,
     MitigationSummary,
     ShieldSummary,
     SimulationSummary,
-    generate_certification_schema,
-    generate_comparison_schema,
-    generate_mitigation_schema,
-    generate_schema,
-    generate_shield_schema,
-    generate_simulation_schema,
     render_html,
 )
 
@@ -72,15 +67,8 @@ _PARTS = {
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the schemas, and the reports of the real data sets rendered from their results."""
-    generated = {
-        "schema/dataset.schema.json": json.dumps(specification_schema(), indent=1) + "\n",
-        "schema/audit-1.json": generate_schema(),
-        "schema/mitigation-1.json": generate_mitigation_schema(),
-        "schema/comparison-1.json": generate_comparison_schema(),
-        "schema/certify-1.json": generate_certification_schema(),
-        "schema/shield-1.json": generate_shield_schema(),
-        "schema/shield-simulation-1.json": generate_simulation_schema(),
-    }
+    generated = {f"schema/{kind.file.name}": kind.generate_schema() for kind in DOCUMENTS}
+    generated["schema/dataset.schema.json"] = json.dumps(specification_schema(), indent=1) + "\n"
     for name, summary in data_tables.results().items():
         generated[f"gallery/{name}.html"] = render_html(summary)
     for path, content in generated.items():

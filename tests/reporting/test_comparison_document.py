@@ -10,28 +10,17 @@ import pytest
 from comparison_documents import COMPARISONS, as_comparison
 
 from testsgd.errors import ResultError
-from testsgd.reporting import (
-    COMPARISON_SCHEMA_FILE,
-    comparison_schema,
-    generate_comparison_schema,
-    read_comparison_summary,
-    render_comparison_json,
-)
+from testsgd.reporting import COMPARISON_DOCUMENT
 from testsgd.results import ComparisonResult, read_result
-
-
-def test_the_schema_that_ships_is_the_one_of_the_classes() -> None:
-    shipped = COMPARISON_SCHEMA_FILE.read_text(encoding="utf-8")
-    assert shipped == generate_comparison_schema(), "run: make schemas"
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
     summary = as_comparison(COMPARISONS[name]())
-    text = render_comparison_json(summary)
+    text = COMPARISON_DOCUMENT.render(summary)
 
-    jsonschema.validate(json.loads(text), comparison_schema())
-    assert read_comparison_summary(text) == summary
+    jsonschema.validate(json.loads(text), COMPARISON_DOCUMENT.schema())
+    assert COMPARISON_DOCUMENT.read(text) == summary
     result = read_result(text)
     assert isinstance(result, ComparisonResult)
     assert result.verdict == summary.verdict
@@ -45,16 +34,16 @@ def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
 def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:
     document = COMPARISONS["several"]() | change
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, comparison_schema())
+        jsonschema.validate(document, COMPARISON_DOCUMENT.schema())
     with pytest.raises(ResultError):
-        read_comparison_summary(json.dumps(document))
+        COMPARISON_DOCUMENT.read(json.dumps(document))
 
 
 def test_a_key_that_is_wrong_is_named() -> None:
     document = COMPARISONS["several"]()
     document["methods"][0]["seconds"] = "soon"
     with pytest.raises(ResultError, match=r"methods\.0\.seconds") as caught:
-        read_comparison_summary(json.dumps(document), where="result.json")
+        COMPARISON_DOCUMENT.read(json.dumps(document), where="result.json")
     assert caught.value.where == "result.json"
     assert "run the comparison again" in str(caught.value)
 

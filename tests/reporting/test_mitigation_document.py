@@ -11,32 +11,18 @@ from audit_documents import as_summary, census_document
 from mitigation_documents import MITIGATIONS, as_mitigation, one_target_document
 
 from testsgd.errors import ResultError
-from testsgd.reporting import (
-    MITIGATION_SCHEMA_FILE,
-    generate_mitigation_schema,
-    mitigation_schema,
-    read_mitigation_summary,
-    read_summary,
-    render_json,
-    render_mitigation_json,
-)
-
-
-def test_the_schema_that_ships_is_the_one_of_the_classes() -> None:
-    shipped = MITIGATION_SCHEMA_FILE.read_text(encoding="utf-8")
-    assert shipped == generate_mitigation_schema()
-    jsonschema.Draft202012Validator.check_schema(mitigation_schema())
+from testsgd.reporting import AUDIT_DOCUMENT, MITIGATION_DOCUMENT
 
 
 @pytest.mark.parametrize("name", MITIGATIONS)
 def test_every_kind_of_result_is_valid_and_read_back_as_it_was(name: str) -> None:
     summary = as_mitigation(MITIGATIONS[name]())
-    text = render_mitigation_json(summary)
+    text = MITIGATION_DOCUMENT.render(summary)
     document = json.loads(text)
-    jsonschema.validate(document, mitigation_schema(), jsonschema.Draft202012Validator)
+    jsonschema.validate(document, MITIGATION_DOCUMENT.schema(), jsonschema.Draft202012Validator)
     assert document["schema"] == "testsgd.mitigation/1"
-    assert read_mitigation_summary(text) == summary
-    assert render_mitigation_json(read_mitigation_summary(text)) == text
+    assert MITIGATION_DOCUMENT.read(text) == summary
+    assert MITIGATION_DOCUMENT.render(MITIGATION_DOCUMENT.read(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -50,30 +36,30 @@ def test_every_kind_of_result_is_valid_and_read_back_as_it_was(name: str) -> Non
     ],
 )
 def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:
-    document = json.loads(render_mitigation_json(as_mitigation(one_target_document()))) | change
+    document = json.loads(MITIGATION_DOCUMENT.render(as_mitigation(one_target_document()))) | change
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, mitigation_schema())
+        jsonschema.validate(document, MITIGATION_DOCUMENT.schema())
     with pytest.raises(ResultError) as raised:
-        read_mitigation_summary(json.dumps(document), where="there")
+        MITIGATION_DOCUMENT.read(json.dumps(document), where="there")
     assert str(raised.value).startswith("there: ")
 
 
 def test_text_that_is_no_json_is_refused() -> None:
     with pytest.raises(ResultError, match=r"there: not valid JSON.*give a result\.json"):
-        read_mitigation_summary("{", where="there")
+        MITIGATION_DOCUMENT.read("{", where="there")
 
 
 def test_a_key_that_is_wrong_is_named() -> None:
     document = one_target_document()
     document["runs"][1]["run"] = 0
     with pytest.raises(ResultError, match=r"runs\.1\.run"):
-        read_mitigation_summary(json.dumps(document))
+        MITIGATION_DOCUMENT.read(json.dumps(document))
 
 
 def test_an_audit_is_no_mitigation_and_the_other_way_round() -> None:
-    audit = render_json(as_summary(census_document()))
-    mitigation = render_mitigation_json(as_mitigation(one_target_document()))
+    audit = AUDIT_DOCUMENT.render(as_summary(census_document()))
+    mitigation = MITIGATION_DOCUMENT.render(as_mitigation(one_target_document()))
     with pytest.raises(ResultError, match=r"testsgd\.audit/1"):
-        read_mitigation_summary(audit)
+        MITIGATION_DOCUMENT.read(audit)
     with pytest.raises(ResultError, match=r"testsgd\.mitigation/1"):
-        read_summary(mitigation)
+        AUDIT_DOCUMENT.read(mitigation)

@@ -16,14 +16,7 @@ import testsgd
 from testsgd import AuditResult
 from testsgd.data.text import texts_fingerprint
 from testsgd.models import LoadedModel
-from testsgd.reporting import (
-    read_summary,
-    render_html,
-    render_json,
-    render_markdown,
-    summarise,
-    summary_schema,
-)
+from testsgd.reporting import AUDIT_DOCUMENT, render_html, render_markdown, summarise
 
 KINDS: dict[str, dict[str, Any]] = {
     "exact": {},
@@ -50,14 +43,14 @@ def result(request: pytest.FixtureRequest) -> AuditResult:
 
 def test_every_kind_of_result_is_valid(result: AuditResult) -> None:
     jsonschema.validate(
-        json.loads(result.to_json()), summary_schema(), jsonschema.Draft202012Validator
+        json.loads(result.to_json()), AUDIT_DOCUMENT.schema(), jsonschema.Draft202012Validator
     )
 
 
 def test_a_document_is_read_back_as_it_was(result: AuditResult) -> None:
     text = result.to_json()
-    assert read_summary(text) == result.summary
-    assert render_json(read_summary(text)) == text
+    assert AUDIT_DOCUMENT.read(text) == result.summary
+    assert AUDIT_DOCUMENT.render(AUDIT_DOCUMENT.read(text)) == text
 
 
 def test_every_view_is_rendered(result: AuditResult) -> None:
@@ -180,4 +173,4 @@ def test_a_document_of_an_older_version_is_read() -> None:
     del older["terms"], older["data"]["kind"]
     for group in older["groups"]:
         del group["counterfactual"]
-    assert read_summary(json.dumps(older)) == read_summary(json.dumps(document))
+    assert AUDIT_DOCUMENT.read(json.dumps(older)) == AUDIT_DOCUMENT.read(json.dumps(document))

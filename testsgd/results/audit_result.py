@@ -13,12 +13,11 @@ from testsgd._files import import_pyarrow
 from testsgd.auditing import Findings
 from testsgd.errors import ParameterError
 from testsgd.reporting import (
+    AUDIT_DOCUMENT,
     AuditSummary,
     Verdict,
     groups_frame,
-    read_summary,
     render_html,
-    render_json,
     render_markdown,
     summary_frame,
     write_csv,
@@ -51,8 +50,8 @@ class AuditResult(DocumentResult[AuditSummary]):
         As given.
     """
 
-    _renderers: ClassVar = {"html": render_html, "md": render_markdown, "json": render_json}
-    _reader = staticmethod(read_summary)
+    _document: ClassVar = AUDIT_DOCUMENT
+    _renderers: ClassVar = {"html": render_html, "md": render_markdown}
 
     def __init__(self, summary: AuditSummary, findings: Findings | None = None) -> None:
         super().__init__(summary)

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.reporting import (
+    CERTIFICATION_DOCUMENT,
     CertificationSummary,
     CertificationVerdict,
     counterexamples_frame,
-    read_certification_summary,
     regions_frame,
     render_certification_csv,
     render_certification_html,
-    render_certification_json,
     render_certification_junit,
     render_certification_markdown,
 )
@@ -49,12 +48,11 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         As given.
     """
 
+    _document: ClassVar = CERTIFICATION_DOCUMENT
     _renderers: ClassVar = {
         "html": render_certification_html,
         "md": render_certification_markdown,
-        "json": render_certification_json,
     }
-    _reader = staticmethod(read_certification_summary)
 
     def __init__(
         self, summary: CertificationSummary, certification: Certification | None = None

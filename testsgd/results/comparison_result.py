@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.reporting import (
+    COMPARISON_DOCUMENT,
     ComparisonSummary,
     ComparisonVerdict,
-    read_comparison_summary,
     render_comparison_html,
-    render_comparison_json,
     render_comparison_markdown,
 )
 from testsgd.results.document_result import DocumentResult
@@ -36,12 +35,11 @@ class ComparisonResult(DocumentResult[ComparisonSummary]):
         As given.
     """
 
+    _document: ClassVar = COMPARISON_DOCUMENT
     _renderers: ClassVar = {
         "html": render_comparison_html,
         "md": render_comparison_markdown,
-        "json": render_comparison_json,
     }
-    _reader = staticmethod(read_comparison_summary)
 
     def __init__(self, summary: ComparisonSummary, comparison: Comparison | None = None) -> None:
         super().__init__(summary)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from testsgd.reporting import DocumentKind
 from testsgd.results.files import check_known, read_source, write_views
 
 Document = TypeVar("Document")
@@ -28,16 +29,16 @@ class DocumentResult(ABC, Generic[Document]):
         As given.
     """
 
-    # How the document is rendered, by format, and how it is read.
+    # How the document is written and read, and how it is rendered for people, by format.
+    _document: ClassVar[DocumentKind[Any]]
     _renderers: ClassVar[Mapping[str, Callable[[Any], str]]]
-    _reader: ClassVar[Callable[..., Any]]
 
     def __init__(self, summary: Document) -> None:
         self.summary = summary
 
     def to_json(self) -> str:
         """Give the summary as JSON text, after the schema that it names."""
-        return self._renderers["json"](self.summary)
+        return self._document.render(self.summary)
 
     def to_html(self) -> str:
         """Give the report as one self-contained HTML page."""
@@ -67,7 +68,7 @@ class DocumentResult(ABC, Generic[Document]):
             If it is no result of this kind.
         """
         text, where = read_source(source)
-        return cls(cls._reader(text, where=where))
+        return cls(cls._document.read(text, where=where))
 
     def write(self, folder: str | Path, formats: Sequence[str] = DOCUMENT_FORMATS) -> list[Path]:
         """Write views of the result into a folder, each file whole or not at all.

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.errors import ParameterError
 from testsgd.reporting import (
+    MITIGATION_DOCUMENT,
     MitigationSummary,
     MitigationVerdict,
-    read_mitigation_summary,
     render_mitigation_html,
-    render_mitigation_json,
     render_mitigation_markdown,
 )
 from testsgd.results.document_result import DocumentResult
@@ -41,12 +40,11 @@ class MitigationResult(DocumentResult[MitigationSummary]):
         As given.
     """
 
+    _document: ClassVar = MITIGATION_DOCUMENT
     _renderers: ClassVar = {
         "html": render_mitigation_html,
         "md": render_mitigation_markdown,
-        "json": render_mitigation_json,
     }
-    _reader = staticmethod(read_mitigation_summary)
 
     def __init__(
         self, summary: MitigationSummary, outcome: MitigationOutcome | None = None

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from testsgd.errors import ResultError
 from testsgd.reporting import (
-    CERTIFICATION_SCHEMA_NAME,
-    COMPARISON_SCHEMA_NAME,
-    MITIGATION_SCHEMA_NAME,
-    SCHEMA_NAME,
-    SHIELD_SCHEMA_NAME,
-    SIMULATION_SCHEMA_NAME,
-    read_certification_summary,
-    read_comparison_summary,
-    read_mitigation_summary,
-    read_shield_summary,
-    read_simulation_summary,
-    read_summary,
+    AUDIT_DOCUMENT,
+    CERTIFICATION_DOCUMENT,
+    COMPARISON_DOCUMENT,
+    MITIGATION_DOCUMENT,
+    SHIELD_DOCUMENT,
+    SIMULATION_DOCUMENT,
+    DocumentKind,
 )
 from testsgd.results.audit_result import AuditResult
 from testsgd.results.certification_result import CertificationResult
@@ -35,6 +31,15 @@ AnyResult: TypeAlias = (
     | MitigationResult
     | ShieldResult
     | SimulationResult
+)
+
+_KINDS: tuple[tuple[DocumentKind[Any], Callable[[Any], AnyResult]], ...] = (
+    (AUDIT_DOCUMENT, AuditResult),
+    (MITIGATION_DOCUMENT, MitigationResult),
+    (COMPARISON_DOCUMENT, ComparisonResult),
+    (CERTIFICATION_DOCUMENT, CertificationResult),
+    (SHIELD_DOCUMENT, ShieldResult),
+    (SIMULATION_DOCUMENT, SimulationResult),
 )
 
 
@@ -71,28 +76,11 @@ def read_result(source: str | Path) -> AnyResult:
             f"not valid JSON: {error}", where=where, remedy="give a result.json of testsgd"
         ) from error
     seen = document.get("schema") if isinstance(document, dict) else None
-    if seen == SCHEMA_NAME:
-        return AuditResult(read_summary(text, where=where))
-    if seen == MITIGATION_SCHEMA_NAME:
-        return MitigationResult(read_mitigation_summary(text, where=where))
-    if seen == COMPARISON_SCHEMA_NAME:
-        return ComparisonResult(read_comparison_summary(text, where=where))
-    if seen == CERTIFICATION_SCHEMA_NAME:
-        return CertificationResult(read_certification_summary(text, where=where))
-    if seen == SHIELD_SCHEMA_NAME:
-        return ShieldResult(read_shield_summary(text, where=where))
-    if seen == SIMULATION_SCHEMA_NAME:
-        return SimulationResult(read_simulation_summary(text, where=where))
-    known = (
-        SCHEMA_NAME,
-        MITIGATION_SCHEMA_NAME,
-        COMPARISON_SCHEMA_NAME,
-        CERTIFICATION_SCHEMA_NAME,
-        SHIELD_SCHEMA_NAME,
-        SIMULATION_SCHEMA_NAME,
-    )
+    for kind, result in _KINDS:
+        if seen == kind.name:
+            return result(kind.read(text, where=where))
     raise ResultError(
-        f"the schema is {seen!r}, neither {' nor '.join(repr(name) for name in known)}",
+        f"the schema is {seen!r}, neither {' nor '.join(repr(kind.name) for kind, _ in _KINDS)}",
         where=where,
         remedy="give a result.json that this version of testsgd can read",
         schema=seen,

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from testsgd.reporting import (
+    SHIELD_DOCUMENT,
+    SIMULATION_DOCUMENT,
     ShieldSummary,
     ShieldVerdict,
     SimulationSummary,
-    read_shield_summary,
-    read_simulation_summary,
     render_shield_html,
-    render_shield_json,
     render_shield_markdown,
     render_simulation_html,
-    render_simulation_json,
     render_simulation_markdown,
 )
 from testsgd.results.document_result import DocumentResult
@@ -41,12 +39,11 @@ class ShieldResult(DocumentResult[ShieldSummary]):
         As given.
     """
 
+    _document: ClassVar = SHIELD_DOCUMENT
     _renderers: ClassVar = {
         "html": render_shield_html,
         "md": render_shield_markdown,
-        "json": render_shield_json,
     }
-    _reader = staticmethod(read_shield_summary)
 
     def __init__(self, summary: ShieldSummary, shield: Shield | None = None) -> None:
         super().__init__(summary)
@@ -84,12 +81,11 @@ class SimulationResult(DocumentResult[SimulationSummary]):
         As given.
     """
 
+    _document: ClassVar = SIMULATION_DOCUMENT
     _renderers: ClassVar = {
         "html": render_simulation_html,
         "md": render_simulation_markdown,
-        "json": render_simulation_json,
     }
-    _reader = staticmethod(read_simulation_summary)
 
     def __init__(self, summary: SimulationSummary, simulation: Simulation | None = None) -> None:
         super().__init__(summary)

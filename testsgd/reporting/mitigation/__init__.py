@@ -1,17 +1,8 @@
 """Reporting of mitigations: one summary, and every view rendered from it."""
 
-from testsgd.reporting.mitigation.document import (
-    MITIGATION_SCHEMA_FILE,
-    generate_mitigation_schema,
-    mitigation_schema,
-    read_mitigation_summary,
-    render_mitigation_json,
-)
+from testsgd.reporting.mitigation.document import MITIGATION_DOCUMENT
 from testsgd.reporting.mitigation.html import render_mitigation_html
 from testsgd.reporting.mitigation.markdown import render_mitigation_markdown
-from testsgd.reporting.mitigation.summary import (
-    SCHEMA_NAME as MITIGATION_SCHEMA_NAME,
-)
 from testsgd.reporting.mitigation.summary import (
     MitigationSummary,
     MitigationVerdict,
@@ -19,15 +10,10 @@ from testsgd.reporting.mitigation.summary import (
 from testsgd.reporting.mitigation.verdict import mitigation_verdict
 
 __all__ = [
-    "MITIGATION_SCHEMA_FILE",
-    "MITIGATION_SCHEMA_NAME",
+    "MITIGATION_DOCUMENT",
     "MitigationSummary",
     "MitigationVerdict",
-    "generate_mitigation_schema",
-    "mitigation_schema",
     "mitigation_verdict",
-    "read_mitigation_summary",
     "render_mitigation_html",
-    "render_mitigation_json",
     "render_mitigation_markdown",
 ]
