@@ -27,8 +27,10 @@ _BLOCK = 2_000_000
 # A unit is assumed to be on one side of 0 if what is on the other is less than one of these parts
 # of what is undecided without; each is tried.
 RARE = (0.15,)
-# Boxes of one piece of work of a thread: some milliseconds.
-PIECE = 64
+# Boxes of one piece of work of a thread, at most and at least: some milliseconds, and some tenths.
+_PIECE, _LEAST_PIECE = 64, 4
+# Pieces for each thread, so that none waits long for another.
+_PIECES = 8
 
 
 @dataclass
@@ -140,6 +142,7 @@ class Prover:
             self.spaces = machine.SPACES
             units = sum(layer.weights.shape[1] for layer in problem.maps[1:-1])
             self.known_units = problem.persons * units
+        self._jobs = jobs
         self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
         self._limits: Any = None
 
@@ -211,7 +214,7 @@ class Prover:
             looked.thresholds = np.full((count, self.spaces), np.inf)
             looked.counted = np.zeros((count, self.spaces))
         work = self._machine_work if self._machine is not None else self._array_work
-        size = PIECE if self._machine is not None else self._rows()
+        size = self._piece(count) if self._machine is not None else self._rows()
 
         def piece(start: int) -> None:
             if in_time is None or in_time():
@@ -229,6 +232,12 @@ class Prover:
                 piece(start)
         else:
             list(self._pool.map(piece, starts))
+
+    def _piece(self, count: int) -> int:
+        """Give the size of the pieces that so many boxes are cut into for machine code."""
+        if self._pool is None:
+            return _PIECE
+        return min(max(-(-count // (self._jobs * _PIECES)), _LEAST_PIECE), _PIECE)
 
     def _rows(self) -> int:
         units = sum(layer.weights.shape[1] for layer in self.problem.maps)
