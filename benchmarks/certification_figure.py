@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.figure_style import COMMON_STYLE
 from testsgd._files import write_text
 from testsgd.certification.domain import Domain, IntegerInput
 from testsgd.certification.network import (
@@ -170,24 +171,9 @@ def draw() -> tuple[str, Shares]:
         return _svg(search, _proved(search), _cut(search, network)), search.shares
 
 
-_STYLE = """  <style>
-    .drawing {
-      --ink: #1c2430; --faint: #5b6675; --line: #c9d0d9; --panel: #f1f4f8;
-      --less: #b45309; --more: #1d5fa6;
-      font: 15px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
-    }
-    @media (prefers-color-scheme: dark) {
-      .drawing {
-        --ink: #e3e7ee; --faint: #a3adbd; --line: #4a5364; --panel: #2a3040;
-        --less: #f0a45d; --more: #7db5f0;
-      }
-    }
-    .drawing text { fill: var(--ink); }
-    .drawing .faint { fill: var(--faint); font-size: 13px; }
-    .drawing .strong { font-weight: 600; }
-    .drawing .middle { text-anchor: middle; }
-    .drawing .end { text-anchor: end; }
-    .drawing rect { shape-rendering: crispEdges; }
+_STYLE = (
+    COMMON_STYLE
+    + """    .drawing rect { shape-rendering: crispEdges; }
     .drawing .open { fill: var(--panel); }
     .drawing .fair { fill: var(--more); }
     .drawing .unfair { fill: var(--less); }
@@ -202,6 +188,7 @@ _STYLE = """  <style>
     .drawing .turn { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 1 3; }
   </style>
 """
+)
 _CELL = 7
 _LEFT, _TOP = 28, 40
 _SIZE = _CELL * (_LAST + 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.figure_style import COMMON_STYLE
+
 Row = dict[str, Any]
 
 _TITLE = (
@@ -23,24 +25,9 @@ _WORDS = {
 
 _LEFT, _TOP, _SIZE, _APART = 48, 40, 252, 320
 _HEIGHT = _TOP + _SIZE + 84
-_STYLE = """  <style>
-    .drawing {
-      --ink: #1c2430; --faint: #5b6675; --line: #c9d0d9; --panel: #f1f4f8;
-      --less: #b45309; --more: #1d5fa6;
-      font: 15px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
-    }
-    @media (prefers-color-scheme: dark) {
-      .drawing {
-        --ink: #e3e7ee; --faint: #a3adbd; --line: #4a5364; --panel: #2a3040;
-        --less: #f0a45d; --more: #7db5f0;
-      }
-    }
-    .drawing text { fill: var(--ink); }
-    .drawing .faint { fill: var(--faint); font-size: 13px; }
-    .drawing .strong { font-weight: 600; }
-    .drawing .middle { text-anchor: middle; }
-    .drawing .end { text-anchor: end; }
-    .drawing rect { fill: var(--panel); }
+_STYLE = (
+    COMMON_STYLE
+    + """    .drawing rect { fill: var(--panel); }
     .drawing .grid { fill: none; stroke: var(--line); stroke-width: 1; }
     .drawing .all { fill: none; stroke: var(--faint); stroke-width: 1; stroke-dasharray: 4 3; }
     .drawing .plain { fill: var(--less); opacity: 0.8; }
@@ -48,6 +35,7 @@ _STYLE = """  <style>
     .drawing .independence { fill: none; stroke: var(--more); stroke-width: 1.6; }
   </style>
 """
+)
 
 
 def draw(cells: list[Row]) -> str:

@@ -152,9 +152,9 @@ def test_what_an_audit_should_use_is_said_for_texts_and_tables(described: Any) -
 
 def test_texts_are_no_table_and_a_table_is_no_texts() -> None:
     with pytest.raises(ParameterError, match="'comments' is made of texts, not of rows"):
-        load_table(comments())  # type: ignore[arg-type]
+        load_table(comments())  # type: ignore[arg-type]  # the mistake
     with pytest.raises(ParameterError, match="'loans' is made of rows, not of texts"):
-        load_texts(description())  # type: ignore[arg-type]
+        load_texts(description())  # type: ignore[arg-type]  # the mistake
 
 
 @pytest.mark.parametrize("text", [COMMENTS, REVIEWS, LOANS])

@@ -51,6 +51,5 @@ class LabelModel(ScoredModel):
     def __init__(self, scores: Any) -> None:
         super().__init__(scores, None)
 
-    # Narrower than the scores of its base: it never has any.
-    def scores(self, frame: pd.DataFrame) -> None:  # type: ignore[override]
+    def scores(self, frame: pd.DataFrame) -> None:  # type: ignore[override]  # it never has any
         return None
