@@ -141,6 +141,10 @@ class JournalError(TestSGDError):
     """A journal cannot be written, is damaged, or is another shield's."""
 
 
+class EventError(TestSGDError):
+    """An event of a stream is wrong, or does not fit those before it."""
+
+
 class MissingExtraError(TestSGDError):
     """An optional package is needed; names the exact install line.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from exhaustive import Decides, Events, Trace, counts_of
 
-from testsgd.shielding.fairness import FairnessProperty
+from testsgd.fairness import FairnessProperty
 
 # Events so far in this period, to group, recommendation, place of the cost, and label.
 Adversary = Callable[[Trace], tuple[int, int, int, int]]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from exhaustive import CUSTOM, NAMED, Events, Game, Inputs, bounded
 from hypothesis import strategies as st
 
-from testsgd.shielding.fairness import NAMED_PROPERTIES, FairnessProperty
+from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
 from testsgd.shielding.synthesis import ShieldProblem, finite_problem
 
 # Fractions that small counters hit exactly, and some just beside.

@@ -9,15 +9,9 @@ import pytest
 from exhaustive import Trace
 from periods_by_hand import run_period
 
-from testsgd.shielding.fairness import (
-    NAMED_PROPERTIES,
-    After,
-    BiasAtMost,
-    Provided,
-    WelfareWithin,
-    bias,
-)
+from testsgd.fairness import NAMED_PROPERTIES, bias
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import After, BiasAtMost, Provided, WelfareWithin
 from testsgd.shielding.synthesis import (
     ShieldProblem,
     dynamic_problem,

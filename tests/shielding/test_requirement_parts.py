@@ -12,8 +12,9 @@ from exhaustive import exact_bias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testsgd.shielding.fairness import (
-    NAMED_PROPERTIES,
+from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import (
     After,
     Balanced,
     BiasAtMost,
@@ -21,7 +22,6 @@ from testsgd.shielding.fairness import (
     SmallSteps,
     WelfareWithin,
 )
-from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import dynamic_problem, solve
 
 

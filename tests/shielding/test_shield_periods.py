@@ -12,7 +12,7 @@ import pytest
 from shield_runs import LABELLED, Step, specification, trace_bias
 
 from testsgd.errors import HorizonEndedError, InfeasibleShieldError
-from testsgd.shielding.fairness import Balanced, Provided, SmallSteps
+from testsgd.shielding.requirement import Balanced, Provided, SmallSteps
 from testsgd.shielding.running import Shield, period_policy
 from testsgd.shielding.synthesis import Solution, dynamic_problem, solve
 

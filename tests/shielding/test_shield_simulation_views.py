@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.shielding.fairness import NAMED_PROPERTIES, property_from_events
+from testsgd.fairness import NAMED_PROPERTIES, property_from_events
 from testsgd.shielding.simulation import Simulation, joined
 
 WEIGHTED = property_from_events(

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.errors import ParameterError, SpecificationError
-from testsgd.shielding.fairness import NAMED_PROPERTIES, property_from_events
+from testsgd.fairness import NAMED_PROPERTIES, property_from_events
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.specification import ShieldSpecification
 

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shield_strategies import problems
 
-from testsgd.shielding.fairness import NAMED_PROPERTIES, BiasAtMost
+from testsgd.fairness import NAMED_PROPERTIES
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import BiasAtMost
 from testsgd.shielding.solving import backward
 from testsgd.shielding.solving.backward import NEVER, Transitions, induct
 from testsgd.shielding.synthesis import ShieldProblem, finite_problem, solve

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shield_strategies import problems
 
-from testsgd.shielding.fairness import NAMED_PROPERTIES
+from testsgd.fairness import NAMED_PROPERTIES
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.solving import CounterLattice, Policy, WindowedPolicy, window_width
 from testsgd.shielding.synthesis import ShieldProblem, finite_problem, solution, solve

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from testsgd.shielding.fairness import NAMED_PROPERTIES
+from testsgd.fairness import NAMED_PROPERTIES
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import finite_problem, predicted_bytes, solve
 

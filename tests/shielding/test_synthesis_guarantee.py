@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from periods_by_hand import run_period
 from shield_strategies import fairness_of
 
-from testsgd.shielding.fairness import FairnessProperty
+from testsgd.fairness import FairnessProperty
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import Solution, finite_problem, solve
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from shield_strategies import fairness_of, inputs, longest, problems
 
 from testsgd.errors import SpecificationError
-from testsgd.shielding.fairness import NAMED_PROPERTIES, After, Balanced, BiasAtMost
+from testsgd.fairness import NAMED_PROPERTIES
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import After, Balanced, BiasAtMost
 from testsgd.shielding.synthesis import (
     ShieldProblem,
     finite_problem,

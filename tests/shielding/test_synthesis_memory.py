@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from testsgd.errors import SpecificationError
-from testsgd.shielding.fairness import NAMED_PROPERTIES
+from testsgd.fairness import NAMED_PROPERTIES
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import (
     ShieldProblem,

@@ -4,22 +4,24 @@ A :class:`ShieldSpecification` says what is to be kept and what is expected, :fu
 cheapest decisions, and a :class:`Shield` makes them. :func:`simulate` shows what they do.
 """
 
-from testsgd.shielding.fairness import (
+from testsgd.fairness import (
     NAMED_PROPERTIES,
-    After,
-    Balanced,
-    BiasAtMost,
     EmptyGroup,
     FairnessProperty,
     Measure,
-    Provided,
-    Requirement,
-    SmallSteps,
-    WelfareWithin,
     bias,
     property_from_events,
 )
 from testsgd.shielding.inputs import InputDistribution, InputLog, read_log
+from testsgd.shielding.requirement import (
+    After,
+    Balanced,
+    BiasAtMost,
+    Provided,
+    Requirement,
+    SmallSteps,
+    WelfareWithin,
+)
 from testsgd.shielding.running import (
     PeriodReport,
     SavedShield,

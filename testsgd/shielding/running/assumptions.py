@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from testsgd.shielding.fairness import Balanced, Provided, Requirement
+from testsgd.shielding.requirement import Balanced, Provided, Requirement
 from testsgd.shielding.synthesis import ShieldProblem
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.shielding.fairness import FairnessProperty
+from testsgd.fairness import FairnessProperty
 
 Tally = tuple[int, ...]
 

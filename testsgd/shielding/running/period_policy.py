@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from testsgd.errors import InfeasibleShieldError
-from testsgd.shielding.fairness import Requirement, bias
+from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import Requirement
 from testsgd.shielding.running.assumptions import assumption_held, assumption_of
 from testsgd.shielding.running.counters import Tally
 from testsgd.shielding.running.periods import PeriodReport, most_periods, period_problem

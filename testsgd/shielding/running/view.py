@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from testsgd.shielding.fairness import bias
+from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.counters import Tally
 from testsgd.shielding.running.period_policy import PeriodPolicy

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.shielding.fairness import EmptyGroup, FairnessProperty, bias_at_most
+from testsgd.fairness import EmptyGroup, FairnessProperty, bias_at_most
 
 Ints = NDArray[np.int64]
 

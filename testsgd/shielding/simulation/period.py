@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.shielding.fairness import FairnessProperty, Requirement
+from testsgd.fairness import FairnessProperty
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import Requirement
 from testsgd.shielding.simulation.outcome import Ints
 from testsgd.shielding.solving import Policy, WindowedPolicy
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from testsgd.data.schema_parts import Part
 from testsgd.errors import ParameterError
+from testsgd.fairness import FairnessPart
 from testsgd.shielding.specification.parts import (
-    FairnessPart,
     GroupsPart,
     HorizonPart,
     InputsPart,

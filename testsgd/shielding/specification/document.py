@@ -16,11 +16,10 @@ from pydantic import Field, PrivateAttr, model_validator
 from testsgd.data.schema_parts import Part, mistake
 from testsgd.data.toml_document import parse_toml, read_toml_text, validated
 from testsgd.errors import SpecificationError
-from testsgd.shielding.fairness import FairnessProperty
+from testsgd.fairness import FairnessPart, FairnessProperty
 from testsgd.shielding.inputs import InputDistribution, read_log
 from testsgd.shielding.specification.changes import changed
 from testsgd.shielding.specification.parts import (
-    FairnessPart,
     GroupsPart,
     HorizonPart,
     InputsPart,

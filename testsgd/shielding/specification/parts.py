@@ -7,85 +7,21 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from testsgd.data.schema_parts import Part, mistake, repeated
-from testsgd.errors import SpecificationError
-from testsgd.shielding.fairness import (
-    NAMED_PROPERTIES,
-    EmptyGroup,
-    FairnessProperty,
-    Measure,
-    property_from_events,
-)
-from testsgd.shielding.inputs import checked_costs, checked_groups
-from testsgd.shielding.specification.values import (
+from testsgd.data.exact_numbers import (
     AtLeastOne,
     Decision,
     ExactShare,
     NotNegative,
     Probability,
 )
+from testsgd.data.schema_parts import Part, mistake
+from testsgd.errors import SpecificationError
+from testsgd.fairness import (
+    Measure,
+)
+from testsgd.shielding.inputs import checked_costs, checked_groups
 
-PropertyName = Literal[
-    "demographic_parity",
-    "disparate_impact",
-    "equal_opportunity",
-    "predictive_equality",
-    "custom",
-]
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
-
-
-class FairnessPart(Part):
-    """What is counted, and how far groups may be apart."""
-
-    property: PropertyName = Field(description="a known property, or custom")
-    threshold: ExactShare = Field(description="the largest bias, exactly as written")
-    empty_group: EmptyGroup = Field(
-        "vacuous", description="a group of which nobody came is left out, or its rate is zero"
-    )
-    numerator: tuple[str, ...] | None = Field(
-        None, description="events that the numerator counts (custom)"
-    )
-    denominator: tuple[str, ...] | None = Field(
-        None, description="events that the denominator counts (custom)"
-    )
-    measure: Measure | None = Field(None, description="how rates are compared (custom)")
-
-    @model_validator(mode="after")
-    def _events_make_a_property(self) -> FairnessPart:
-        for key in ("numerator", "denominator"):
-            events = getattr(self, key)
-            if self.property != "custom" and events is not None:
-                raise mistake(
-                    key, f'only property = "custom" has it, {self.property} is known', "remove it"
-                )
-            if self.property == "custom" and not events:
-                raise mistake(
-                    key, "a custom property needs a list of events", 'give one such as ["accept:1"]'
-                )
-            if events and (twice := repeated(list(events))):
-                raise mistake(key, f"the event {twice!r} stands twice")
-        if self.property != "custom" and self.measure is not None:
-            raise mistake(
-                "measure", f'only property = "custom" has it, {self.property} is known', "remove it"
-            )
-        try:
-            self.made()
-        except SpecificationError as error:
-            key = error.where.removeprefix("fairness.")
-            raise mistake(key, error.what, error.remedy) from error
-        return self
-
-    def made(self) -> FairnessProperty:
-        """Give the property."""
-        if self.property != "custom":
-            return NAMED_PROPERTIES[self.property]
-        return property_from_events(
-            "custom",
-            numerator=self.numerator or (),
-            denominator=self.denominator or (),
-            measure=self.measure or "difference",
-        )
 
 
 class GroupsPart(Part):

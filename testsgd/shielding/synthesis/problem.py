@@ -12,18 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import SpecificationError
-from testsgd.shielding.fairness import (
+from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import (
     After,
     Balanced,
     BiasAtMost,
-    EmptyGroup,
-    FairnessProperty,
     Provided,
     Requirement,
     SmallSteps,
     WelfareWithin,
 )
-from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.solving import NEVER, CounterLattice, Transitions
 
 

@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.shielding.fairness import After, BiasAtMost, bias
+from testsgd.fairness import bias
+from testsgd.shielding.requirement import After, BiasAtMost
 from testsgd.shielding.solving import worst_case
 from testsgd.shielding.synthesis.problem import ShieldProblem
 

@@ -1,4 +1,4 @@
-"""Values in the specification of a shield: exact fractions, and numbers as a person writes them."""
+"""Numbers in a specification: exact fractions, and numbers as a person writes them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.shielding.fairness.property import (
+from testsgd.fairness import (
     Counts,
     EmptyGroup,
     Measure,

@@ -1,0 +1,1 @@
+"""Fairness over a stream of decisions."""
