@@ -13,6 +13,12 @@ from testsgd.scoring.margins import (
     wald_margin,
     wilson_margin,
 )
+from testsgd.scoring.pair_sequences import (
+    PairMeasure,
+    may_be_evident,
+    pair_evidence,
+    pair_interval,
+)
 from testsgd.scoring.paired import paired_interval
 from testsgd.scoring.population import Side, population_interval
 from testsgd.scoring.ranking import (
@@ -28,6 +34,7 @@ __all__ = [
     "WILSON_BELOW",
     "Margins",
     "Overlaps",
+    "PairMeasure",
     "Side",
     "block_of",
     "clopper_pearson",
@@ -37,8 +44,11 @@ __all__ = [
     "enough",
     "equality_p_values",
     "exact_difference",
+    "may_be_evident",
     "member_overlaps",
     "normal_quantile",
+    "pair_evidence",
+    "pair_interval",
     "paired_interval",
     "population_interval",
     "rank_groups",

@@ -33,11 +33,12 @@ I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by b
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from testsgd.scoring.capital import capital_slope, log_capital, weight_of_rate
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +78,7 @@ def confidence_sequence(
     found, number = np.broadcast_arrays(
         np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
     )
-    weight = _weight_of_rate(confidence, tuned_for)
+    weight = weight_of_rate(confidence, tuned_for)
     wins, total = found.ravel(), number.ravel()
     low = _lower_end(wins, total - wins, confidence, weight)
     high = 1 - _lower_end(total - wins, wins, confidence, weight)
@@ -112,20 +113,6 @@ def sequence_margin(
     return np.where(number > 0, np.maximum(rate - low, high - rate), np.inf)
 
 
-@lru_cache(maxsize=64)
-def _weight_of_rate(confidence: float, tuned_for: float) -> float:
-    """Give the samples that the rate under test counts for in the bet.
-
-    With n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2),
-    x being n over the weight. That is least where x = log((1 + x) / a^2).
-    """
-    start = 2 * math.log(1 / (1 - confidence))
-    ratio = start
-    for _ in range(50):
-        ratio = start + math.log1p(ratio)
-    return tuned_for / ratio
-
-
 def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -> Floats:
     """Solve for the lower end by Newton's method, kept between the ends of a bracket.
 
@@ -143,8 +130,8 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
     for _ in range(_ITERATIONS):
         if len(active) == 0:
             break
-        excess, slope = _capital(rate, wins, losses, weight)
-        excess += math.log1p(-confidence)
+        excess = log_capital(rate, wins, losses, weight) + math.log1p(-confidence)
+        slope = capital_slope(rate, wins, losses, weight)
         outer = np.where(excess >= 0, rate, outer)
         inner = np.where(excess < 0, rate, inner)
         # Close to the inner end it may not fall; then the step leads out of the bracket.
@@ -157,23 +144,3 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
         active, wins, losses = active[going], wins[going], losses[going]
         outer, inner, rate = outer[going], inner[going], following[going]
     return ends
-
-
-def _capital(rate: Floats, wins: Floats, losses: Floats, weight: float) -> tuple[Floats, Floats]:
-    """Give the logarithm of the capital against each rate, and its derivative by the rate."""
-    # Imported here: only an audit that samples needs it.
-    from scipy.special import gammaln, psi
-
-    yes, no = weight * rate, weight * (1 - rate)
-    value = (
-        (gammaln(yes + wins) - gammaln(yes) - wins * np.log(rate))
-        + (gammaln(no + losses) - gammaln(no) - losses * np.log1p(-rate))
-        - (gammaln(weight + wins + losses) - gammaln(weight))
-    )
-    slope = (
-        weight * (psi(yes + wins) - psi(yes))
-        - weight * (psi(no + losses) - psi(no))
-        - wins / rate
-        + losses / (1 - rate)
-    )
-    return value, slope
