@@ -13,7 +13,9 @@ from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, Wi
 # More digits are a slip of the pen, and 1e-999999999 as a fraction would fill the memory.
 _DIGITS = 30
 _DECIMAL = re.compile(rf"[+-]?\d{{1,{_DIGITS}}}(\.\d{{1,{_DIGITS}}})?")
-_QUOTIENT = re.compile(rf"[+-]?\d{{1,{_DIGITS}}}/\d{{1,{_DIGITS}}}")
+# As long as a decimal with so many digits on both sides may be as a quotient.
+_LONGEST = 2 * _DIGITS + 1
+_QUOTIENT = re.compile(rf"[+-]?\d{{1,{_LONGEST}}}/\d{{1,{_LONGEST}}}")
 _NO_FRACTION = 'a share is written as a decimal (0.1) or as a quotient in quotes ("1/10")'
 
 
@@ -76,12 +78,27 @@ def exact_share(value: Any) -> Fraction:
     return fraction
 
 
+def exact_not_negative(value: Any) -> Fraction:
+    """Read a number that is at least 0 as a fraction.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    fraction = exact_fraction(value)
+    if fraction < 0:
+        raise ValueError(f"must be at least 0{seen(value)}")
+    return fraction
+
+
 def seen(value: Any) -> str:
     """Give the value for a message, if its type is not one that messages show by themselves."""
     return f" (seen: {value})" if isinstance(value, (Decimal, Fraction)) else ""
 
 
-def _number(value: Any) -> Any:
+def plain_number(value: Any) -> Any:
+    """Take a number out of numpy's or decimal's wrapping; anything else stays."""
     if isinstance(value, np.generic):
         return value.item()
     return float(value) if isinstance(value, Decimal) else value
@@ -90,12 +107,18 @@ def _number(value: Any) -> Any:
 def _number_or_quotient(value: Any) -> Any:
     if isinstance(value, str) and _QUOTIENT.fullmatch(value.strip()):
         return float(exact_fraction(value))
-    return float(value) if isinstance(value, Fraction) else _number(value)
+    return float(value) if isinstance(value, Fraction) else plain_number(value)
 
 
 ExactShare = Annotated[
     Fraction,
     PlainValidator(exact_share),
+    PlainSerializer(str),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+ExactNotNegative = Annotated[
+    Fraction,
+    PlainValidator(exact_not_negative),
     PlainSerializer(str),
     WithJsonSchema({"type": ["number", "string"]}),
 ]
@@ -105,8 +128,11 @@ Probability = Annotated[
     Field(strict=True, allow_inf_nan=False, ge=0, le=1),
     BeforeValidator(_number_or_quotient),
 ]
-NotNegative = Annotated[
-    float, Field(strict=True, allow_inf_nan=False, ge=0), BeforeValidator(_number)
+Between = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(plain_number)
 ]
-AtLeastOne = Annotated[int, Field(strict=True, ge=1), BeforeValidator(_number)]
-Decision = Annotated[int, Field(strict=True, ge=0, le=1), BeforeValidator(_number)]
+NotNegative = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, ge=0), BeforeValidator(plain_number)
+]
+AtLeastOne = Annotated[int, Field(strict=True, ge=1), BeforeValidator(plain_number)]
+Decision = Annotated[int, Field(strict=True, ge=0, le=1), BeforeValidator(plain_number)]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import difflib
 import tomllib
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -53,8 +56,20 @@ def read_toml_text(path: Path, *, purpose: str) -> str:
         ) from error
 
 
-def parse_toml(text: str, *, where: str) -> dict[str, Any]:
+def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
     """Parse TOML text.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What to call the document in error messages.
+    exact : bool
+        Give decimals as decimal.Decimal, with the digits that stand there.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
@@ -62,7 +77,7 @@ def parse_toml(text: str, *, where: str) -> dict[str, Any]:
         If it is no TOML.
     """
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=Decimal if exact else float)
     except tomllib.TOMLDecodeError as error:
         raise SpecificationError(
             f"not valid TOML: {error}", where=where, remedy="correct the syntax"
@@ -95,11 +110,13 @@ def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
     try:
         return kind.model_validate(document)
     except ValidationError as error:
-        raise _specification_error(error, text, where) from error
+        raise _specification_error(error, kind, text, where) from error
 
 
-def _specification_error(error: ValidationError, text: str, where: str) -> SpecificationError:
-    mistakes = [_mistake(item, text) for item in error.errors(include_url=False)]
+def _specification_error(
+    error: ValidationError, kind: type[Part], text: str, where: str
+) -> SpecificationError:
+    mistakes = [_mistake(item, kind, text) for item in error.errors(include_url=False)]
     # A mistake that stands in a line helps more than a key that is missing somewhere.
     mistakes.sort(key=lambda mistake: mistake.problem == _KEY_MISSING)
     first = mistakes[0]
@@ -121,13 +138,41 @@ class _Mistake:
     remedy: str
 
 
-def _mistake(item: Any, text: str) -> _Mistake:
+def _mistake(item: Any, kind: type[Part], text: str) -> _Mistake:
     location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
     problem, remedy = _problem(item)
     if item["type"] == "missing" and isinstance(location[-1], int):
         location, problem, remedy = location[:-1], "the list is too short", "correct the value"
+    if item["type"] == "extra_forbidden":
+        remedy = _right_name(kind, location) or remedy
     key = ".".join(str(part) for part in location) or "(top level)"
     return _Mistake(key, line_of(text, location), problem, remedy)
+
+
+def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None:
+    """Ask whether a known key was meant: one of the same table that looks like the unknown one."""
+    tables: list[type[Part]] = [kind]
+    for key in location[:-1]:
+        tables = [
+            part
+            for table in tables
+            for part in (
+                _parts_in(table.model_fields[key].annotation)
+                if key in table.model_fields
+                else (table,)
+            )
+        ]
+    known = {name for table in tables for name in table.model_fields}
+    near = difflib.get_close_matches(str(location[-1]), sorted(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else None
+
+
+def _parts_in(annotation: Any) -> Iterator[type[Part]]:
+    """Give the tables that a key may hold, however they are wrapped in lists and choices."""
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _parts_in(inner)
 
 
 def _problem(item: Any) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.fairness.groups import checked_groups
 from testsgd.fairness.property import (
     NAMED_PROPERTIES,
     Counts,
@@ -13,7 +14,7 @@ from testsgd.fairness.property import (
     property_from_events,
     whole_numbers,
 )
-from testsgd.fairness.specified import FairnessPart, PropertyName
+from testsgd.fairness.specified import FairnessPart, GroupNames, PropertyName, PropertyTable
 
 __all__ = [
     "NAMED_PROPERTIES",
@@ -21,10 +22,13 @@ __all__ = [
     "EmptyGroup",
     "FairnessPart",
     "FairnessProperty",
+    "GroupNames",
     "Measure",
     "PropertyName",
+    "PropertyTable",
     "bias",
     "bias_at_most",
+    "checked_groups",
     "property_from_events",
     "whole_numbers",
 ]

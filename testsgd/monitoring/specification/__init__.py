@@ -1,1 +1,34 @@
-"""Fairness over a stream of decisions."""
+"""The document that says what a monitor watches over, and how events are read."""
+
+from __future__ import annotations
+
+from testsgd.monitoring.specification.document import MonitorSpecification
+from testsgd.monitoring.specification.durations import duration_text, seconds_in
+from testsgd.monitoring.specification.parts import (
+    EstimatePart,
+    EventsPart,
+    EvidencePart,
+    GroupsPart,
+    TrialsPart,
+    WindowPart,
+)
+from testsgd.monitoring.specification.properties import (
+    MonitoredProperty,
+    PropertyPart,
+    allows_evidence,
+)
+
+__all__ = [
+    "EstimatePart",
+    "EventsPart",
+    "EvidencePart",
+    "GroupsPart",
+    "MonitorSpecification",
+    "MonitoredProperty",
+    "PropertyPart",
+    "TrialsPart",
+    "WindowPart",
+    "allows_evidence",
+    "duration_text",
+    "seconds_in",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.shielding.inputs.checks import checked_costs, checked_groups
+from testsgd.shielding.inputs.checks import checked_costs
 from testsgd.shielding.inputs.distribution import InputDistribution
 from testsgd.shielding.inputs.log import InputLog, read_log
 
@@ -10,6 +10,5 @@ __all__ = [
     "InputDistribution",
     "InputLog",
     "checked_costs",
-    "checked_groups",
     "read_log",
 ]

@@ -13,37 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from testsgd.errors import SpecificationError
 
 
-def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str, ...]:
-    """Give the names of groups, at least two and all different.
-
-    Raises
-    ------
-    SpecificationError
-        If they are not.
-    """
-    if isinstance(groups, str):
-        raise SpecificationError(
-            f"{groups!r} is one name", where=where, remedy="give a list of at least two"
-        )
-    names = tuple(groups)
-    for name in names:
-        if not isinstance(name, str) or not name.strip():
-            raise SpecificationError(
-                f"{name!r} is no name of a group", where=where, remedy="give texts"
-            )
-    if twice := repeated_one(names):
-        raise SpecificationError(
-            f"the group {twice[0]!r} stands twice", where=where, remedy="name each group once"
-        )
-    if len(names) < 2:
-        raise SpecificationError(
-            f"{len(names)} group{'s are' if len(names) != 1 else ' is'} named",
-            where=where,
-            remedy="name at least two, there is nothing to compare otherwise",
-        )
-    return tuple(str(name) for name in names)
-
-
 def checked_costs(costs: Sequence[Any], *, where: str = "inputs.costs") -> tuple[float, ...]:
     """Give costs as floats: at least one, none negative, ascending.
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from testsgd.errors import ParameterError, SpecificationError
-from testsgd.shielding.inputs.checks import checked_costs, checked_groups, checked_shares
+from testsgd.fairness import checked_groups
+from testsgd.shielding.inputs.checks import checked_costs, checked_shares
 from testsgd.shielding.inputs.estimates import estimate
 from testsgd.shielding.inputs.table import fill_table
 

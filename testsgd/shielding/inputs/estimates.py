@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from testsgd.data.categories import category_text
 from testsgd.errors import DataError, ParameterError
-from testsgd.shielding.inputs.checks import checked_groups
+from testsgd.fairness import checked_groups
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

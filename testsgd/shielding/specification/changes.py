@@ -88,6 +88,7 @@ def _without_what_goes(document: dict[str, Any], changes: Mapping[str, Any]) -> 
     kind = given.get("horizon.shield")
     if kind is not None and kind != document.get("horizon", {}).get("shield", "finite"):
         gone += ["horizon.welfare"] if kind != "static-bounded-welfare" else []
+        gone += ["horizon.when_infeasible"] if kind != "dynamic" else []
         gone += ["horizon.after"]
     name = given.get("fairness.property")
     if name is not None and name != "custom":

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
-from collections.abc import Mapping
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from testsgd.data.schema_parts import Part, mistake
-from testsgd.data.toml_document import parse_toml, read_toml_text, validated
+from testsgd.data.exact_document import ExactDocument
+from testsgd.data.schema_parts import mistake
 from testsgd.errors import SpecificationError
 from testsgd.fairness import FairnessPart, FairnessProperty
 from testsgd.shielding.inputs import InputDistribution, read_log
@@ -27,7 +24,7 @@ from testsgd.shielding.specification.parts import (
 )
 
 
-class ShieldSpecification(Part):
+class ShieldSpecification(ExactDocument):
     """What a shield must guarantee, to whom, when, and what it expects to see.
 
     Attributes
@@ -45,6 +42,8 @@ class ShieldSpecification(Part):
     >>> specification.threshold, specification.horizon.after
     (Fraction(1, 10), 'stop')
     """
+
+    purpose: ClassVar[str] = "specifies a shield"
 
     name: str = Field("shield", min_length=1, description="what reports call it")
     fairness: FairnessPart = Field(description="the bound")
@@ -97,7 +96,7 @@ class ShieldSpecification(Part):
         return self.fairness.threshold
 
     @classmethod
-    def read(cls, path: Path | str) -> ShieldSpecification:
+    def read(cls, path: Path | str) -> Self:
         """Read a specification from a TOML file.
 
         Parameters
@@ -114,39 +113,9 @@ class ShieldSpecification(Part):
         SpecificationError
             If the file is missing, is no TOML or specifies no shield; names the key and the line.
         """
-        path = Path(path)
-        text = read_toml_text(path, purpose="specifies a shield")
-        made = cls.parse(text, where=str(path))
-        made._folder = path.parent
+        made = super().read(path)
+        made._folder = Path(path).parent
         return made
-
-    @classmethod
-    def parse(cls, text: str, *, where: str = "specification") -> ShieldSpecification:
-        """Read a specification from TOML text.
-
-        Raises
-        ------
-        SpecificationError
-            If it is no TOML or specifies no shield; names the key and the line.
-        """
-        parse_toml(text, where=where)  # words the mistakes of syntax
-        document = tomllib.loads(text, parse_float=Decimal)
-        return validated(cls, document, text=text, where=where)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any], where: str = "") -> ShieldSpecification:
-        """Make a specification of a mapping with the keys of the TOML format.
-
-        Raises
-        ------
-        SpecificationError
-            If it specifies no shield; names the key.
-        """
-        return validated(cls, dict(values), where=where or "specification")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give all keys that have a value, in types that JSON knows; fractions as "1/10"."""
-        return self.model_dump(mode="json", exclude_none=True)
 
     def input_distribution(self, folder: Path | None = None) -> InputDistribution:
         """Give the probabilities: of the table, of the log, or everything equally often.
@@ -251,12 +220,3 @@ class ShieldSpecification(Part):
         document = {**self.to_dict(), "inputs": inputs.to_dict()}
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        # The folder of the file is no part of what is specified.
-        if not isinstance(other, ShieldSpecification):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash(json.dumps(self.to_dict(), sort_keys=True))

@@ -16,10 +16,8 @@ from testsgd.data.exact_numbers import (
 )
 from testsgd.data.schema_parts import Part, mistake
 from testsgd.errors import SpecificationError
-from testsgd.fairness import (
-    Measure,
-)
-from testsgd.shielding.inputs import checked_costs, checked_groups
+from testsgd.fairness import GroupNames, Measure
+from testsgd.shielding.inputs import checked_costs
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
 
@@ -27,18 +25,10 @@ ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic
 class GroupsPart(Part):
     """Who is compared."""
 
-    names: tuple[str, ...] = Field(description="the groups, at least two")
+    names: GroupNames = Field(description="the groups, at least two")
     unknown: Literal["refuse", "pass"] = Field(
         "refuse", description="people of no such group: an error, or passed through and counted"
     )
-
-    @field_validator("names")
-    @classmethod
-    def _at_least_two(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        try:
-            return checked_groups(names)
-        except SpecificationError as error:
-            raise mistake((), error.what, error.remedy) from error
 
 
 class HorizonPart(Part):
@@ -53,6 +43,10 @@ class HorizonPart(Part):
         None, description="beyond the horizon: an error, or the next period, from nothing"
     )
     periods: AtLeastOne | None = Field(None, description="stop after so many periods")
+    when_infeasible: Literal["pass", "closest"] | None = Field(
+        None,
+        description="dynamic, no shield for a period: pass, or keep the smallest bound there is",
+    )
 
     @model_validator(mode="after")
     def _parts_agree(self) -> HorizonPart:
@@ -72,6 +66,13 @@ class HorizonPart(Part):
             raise mistake(
                 "after", f"a {self.shield} shield always goes on", "set `periods` to end it"
             )
+        if self.when_infeasible is not None and self.shield != "dynamic":
+            raise mistake(
+                "when_infeasible", "only a dynamic shield can find none for a period", "remove it"
+            )
+        if self.when_infeasible == "pass":
+            # It is the same as to leave it out, and so has the same digest.
+            object.__setattr__(self, "when_infeasible", None)
         if self.after is None:
             # Filled in so that readers need no rule of their own; it stays a key not set.
             object.__setattr__(self, "after", "next" if self.periodic else "stop")
@@ -82,6 +83,11 @@ class HorizonPart(Part):
                 'set after = "next", or leave `periods` out',
             )
         return self
+
+    @property
+    def closest(self) -> bool:
+        """Whether a period without a shield gets one of the smallest bound that can be kept."""
+        return self.when_infeasible == "closest"
 
     @property
     def periodic(self) -> bool:

@@ -1,0 +1,230 @@
+"""The tables of a monitor's specification, but for the properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import (
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
+
+from testsgd.data.exact_numbers import Between, ExactNotNegative, exact_share
+from testsgd.data.schema_parts import Part, mistake, repeated
+from testsgd.fairness import GroupNames
+from testsgd.monitoring.specification.durations import Duration, duration_text, seconds_in
+from testsgd.monitoring.specification.values import EventValue, check_apart
+
+_FIELDS = ("id", "group", "decision", "label", "time")
+
+
+class EventsPart(Part):
+    """What the fields of an event are called, and what their values mean."""
+
+    id: str = Field("id", min_length=1, description="which trial the event belongs to")
+    group: str = Field("group", min_length=1, description="whom the decision is about")
+    decision: str = Field("decision", min_length=1, description="what was decided")
+    label: str = Field("label", min_length=1, description="the true outcome")
+    time: str = Field("time", min_length=1, description="when it happened")
+    favourable: tuple[EventValue, ...] = Field(
+        (1, True, "1"), description="decisions whose share is compared"
+    )
+    unfavourable: tuple[EventValue, ...] = Field((0, False, "0"), description="other decisions")
+    positive: tuple[EventValue, ...] = Field((1, True, "1"), description="labels that are true")
+    negative: tuple[EventValue, ...] = Field((0, False, "0"), description="labels that are not")
+    others: Literal["refuse", "ignore"] = Field(
+        "refuse", description="events that say nothing: an error, or ignored and counted"
+    )
+
+    @model_validator(mode="after")
+    def _no_two_are_one(self) -> EventsPart:
+        if (twice := repeated(list(self.names))) is not None:
+            alike = [key for key in _FIELDS if getattr(self, key) == twice]
+            raise mistake(
+                max(alike, key=self._written),
+                f"two fields of an event are called {twice!r}: {' and '.join(alike)}",
+                "give each a name of its own",
+            )
+        for pair in (("favourable", "unfavourable"), ("positive", "negative")):
+            first, second = sorted(pair, key=self._written)
+            check_apart(first, getattr(self, first), second, getattr(self, second))
+        return self
+
+    def _written(self, key: str) -> bool:
+        # Of two keys that do not fit, the one to blame is the one that somebody wrote.
+        return key in self.model_fields_set
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What id, group, decision, label and time are called."""
+        return tuple(getattr(self, key) for key in _FIELDS)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """What each field is for, by its name: id, group, decision, label or time."""
+        return dict(zip(self.names, _FIELDS, strict=True))
+
+
+class _DependentPart(Part):
+    """A table in which some keys play a part only if another one is set; else they are left out."""
+
+    main: ClassVar[str]
+    dependent: ClassVar[tuple[str, ...]]
+
+    @model_validator(mode="after")
+    def _nothing_without_the_main_key(self) -> _DependentPart:
+        if getattr(self, self.main) is None:
+            for key in self.dependent:
+                if key in self.model_fields_set:
+                    raise mistake(
+                        key,
+                        f"without `{self.main}` it plays no part",
+                        f"add `{self.main}`, or remove it",
+                    )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_plays_no_part(self, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        written = write(self)
+        if getattr(self, self.main) is None:
+            return {key: value for key, value in written.items() if key not in self.dependent}
+        return written
+
+
+class GroupsPart(_DependentPart):
+    """Who is compared; if nobody is named, whoever comes."""
+
+    main: ClassVar[str] = "names"
+    dependent: ClassVar[tuple[str, ...]] = ("unknown",)
+
+    names: GroupNames | None = Field(None, description="the groups, at least two")
+    unknown: Literal["refuse", "pass"] = Field(
+        "refuse", description="people of no such group: an error, or counted and ignored"
+    )
+
+
+class TrialsPart(_DependentPart):
+    """When a trial is complete, and what follows."""
+
+    main: ClassVar[str] = "deadline"
+    dependent: ClassVar[tuple[str, ...]] = ("without_label", "count")
+
+    deadline: Duration | None = Field(
+        None, description="how long after the decision a label may come"
+    )
+    without_label: Annotated[
+        Literal[0, 1, "drop"],
+        WithJsonSchema({"enum": [0, 1, "drop"], "type": ["integer", "string"]}),
+    ] = Field(0, description="a trial without a label in time has this one, or is dropped")
+    count: Literal["deadline", "known"] = Field(
+        "deadline", description="when it counts: at the deadline, or once the label is known"
+    )
+    repeated: Literal["ignore", "new"] = Field(
+        "ignore", description="an id that comes again after its trial: nothing new, or a new trial"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _true_is_no_label(cls, given: Any) -> Any:
+        # For Python, and so for pydantic, true is 1.
+        if isinstance(given, Mapping) and isinstance(given.get("without_label"), bool):
+            raise mistake(
+                "without_label", 'must be 0, 1 or "drop"', "write 1 for true, 0 for false"
+            )
+        return given
+
+
+class WindowPart(Part):
+    """Which trials are compared with each other."""
+
+    kind: Literal["all", "tumbling", "sliding"] = Field(
+        "all", description="all so far, one period after the other, or the last ones"
+    )
+    length: Annotated[
+        int | str | None,
+        PlainValidator(lambda value: _length(value)),
+        WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}),
+    ] = Field(None, description='a number of trials, or a time such as "30 d"')
+
+    @model_validator(mode="after")
+    def _length_fits_the_kind(self) -> WindowPart:
+        if self.kind == "all" and self.length is not None:
+            raise mistake(
+                "length",
+                'a window of kind "all" has no length',
+                'remove it, or set kind = "tumbling" or "sliding"',
+            )
+        if self.kind != "all" and self.length is None:
+            raise mistake(
+                "length",
+                f"a {self.kind} window needs a length",
+                'give a number of trials (100) or a time ("30 d")',
+            )
+        return self
+
+    @property
+    def trials(self) -> int | None:
+        """Length in trials; None if it is a time, or there is none."""
+        return self.length if isinstance(self.length, int) else None
+
+    @property
+    def seconds(self) -> float | None:
+        """Length in seconds; None if it is a number of trials, or there is none."""
+        return seconds_in(self.length) if isinstance(self.length, str) else None
+
+
+def _length(value: Any) -> int | str | None:
+    if value is None:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return duration_text(seconds_in(value))
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise mistake(
+            (), f"{value} is no number of trials", 'give a whole number, or a time such as "30 d"'
+        )
+    if value < 1:
+        raise mistake((), f"a window of {value} trials is empty", "give at least 1")
+    return value
+
+
+def _prior(value: Any) -> Fraction | Literal["overall"]:
+    if isinstance(value, str) and value.strip().isalpha():
+        if value != "overall":
+            raise mistake(
+                (), f"{value!r} is no prior belief", 'give a share such as 0.5, or "overall"'
+            )
+        return "overall"
+    return exact_share(value)
+
+
+class EstimatePart(Part):
+    """What is believed of every group before anything is seen of it, and how firmly."""
+
+    prior: Annotated[
+        Fraction | Literal["overall"],
+        PlainValidator(_prior),
+        PlainSerializer(str),
+        WithJsonSchema({"type": ["number", "string"]}),
+    ] = Field(
+        Fraction(1, 2), description='the rate believed in, or "overall": that of all groups so far'
+    )
+    strength: ExactNotNegative = Field(
+        Fraction(0), description="how many trials the belief is worth"
+    )
+
+
+class EvidencePart(Part):
+    """How sure evidence must be."""
+
+    confidence: Between = Field(
+        0.95, description="of everything that the monitor ever says by evidence, together"
+    )
