@@ -1,1 +1,28 @@
-"""Fairness over a stream of decisions."""
+"""Monitors: fairness over a stream of decisions, and an alert when it is lost.
+
+A :class:`MonitorSpecification` says what is compared and when that is too much; a :class:`Monitor`
+takes the events. What the events say of one person is joined to a trial.
+"""
+
+from testsgd.monitoring.judging import Alert, TrajectoryPoint, WindowStatus
+from testsgd.monitoring.running import (
+    ComparisonStatus,
+    GroupStatus,
+    Monitor,
+    MonitorStatus,
+    Standing,
+)
+from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+
+__all__ = [
+    "Alert",
+    "ComparisonStatus",
+    "GroupStatus",
+    "Monitor",
+    "MonitorSpecification",
+    "MonitorStatus",
+    "MonitoredProperty",
+    "Standing",
+    "TrajectoryPoint",
+    "WindowStatus",
+]

@@ -1,1 +1,9 @@
-"""Fairness over a stream of decisions."""
+"""From events to trials: what is said of one person, joined, in the order it becomes known."""
+
+from __future__ import annotations
+
+from testsgd.monitoring.trials.book import Counters, TrialBook
+from testsgd.monitoring.trials.event import Event, EventReader, seconds_of
+from testsgd.monitoring.trials.trial import Step, Trial
+
+__all__ = ["Counters", "Event", "EventReader", "Step", "Trial", "TrialBook", "seconds_of"]

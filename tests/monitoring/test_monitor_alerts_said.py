@@ -1,0 +1,102 @@
+"""What an alert says, and when it is raised and cleared."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from monitor_streams import monitor_of
+
+from testsgd.monitoring import Alert
+
+
+def said(document: dict[str, Any], events: list[dict[str, Any]]) -> list[tuple[str, str, int, str]]:
+    monitor = monitor_of(document)
+    return [
+        (one.kind, one.property, one.trials, str(one.bias)) for one in monitor.observe_all(events)
+    ]
+
+
+def parity(**keys: Any) -> dict[str, Any]:
+    return {"property": "demographic_parity", "threshold": "1/3", "rule": "estimate"} | keys
+
+
+def test_an_alert_is_raised_and_cleared_when_the_bias_passes_the_threshold() -> None:
+    people = ["a1", "b1", "b0", "b0", "a0", "b1", "b1", "b0", "b0", "a1", "a1"]
+    events = [{"group": one[0], "decision": int(one[1])} for one in people]
+    # Of a and b: 1/1 and 1/1, 1/2, 1/3; a 1/2; b 2/4, 3/5, 3/6, 3/7; a 2/3, 3/4.
+    assert said({"properties": [parity()]}, events) == [
+        ("raised", "demographic_parity", 3, "1/2"),
+        ("cleared", "demographic_parity", 5, "1/6"),
+    ]
+    assert said({"properties": [parity(threshold="5/21")]}, events)[2:] == [
+        ("raised", "demographic_parity", 11, "9/28")
+    ]
+
+
+def test_each_property_and_each_stratum_has_its_own_alerts() -> None:
+    document = {
+        "properties": [parity(), parity(given=["site"]), parity(property="disparate_impact")]
+    }
+    events = [
+        {"group": "a", "decision": 1, "site": "x"},
+        {"group": "b", "decision": 0, "site": "y"},
+        {"group": "b", "decision": 1, "site": "x"},
+        {"group": "a", "decision": 1, "site": "y"},
+    ]
+    assert said(document, events) == [
+        ("raised", "demographic_parity", 2, "1"),
+        ("raised", "disparate_impact", 2, "1"),
+        ("raised", "demographic_parity given site", 2, "1"),
+    ]
+
+
+def test_alerts_as_json() -> None:
+    document = {
+        "name": "loans",
+        "events": {"time": "when"},
+        "properties": [
+            parity(given=["site"]),
+            parity(property="disparate_impact", rule="evidence"),
+        ],
+    }
+    monitor, alerts = monitor_of(document), []
+    for number in range(200):
+        alerts += monitor.observe(
+            {"group": "ab"[number % 2], "decision": number % 2, "site": 1, "when": number}
+        )
+    assert [one.rule for one in alerts] == ["estimate", "evidence"]
+    for one in alerts:
+        written = json.loads(json.dumps(one.to_dict(), allow_nan=False))
+        assert Alert.from_dict(written) == one
+        assert written["alert"] == "raised"
+        assert Fraction(written["bias_exact"]) == 1
+        assert (written["highest"], written["lowest"]) == ("b", "a")
+        assert written["time"] == written["trials"] - 1
+    assert alerts[0].to_dict()["given"] == {"site": "1"}
+    assert alerts[0].interval is None
+    assert alerts[1].interval is not None
+    assert 1 / 3 < alerts[1].interval[0] <= alerts[1].interval[1] <= 1
+
+
+def test_three_groups_name_those_that_are_farthest_apart() -> None:
+    monitor = monitor_of({"properties": [parity(threshold="1/2")]})
+    events = [
+        {"group": group, "decision": decision}
+        for group, decision in [("m", 1), ("m", 0), ("h", 1), ("l", 0)]
+    ]
+    (alert,) = monitor.observe_all(events)
+    assert (alert.highest, alert.lowest, alert.bias, alert.trials) == ("h", "l", 1, 4)
+
+
+def test_both_parts_of_equalized_odds_raise_alerts() -> None:
+    document = {"properties": [parity(property="equalized_odds")]}
+    events = [
+        {"group": group, "decision": decision, "label": label}
+        for group, decision, label in [("a", 1, 0), ("b", 0, 0), ("a", 1, 1), ("b", 0, 1)]
+    ]
+    assert said(document, events) == [
+        ("raised", "predictive_equality", 2, "1"),
+        ("raised", "equal_opportunity", 4, "1"),
+    ]

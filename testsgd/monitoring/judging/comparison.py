@@ -1,0 +1,245 @@
+"""One property within one combination of given values: its counters, and what was said of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from testsgd.monitoring.judging.alert import Alert, Given
+from testsgd.monitoring.judging.counts import GroupCounts
+from testsgd.monitoring.judging.evidence import Pair, PairEvidence
+from testsgd.monitoring.judging.rates import Extremes, Prior, extremes
+from testsgd.monitoring.judging.trajectory import Trajectory, TrajectoryPoint
+from testsgd.monitoring.specification import MonitoredProperty
+
+_WINDOWS_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class WindowStatus:
+    """A tumbling window that was judged.
+
+    Attributes
+    ----------
+    window : int
+        Its number, from 0.
+    trials : int
+        That were counted in it.
+    bias, estimate : fractions.Fraction
+        Without and with the prior belief.
+    above : bool
+        Whether the estimate is above the threshold.
+    """
+
+    window: int
+    trials: int
+    bias: Fraction
+    estimate: Fraction
+    above: bool
+
+
+class Comparison:
+    """Counts, judges, and remembers what was said.
+
+    Parameters
+    ----------
+    monitored : MonitoredProperty
+    given : tuple of (str, str)
+    names : tuple of str
+        The groups that are known before.
+    prior : Prior
+    evidence : PairEvidence or None
+        None where estimates decide.
+
+    Attributes
+    ----------
+    counts : GroupCounts
+        Of the stream so far, or of the sliding window.
+    counted : int
+        Trials ever counted.
+    in_alert : bool
+    alerts, windows_judged, windows_above : int
+    first_alert : Alert or None
+    windows : deque of WindowStatus
+        The last thousand.
+    """
+
+    def __init__(
+        self,
+        monitored: MonitoredProperty,
+        given: Given,
+        names: tuple[str, ...],
+        prior: Prior,
+        evidence: PairEvidence | None,
+    ) -> None:
+        self.monitored, self.given, self.prior, self.evidence = monitored, given, prior, evidence
+        self.counts = GroupCounts(names)
+        self.counted = self.alerts = self.windows_judged = self.windows_above = 0
+        self.in_alert = False
+        self.first_alert: Alert | None = None
+        self.trajectory = Trajectory()
+        self.windows: deque[WindowStatus] = deque(maxlen=_WINDOWS_KEPT)
+
+    def add(self, group: str, added: tuple[int, int]) -> int:
+        """Count a trial; give the place of its group."""
+        self.counted += 1
+        return self.counts.add(group, added)
+
+    def extremes(self, counts: GroupCounts) -> Extremes | None:
+        """Find the groups that are farthest apart by the estimates."""
+        smoothed = self.prior.smoothed(counts.numerators, counts.denominators)
+        return extremes(*smoothed, self.monitored.empty_group)
+
+    def bias(self, counts: GroupCounts) -> Fraction:
+        """Compute the bias without the prior belief; 0 if there is nothing to compare."""
+        rules = self.monitored.empty_group
+        return self._bias(extremes(counts.numerators, counts.denominators, rules))
+
+    def estimate(self, counts: GroupCounts) -> Fraction:
+        """Compute the bias by the estimates; 0 if there is nothing to compare."""
+        return self._bias(self.extremes(counts))
+
+    def _bias(self, found: Extremes | None) -> Fraction:
+        return Fraction(0) if found is None else found.bias(self.monitored.fairness.measure)
+
+    def above(self, found: Extremes | None) -> bool:
+        """Say whether two groups are farther apart than the threshold allows."""
+        if found is None:
+            return False
+        return found.above(self.monitored.threshold, self.monitored.fairness.measure)
+
+    def judge_estimate(self, time: float | None) -> Alert | None:
+        """Raise or clear an alert by the estimates so far."""
+        found = self.extremes(self.counts)
+        above = self.above(found)
+        if above == self.in_alert:
+            return None
+        self.in_alert = above
+        return self._alert("raised" if above else "cleared", self.counts, found, time)
+
+    def judge_evidence(self, place: int, time: float | None) -> Alert | None:
+        """Raise an alert if there is evidence now, after a group was counted."""
+        assert self.evidence is not None
+        pair = self.evidence.look(self.counts, place)
+        if pair is None:
+            return None
+        self.in_alert = True
+        return self._alert("raised", self.counts, self._ordered(pair), time, pair=pair)
+
+    def judge_window(
+        self, window: int, counts: GroupCounts, time: float | None, *, again: bool
+    ) -> Alert | None:
+        """Raise an alert if a tumbling window is above the threshold.
+
+        Parameters
+        ----------
+        window : int
+        counts : GroupCounts
+            Of that window.
+        time : float or None
+        again : bool
+            Whether one was raised for it before; then there is no second one.
+        """
+        found = self.extremes(counts)
+        self.in_alert = self.above(found)
+        if again or not self.in_alert:
+            return None
+        return self._alert("raised", counts, found, time, window=window)
+
+    def close_window(self, window: int, counts: GroupCounts) -> None:
+        """Keep how a tumbling window ended."""
+        found = self.extremes(counts)
+        above = self.above(found)
+        self.windows_judged += 1
+        self.windows_above += above
+        self.windows.append(
+            WindowStatus(window, counts.trials, self.bias(counts), self._bias(found), above)
+        )
+
+    def record(self, time: float | None) -> None:
+        """Keep a point of the trajectory, if one is due."""
+        if not self.trajectory.wants(self.counted):
+            return
+        counts = self.counts
+        tops, bottoms = self.prior.smoothed(counts.numerators, counts.denominators)
+        rates = tuple(
+            top / bottom if bottom else None for top, bottom in zip(tops, bottoms, strict=True)
+        )
+        bias = float(self._bias(extremes(tops, bottoms, self.monitored.empty_group)))
+        self.trajectory.add(TrajectoryPoint(self.counted, time, rates, bias))
+
+    def _ordered(self, pair: Pair) -> Extremes | None:
+        counts = self.counts
+        rates = [(counts.numerators[place], counts.denominators[place]) for place in pair]
+        first_is_lower = rates[0][0] * rates[1][1] < rates[1][0] * rates[0][1]
+        low, high = (0, 1) if first_is_lower else (1, 0)
+        return Extremes(pair[high], pair[low], rates[high], rates[low])
+
+    def _alert(
+        self,
+        kind: Literal["raised", "cleared"],
+        counts: GroupCounts,
+        found: Extremes | None,
+        time: float | None,
+        *,
+        window: int | None = None,
+        pair: Pair | None = None,
+    ) -> Alert:
+        interval = None
+        if pair is not None and self.evidence is not None:
+            interval = self.evidence.interval(counts, pair)
+        alert = Alert(
+            kind,
+            self.monitored.name,
+            self.monitored.rule,
+            self.given,
+            window,
+            self.counted if window is None else counts.trials,
+            time,
+            self._bias(found),
+            interval,
+            self.monitored.threshold,
+            "" if found is None else counts.names[found.highest],
+            "" if found is None else counts.names[found.lowest],
+        )
+        if kind == "raised":
+            self.alerts += 1
+            self.first_alert = self.first_alert or alert
+        return alert
+
+    def to_state(self) -> dict[str, Any]:
+        """Give all that is kept, as JSON has it."""
+        windows = [
+            asdict(one) | {"bias": str(one.bias), "estimate": str(one.estimate)}
+            for one in self.windows
+        ]
+        return {
+            "given": [list(pair) for pair in self.given],
+            "counts": self.counts.to_state(),
+            "counted": self.counted,
+            "in_alert": self.in_alert,
+            "alerts": self.alerts,
+            "first_alert": None if self.first_alert is None else self.first_alert.to_dict(),
+            "trajectory": self.trajectory.to_state(),
+            "windows": windows,
+            "windows_judged": self.windows_judged,
+            "windows_above": self.windows_above,
+            "evidence": None if self.evidence is None else self.evidence.to_state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what :meth:`to_state` gave."""
+        self.counts = GroupCounts.from_state(state["counts"])
+        self.counted, self.in_alert = state["counted"], state["in_alert"]
+        self.alerts, first = state["alerts"], state["first_alert"]
+        self.first_alert = None if first is None else Alert.from_dict(first)
+        self.trajectory = Trajectory.from_state(state["trajectory"])
+        for one in state["windows"]:
+            exact = {"bias": Fraction(one["bias"]), "estimate": Fraction(one["estimate"])}
+            self.windows.append(WindowStatus(**one | exact))
+        self.windows_judged = state["windows_judged"]
+        self.windows_above = state["windows_above"]
+        if self.evidence is not None and state["evidence"] is not None:
+            self.evidence.restore(state["evidence"])

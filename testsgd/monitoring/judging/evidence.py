@@ -1,0 +1,157 @@
+"""Evidence that groups' rates are farther apart than allowed, however often one looks."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from testsgd.fairness import Measure
+from testsgd.monitoring.judging.counts import GroupCounts
+from testsgd.scoring import may_be_evident, pair_evidence, pair_interval
+
+# A pair is looked at again after its trials have grown by this part. Any schedule keeps the
+# promise; this one finds what there is to find at most so much later.
+_GROWTH = 128
+
+Pair = tuple[int, int]
+
+
+def part_of(total: float, number: int) -> float:
+    """Give the part of an error probability that the next of endlessly many claims may use.
+
+    Parameters
+    ----------
+    total : float
+        What all may use together.
+    number : int
+        Of the claim, from 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> [part_of(1.0, number) for number in range(3)]
+    [0.5, 0.16666666666666666, 0.08333333333333333]
+    """
+    return total / ((number + 1) * (number + 2))
+
+
+class PairEvidence:
+    """The evidence about each pair of groups of one comparison.
+
+    Parameters
+    ----------
+    error : float
+        Probability that anything it says is wrong, ever.
+    groups : int or None
+        How many groups there will be, if that is known before.
+    threshold : fractions.Fraction
+    measure : {"difference", "ratio"}
+
+    Notes
+    -----
+    Of each pair it multiplies the capitals of two bets, one against each rate. Where the rates are
+    what they are said to be, the product is a martingale that begins at 1; so the least product
+    over all rates that keep the threshold exceeds 1 / error with at most that probability (Ville).
+    """
+
+    __slots__ = ("_error", "_groups", "_next", "_places", "measure", "proved", "threshold")
+
+    def __init__(
+        self, error: float, groups: int | None, threshold: Fraction, measure: Measure
+    ) -> None:
+        self._error, self._groups = error, groups
+        self.measure = measure
+        # Evidence against a slightly larger threshold is evidence against the exact one.
+        self.threshold = math.nextafter(float(threshold), 2.0)
+        self._places: dict[Pair, int] = {}
+        self._next: dict[Pair, int] = {}
+        self.proved: Pair | None = None
+
+    def look(self, counts: GroupCounts, place: int) -> Pair | None:
+        """Look at the pairs of a group that was counted; give one that is proved to be beyond.
+
+        Parameters
+        ----------
+        counts : GroupCounts
+        place : int
+            The group.
+
+        Returns
+        -------
+        tuple of int or None
+            The places of the two groups; None if nothing is proved, or was before.
+        """
+        bottoms = counts.denominators
+        for other in range(len(bottoms)):
+            if other == place or not bottoms[other]:
+                continue
+            pair = (place, other) if place < other else (other, place)
+            size = bottoms[place] + bottoms[other]
+            if size < self._next.get(pair, 0):
+                continue
+            self._next[pair] = size + max(1, size // _GROWTH)
+            # Every pair gets its part when it first comes up, proved or not.
+            error = self._error_of(pair)
+            if self.proved is not None:
+                continue
+            seen = (
+                (counts.numerators[pair[0]], counts.numerators[pair[1]]),
+                (bottoms[pair[0]], bottoms[pair[1]]),
+            )
+            level = -math.log(error)
+            if not may_be_evident(*seen, self.threshold, level, measure=self.measure):
+                continue
+            if float(pair_evidence(*seen, self.threshold, measure=self.measure)) >= level:
+                self.proved = pair
+                return pair
+        return None
+
+    def claims(self, counts: GroupCounts) -> list[tuple[Pair, float]]:
+        """Give the pairs of groups that were counted, with the error probability of each interval.
+
+        Parameters
+        ----------
+        counts : GroupCounts
+
+        Returns
+        -------
+        list of (tuple of int, float)
+            The places of the groups. Of the others nothing is known.
+        """
+        counted = [place for place, bottom in enumerate(counts.denominators) if bottom]
+        return [(pair, self._error_of(pair)) for pair in combinations(counted, 2)]
+
+    def interval(self, counts: GroupCounts, pair: Pair) -> tuple[float, float]:
+        """Give the interval of the bias of one pair; it holds with all others at every time."""
+        low, high = pair_interval(
+            [counts.numerators[one] for one in pair],
+            [counts.denominators[one] for one in pair],
+            1 - self._error_of(pair),
+            measure=self.measure,
+        )
+        return float(low), float(high)
+
+    def _error_of(self, pair: Pair) -> float:
+        if self._groups is not None:
+            return self._error / math.comb(self._groups, 2)
+        return part_of(self._error, self._places.setdefault(pair, len(self._places)))
+
+    def to_state(self) -> dict[str, Any]:
+        """Give all that is kept, as JSON has it."""
+        return {
+            "pairs": [list(pair) for pair in self._places],
+            "next": [[*pair, size] for pair, size in self._next.items()],
+            "proved": None if self.proved is None else list(self.proved),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what :meth:`to_state` gave."""
+        self._places = {(one[0], one[1]): place for place, one in enumerate(state["pairs"])}
+        self._next = {(one[0], one[1]): one[2] for one in state["next"]}
+        proved = state["proved"]
+        self.proved = None if proved is None else (proved[0], proved[1])

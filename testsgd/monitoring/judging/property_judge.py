@@ -1,0 +1,227 @@
+"""Judges one property: counts trials where they belong, and says when the bias is too large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testsgd.monitoring.judging.alert import Alert
+from testsgd.monitoring.judging.comparison import Comparison
+from testsgd.monitoring.judging.counts import GroupCounts
+from testsgd.monitoring.judging.evidence import PairEvidence, part_of
+from testsgd.monitoring.judging.rates import Prior
+from testsgd.monitoring.judging.windows import (
+    Counted,
+    SlidingWindow,
+    TumblingWindow,
+    TumblingWindows,
+    Values,
+)
+from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+from testsgd.monitoring.trials import Step, Trial
+
+# A field with endlessly many values would fill the memory.
+MOST_COMPARISONS = 1000
+
+
+class PropertyJudge:
+    """Counts and judges the trials of one property.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification
+    monitored : MonitoredProperty
+        The one of its properties.
+    given_fields : tuple of str
+        The fields whose values trials have.
+    error : float
+        Probability that anything that evidence says of this property is wrong, ever.
+
+    Attributes
+    ----------
+    comparisons : dict
+        By the values of the property's fields, in the order in which they came.
+    uncompared : int
+        Trials with further values, when there are too many.
+    """
+
+    def __init__(
+        self,
+        specification: MonitorSpecification,
+        monitored: MonitoredProperty,
+        given_fields: tuple[str, ...],
+        error: float,
+    ) -> None:
+        self.monitored, self._error = monitored, error
+        self._names = specification.groups.names or ()
+        self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
+        self._given = tuple(given_fields.index(field) for field in monitored.given)
+        fairness, window = monitored.fairness, specification.window
+        self._labelled = fairness.labelled
+        self._added = [
+            [
+                (fairness.numerator[decision][label], fairness.denominator[decision][label])
+                for label in (0, 1)
+            ]
+            for decision in (0, 1)
+        ]
+        length = window.trials, window.seconds
+        self._sliding = SlidingWindow(*length) if window.kind == "sliding" else None
+        self._tumbling = TumblingWindows(*length) if window.kind == "tumbling" else None
+        self.comparisons: dict[Values, Comparison] = {}
+        self.uncompared = 0
+
+    def take(self, step: Step, origin: float | None) -> list[Alert]:
+        """Take what became of a trial.
+
+        Parameters
+        ----------
+        step : Step
+        origin : float or None
+            When the stream began.
+
+        Returns
+        -------
+        list of Alert
+        """
+        trial, time, window = step.trial, step.time, None
+        if not self._labelled and step.kind != "decided":
+            return []
+        if self._tumbling is not None:
+            window = self._tumbling.of(trial.number, trial.time, origin)
+            window.decided += step.kind == "decided"
+        if self._labelled and step.kind == "decided":
+            return []
+        alerts: list[Alert] = []
+        if step.kind != "dropped":
+            label = 0 if trial.label is None else trial.label
+            alerts = self._count(trial, self._added[trial.decision][label], window, time)
+        if window is not None and self._tumbling is not None:
+            window.complete += 1
+            if self._tumbling.take_if_over(window):
+                alerts.extend(self._close(window, time))
+        return alerts
+
+    def pass_time(self, time: float | None, origin: float | None) -> list[Alert]:
+        """Take note that time has passed.
+
+        Parameters
+        ----------
+        time, origin : float or None
+            Now, and when the stream began.
+
+        Returns
+        -------
+        list of Alert
+        """
+        alerts: list[Alert] = []
+        if self._sliding is not None:
+            for comparison in self._forget(time):
+                alerts.extend(_some(comparison.judge_estimate(time)))
+        elif self._tumbling is not None:
+            for window, end in self._tumbling.passed(time, origin):
+                alerts.extend(self._close(window, end))
+        return alerts
+
+    def _count(
+        self,
+        trial: Trial,
+        added: tuple[int, int],
+        window: TumblingWindow | None,
+        time: float | None,
+    ) -> list[Alert]:
+        given = tuple(trial.given[place] for place in self._given)
+        comparison = self._comparison(given)
+        if comparison is None:
+            self.uncompared += 1
+            return []
+        place = comparison.add(trial.group, added)
+        if self._sliding is not None:
+            self._sliding.push(Counted(given, trial.group, added, time))
+            touched = dict.fromkeys((comparison, *self._forget(time)))
+            comparison.record(time)
+            return [alert for one in touched for alert in _some(one.judge_estimate(time))]
+        comparison.record(time)
+        if window is not None:
+            counts = window.add(given, self._names, trial.group, added)
+            if self.monitored.check == "every":
+                return self._look(comparison, window, given, counts, time)
+            return []
+        if comparison.evidence is not None:
+            return _some(comparison.judge_evidence(place, time))
+        return _some(comparison.judge_estimate(time))
+
+    def _comparison(self, given: Values) -> Comparison | None:
+        found = self.comparisons.get(given)
+        if found is None and len(self.comparisons) < MOST_COMPARISONS:
+            found = self.comparisons[given] = self._new_comparison(given)
+        return found
+
+    def _new_comparison(self, given: Values) -> Comparison:
+        evidence = None
+        if self.monitored.rule == "evidence":
+            error = part_of(self._error, len(self.comparisons)) if given else self._error
+            evidence = PairEvidence(
+                error,
+                len(self._names) or None,
+                self.monitored.threshold,
+                self.monitored.fairness.measure,
+            )
+        pairs = tuple(zip(self.monitored.given, given, strict=True))
+        return Comparison(self.monitored, pairs, self._names, self._prior, evidence)
+
+    def _forget(self, time: float | None) -> list[Comparison]:
+        """Take back what has left the sliding window; give the comparisons that changed."""
+        assert self._sliding is not None
+        touched = []
+        for one in self._sliding.expired(time):
+            comparison = self.comparisons[one.given]
+            comparison.counts.remove(one.group, one.added)
+            touched.append(comparison)
+        return list(dict.fromkeys(touched))
+
+    def _look(
+        self,
+        comparison: Comparison,
+        window: TumblingWindow,
+        given: Values,
+        counts: GroupCounts,
+        time: float | None,
+    ) -> list[Alert]:
+        again = given in window.raised
+        alerts = _some(comparison.judge_window(window.number, counts, time, again=again))
+        window.raised.update(given for _ in alerts)
+        return alerts
+
+    def _close(self, window: TumblingWindow, time: float | None) -> list[Alert]:
+        alerts: list[Alert] = []
+        for given, counts in window.counts.items():
+            comparison = self.comparisons[given]
+            alerts.extend(self._look(comparison, window, given, counts, time))
+            comparison.close_window(window.number, counts)
+        return alerts
+
+    def to_state(self) -> dict[str, Any]:
+        """Give all that is kept, as JSON has it."""
+        window = self._sliding or self._tumbling
+        return {
+            "comparisons": [
+                [list(given), one.to_state()] for given, one in self.comparisons.items()
+            ],
+            "uncompared": self.uncompared,
+            "window": None if window is None else window.to_state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what :meth:`to_state` gave."""
+        for given, one in state["comparisons"]:
+            made = self._comparison(tuple(given))
+            assert made is not None
+            made.restore(one)
+        self.uncompared = state["uncompared"]
+        window = self._sliding or self._tumbling
+        if window is not None:
+            window.restore(state["window"])
+
+
+def _some(alert: Alert | None) -> list[Alert]:
+    return [] if alert is None else [alert]

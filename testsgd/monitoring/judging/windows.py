@@ -1,0 +1,216 @@
+"""Which trials count together: tumbling windows one after another, or the latest ones."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, NamedTuple
+
+from testsgd.monitoring.judging.counts import GroupCounts
+
+Values = tuple[str, ...]
+
+
+class Counted(NamedTuple):
+    """A trial as a sliding window keeps it: of whom, what it added, and when."""
+
+    given: Values
+    group: str
+    added: tuple[int, int]
+    time: float | None
+
+
+class SlidingWindow:
+    """The last so many trials, or those of the last so many seconds.
+
+    Parameters
+    ----------
+    trials : int or None
+    seconds : float or None
+        One of both.
+
+    Examples
+    --------
+    >>> window = SlidingWindow(2, None)
+    >>> for group in "abc":
+    ...     window.push(Counted((), group, (1, 1), None))
+    >>> [one.group for one in window.expired(None)]
+    ['a']
+    """
+
+    def __init__(self, trials: int | None, seconds: float | None) -> None:
+        self._trials, self._seconds = trials, seconds
+        self._kept: deque[Counted] = deque()
+
+    def push(self, counted: Counted) -> None:
+        """Take a trial."""
+        self._kept.append(counted)
+
+    def expired(self, time: float | None) -> list[Counted]:
+        """Give, and forget, the trials that are in the window no more.
+
+        Parameters
+        ----------
+        time : float or None
+            Now. A trial of exactly so many seconds ago is still in the window.
+        """
+        gone: list[Counted] = []
+        kept = self._kept
+        if self._trials is not None:
+            while len(kept) > self._trials:
+                gone.append(kept.popleft())
+        elif self._seconds is not None and time is not None:
+            while kept and (kept[0].time or 0.0) < time - self._seconds:
+                gone.append(kept.popleft())
+        return gone
+
+    def to_state(self) -> list[Any]:
+        """Give all that is kept, as JSON has it."""
+        return [[list(one.given), one.group, list(one.added), one.time] for one in self._kept]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what :meth:`to_state` gave."""
+        self._kept = deque(
+            Counted(tuple(given), group, (added[0], added[1]), time)
+            for given, group, added, time in state
+        )
+
+
+class TumblingWindow:
+    """One of the windows that follow each other.
+
+    Attributes
+    ----------
+    number : int
+        From 0.
+    decided, complete : int
+        Trials that belong to it, and those of them whose result is known.
+    counts : dict
+        Counters of each combination of given values.
+    raised : set
+        The combinations for which an alert was raised.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.decided = self.complete = 0
+        self.counts: dict[Values, GroupCounts] = {}
+        self.raised: set[Values] = set()
+
+    def add(
+        self, given: Values, names: tuple[str, ...], group: str, added: tuple[int, int]
+    ) -> GroupCounts:
+        """Count a trial; give the counters of its combination."""
+        counts = self.counts.get(given)
+        if counts is None:
+            counts = self.counts[given] = GroupCounts(names)
+        counts.add(group, added)
+        return counts
+
+    def to_state(self) -> dict[str, Any]:
+        """Give all that is kept, as JSON has it."""
+        return {
+            "number": self.number,
+            "decided": self.decided,
+            "complete": self.complete,
+            "counts": [[list(given), one.to_state()] for given, one in self.counts.items()],
+            "raised": [list(given) for given in sorted(self.raised)],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> TumblingWindow:
+        """Make a window of what :meth:`to_state` gave."""
+        made = cls(state["number"])
+        made.decided, made.complete = state["decided"], state["complete"]
+        made.counts = {tuple(given): GroupCounts.from_state(one) for given, one in state["counts"]}
+        made.raised = {tuple(given) for given in state["raised"]}
+        return made
+
+
+class TumblingWindows:
+    """The tumbling windows that are not closed, in order.
+
+    Parameters
+    ----------
+    trials : int or None
+        Decided trials of a window.
+    seconds : float or None
+        Or how long one is, from the first event on.
+
+    Examples
+    --------
+    >>> windows = TumblingWindows(2, None)
+    >>> [windows.of(number, None, None).number for number in range(4)]
+    [0, 0, 1, 1]
+    """
+
+    def __init__(self, trials: int | None, seconds: float | None) -> None:
+        self._trials, self._seconds = trials, seconds
+        self._open: dict[int, TumblingWindow] = {}
+        self._now = 0  # the window of the present moment, if they are in time
+
+    def of(self, number: int, time: float | None, origin: float | None) -> TumblingWindow:
+        """Give the window of a trial.
+
+        Parameters
+        ----------
+        number : int
+            Of the trial.
+        time : float or None
+            When it was decided.
+        origin : float or None
+            When the stream began.
+        """
+        if self._trials is not None:
+            place = number // self._trials
+        else:
+            assert self._seconds is not None
+            assert time is not None
+            assert origin is not None
+            place = int((time - origin) // self._seconds)
+        window = self._open.get(place)
+        if window is None:
+            window = self._open[place] = TumblingWindow(place)
+        return window
+
+    def passed(
+        self, time: float | None, origin: float | None
+    ) -> list[tuple[TumblingWindow, float]]:
+        """Give the windows that are over because time has passed, and forget them.
+
+        Parameters
+        ----------
+        time, origin : float or None
+            Now, and when the stream began.
+
+        Returns
+        -------
+        list of (TumblingWindow, float)
+            With the time at which they were over.
+        """
+        if self._seconds is None or time is None or origin is None:
+            return []
+        now = int((time - origin) // self._seconds)
+        if now == self._now:
+            return []
+        self._now = now
+        over = [one for one in list(self._open.values()) if self.take_if_over(one)]
+        return [(one, origin + (one.number + 1) * self._seconds) for one in over]
+
+    def take_if_over(self, window: TumblingWindow) -> bool:
+        """Say whether a window is over and all its results are known; it is forgotten then."""
+        if window.complete < window.decided:
+            return False
+        over = window.decided == self._trials if self._trials else window.number < self._now
+        if over:
+            del self._open[window.number]
+        return over
+
+    def to_state(self) -> list[Any]:
+        """Give all that is kept, as JSON has it."""
+        return [self._now, [window.to_state() for window in self._open.values()]]
+
+    def restore(self, state: list[Any]) -> None:
+        """Take up what :meth:`to_state` gave."""
+        self._now = state[0]
+        windows = [TumblingWindow.from_state(one) for one in state[1]]
+        self._open = {window.number: window for window in windows}

@@ -1,0 +1,344 @@
+"""Joins events to trials, and says when a trial is decided and when it is complete.
+
+Two events belong to the same trial if they have the same id; nothing else makes trials depend on
+each other (the dependence relation of the paper on stream-based monitoring, section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from testsgd.errors import EventError
+from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.trials.event import Event, EventReader
+from testsgd.monitoring.trials.record import Record
+from testsgd.monitoring.trials.trial import Step
+
+
+@dataclass
+class Counters:
+    """How many events and trials of which kind there were.
+
+    Attributes
+    ----------
+    events : int
+        All that were taken; those that were refused are not among them.
+    ignored : int
+        Events that say nothing, or that play no part.
+    repeated : int
+        Events that only say what was known.
+    unknown : int
+        Decisions on people of unknown groups.
+    late : int
+        Labels that came after the deadline.
+    decided, dropped : int
+        Trials with a decision; those that a deadline ended without a label.
+    """
+
+    events: int = 0
+    ignored: int = 0
+    repeated: int = 0
+    unknown: int = 0
+    late: int = 0
+    decided: int = 0
+    dropped: int = 0
+
+
+class TrialBook:
+    """Keeps what is known of the trials that are not complete, and the ids of those that are.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification
+
+    Attributes
+    ----------
+    time, first_time : float or None
+        Of the latest event, and of the first one.
+    counters : Counters
+
+    Examples
+    --------
+    >>> specification = MonitorSpecification.from_dict(
+    ...     {"properties": [{"property": "equal_opportunity", "threshold": 0.1}]})
+    >>> book, reader = TrialBook(specification), EventReader(specification)
+    >>> [step.kind for step in book.take(reader.read({"id": 1, "group": "a", "decision": 1}))]
+    ['decided']
+    >>> [step.trial.label for step in book.take(reader.read({"id": 1, "label": 0}))]
+    [0]
+    """
+
+    def __init__(self, specification: MonitorSpecification) -> None:
+        rules, names = specification.trials, specification.groups.names
+        self._given = EventReader(specification).given_fields
+        self._labelled = any(one.fairness.labelled for one in specification.monitored)
+        self._names = None if names is None else frozenset(names)
+        self._passes = specification.groups.unknown == "pass"
+        self._ignores = specification.events.others == "ignore"
+        self._remembers = rules.repeated == "ignore"
+        self._deadline = rules.deadline if self._labelled else None
+        self._needs_time = rules.deadline is not None or specification.window.seconds is not None
+        self._waits = self._deadline is not None and rules.count == "deadline"
+        self._without_label = rules.without_label
+        self._records: dict[str, Record] = {}
+        self._anonymous: dict[int, Record] = {}  # the open ones, by their number
+        self._last: Record | None = None  # the last one without an id
+        # Time never goes back, so that deadlines are in the order in which they were set.
+        self._due: deque[tuple[float, Record]] = deque()
+        self.open = 0
+        self.time: float | None = None
+        self.first_time: float | None = None
+        self.counters = Counters()
+
+    def take(self, event: Event) -> list[Step]:
+        """Take an event.
+
+        Parameters
+        ----------
+        event : Event
+
+        Returns
+        -------
+        list of Step
+            What became of which trials, in order; first those whose deadline has passed.
+
+        Raises
+        ------
+        EventError
+            If the event is wrong, or does not fit those before it. Nothing has changed then.
+        """
+        if self._needs_time and event.time is not None:
+            self._check_order(event.time)
+        if self._plays_no_part(event):
+            return self._counted(event, "ignored")
+        record = self._find(event)
+        if self._needs_time and event.time is None:
+            raise EventError(
+                "the event has no time, and deadlines and windows in time need one",
+                where="time",
+                remedy="give its time, in seconds or as text in ISO 8601",
+            )
+        if self._forgotten(event, record):
+            return self._counted(event, "late")
+        if self._names is not None and event.group is not None:
+            self._check_group(event.group)
+        if record.state == "unknown":
+            return self._counted(event, "ignored" if event.decision is None else "repeated")
+        if record.number >= 0 or self._records.get(record.name or "") is record:
+            record.check(event, self._given)
+        if record.state == "closed" or self._overdue(record, event.time):
+            late = event.label is not None and record.label is None and self._labelled
+            return self._counted(event, "late" if late else "repeated")
+        if event.name is None and record.number < 0:
+            self._check_whole(event)
+        return self._enter(record, event)
+
+    def advance(self, time: float) -> list[Step]:
+        """Let time pass without an event.
+
+        Parameters
+        ----------
+        time : float
+
+        Returns
+        -------
+        list of Step
+            The trials whose deadline has passed.
+
+        Raises
+        ------
+        EventError
+            If it is before the last event.
+        """
+        self._check_order(time)
+        return self._pass(time)
+
+    def _plays_no_part(self, event: Event) -> bool:
+        """Say whether an event is to be left out, or refuse it."""
+        if event.decision is not None or event.group is not None:
+            return False
+        if event.given and any(value is not None for value in event.given):
+            return False
+        if event.label is None:
+            if self._ignores:
+                return True
+            raise EventError(
+                "the event has neither a group, nor a decision, nor a label",
+                remedy='name its fields in [events], or set others = "ignore" there',
+            )
+        return not self._labelled
+
+    def _find(self, event: Event) -> Record:
+        """Give the record that an event belongs to, perhaps a new one that is not kept yet."""
+        if event.name is not None:
+            found = self._records.get(event.name)
+            # An id that may come again is free from the deadline on, whoever notices it first.
+            free = not self._remembers and found is not None and self._overdue(found, event.time)
+            return Record(event.name, len(self._given)) if found is None or free else found
+        if event.decision is not None or event.group is not None or event.label is None:
+            return Record(None, len(self._given))
+        if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
+            raise EventError(
+                "no decision waits for this label",
+                where="label",
+                remedy="give one label after each decision, or give both the id of their trial",
+            )
+        return self._last
+
+    def _check_order(self, time: float) -> None:
+        if self.time is not None and time < self.time:
+            raise EventError(
+                f"time goes back from {self.time} to {time}",
+                where="time",
+                remedy="sort the events by their time",
+                time=time,
+                before=self.time,
+            )
+
+    def _check_group(self, group: str) -> None:
+        assert self._names is not None
+        if group not in self._names and not self._passes:
+            raise EventError(
+                f"the group {group!r} is unknown",
+                where="group",
+                remedy=f"the groups are {', '.join(sorted(self._names))}; set "
+                'unknown = "pass" in [groups] to leave others out',
+                group=group,
+            )
+
+    def _check_whole(self, event: Event) -> None:
+        said: dict[str, object] = {"group": event.group, "decision": event.decision}
+        said |= zip(self._given, event.given, strict=True)
+        missing = [field for field, value in said.items() if value is None]
+        if missing:
+            raise EventError(
+                f"the event has no {missing[0]} and no id by which another could add it",
+                where=missing[0],
+                remedy="give it here, or give every event of a trial the same id",
+            )
+
+    def _overdue(self, record: Record, time: float | None) -> bool:
+        return record.due is not None and time is not None and time > record.due
+
+    def _forgotten(self, event: Event, record: Record) -> bool:
+        """Say whether a label is of a trial whose id is free again, so not of the next one."""
+        if self._remembers or event.name is None or self._records.get(event.name) is record:
+            return False
+        return event.label is not None and event.decision is None and event.group is None
+
+    def _counted(self, event: Event, kind: str) -> list[Step]:
+        steps = self._begin(event)
+        self.counters.events += 1
+        setattr(self.counters, kind, getattr(self.counters, kind) + 1)
+        return steps
+
+    def _enter(self, record: Record, event: Event) -> list[Step]:
+        steps = self._begin(event)
+        counters = self.counters
+        counters.events += 1
+        if record.name is not None and record.name not in self._records:
+            self._records[record.name] = record
+            self.open += 1
+        before = (record.group, record.decision, record.label, record.given)
+        record.add(event)
+        if self._names is not None and record.group is not None and record.group not in self._names:
+            return self._enter_unknown(record, steps)
+        if before == (record.group, record.decision, record.label, record.given):
+            counters.repeated += 1
+            return steps
+        if record.number < 0 and record.whole:
+            self._decide(record, event.time)
+            steps.append(Step("decided", record.trial(None), event.time))
+        if record.number >= 0:
+            if not self._labelled:
+                self._close(record)
+            elif record.label is not None and not self._waits:
+                steps.append(Step("complete", record.trial(record.label), event.time))
+                self._close(record)
+        return steps
+
+    def _enter_unknown(self, record: Record, steps: list[Step]) -> list[Step]:
+        self.counters.unknown += 1
+        if record.name is None:
+            self._last = record
+        else:
+            self.open -= 1
+            if not self._remembers:
+                del self._records[record.name]
+        record.state = "unknown"
+        return steps
+
+    def _decide(self, record: Record, time: float | None) -> None:
+        record.number, record.time = self.counters.decided, time
+        self.counters.decided += 1
+        if record.name is None:
+            self._last = record
+            self._anonymous[record.number] = record
+            self.open += 1
+        if self._deadline is not None and time is not None:
+            record.due = time + self._deadline
+            self._due.append((record.due, record))
+
+    def _close(self, record: Record) -> None:
+        record.state = "closed"
+        self.open -= 1
+        if record.name is None:
+            del self._anonymous[record.number]
+        elif not self._remembers:
+            del self._records[record.name]
+
+    def _begin(self, event: Event) -> list[Step]:
+        if self.first_time is None:
+            self.first_time = event.time
+        return self._pass(event.time)
+
+    def _pass(self, time: float | None) -> list[Step]:
+        """Move on in time; end the trials whose deadline has passed."""
+        if time is None:
+            return []
+        self.time = time if self.time is None else max(self.time, time)
+        steps: list[Step] = []
+        while self._due and self._due[0][0] < time:
+            _, record = self._due.popleft()
+            if record.state == "open":
+                steps.append(self._end(record))
+        return steps
+
+    def _end(self, record: Record) -> Step:
+        """End a trial at its deadline."""
+        self._close(record)
+        label = self._without_label if record.label is None else record.label
+        if label == "drop":
+            self.counters.dropped += 1
+            return Step("dropped", record.trial(None), record.due)
+        return Step("complete", record.trial(label), record.due)
+
+    def to_state(self) -> dict[str, Any]:
+        """Give all that is kept, as JSON has it."""
+        last = self._last
+        return {
+            "records": [record.to_state() for record in self._records.values()],
+            "anonymous": [record.to_state() for record in self._anonymous.values()],
+            "last": None if last is None else last.to_state(),
+            "time": self.time,
+            "first_time": self.first_time,
+            "counters": asdict(self.counters),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what :meth:`to_state` gave."""
+        records = [Record.from_state(one) for one in state["records"]]
+        self._records = {record.name: record for record in records if record.name is not None}
+        anonymous = [Record.from_state(one) for one in state["anonymous"]]
+        self._anonymous = {record.number: record for record in anonymous}
+        if state["last"] is not None:
+            last = Record.from_state(state["last"])
+            self._last = self._anonymous.get(last.number, last)
+        opened = [one for one in (*records, *anonymous) if one.state == "open"]
+        self.open = len(opened)
+        due = [(one.due, one) for one in opened if one.due is not None]
+        self._due = deque(sorted(due, key=lambda entry: (entry[0], entry[1].number)))
+        self.time, self.first_time = state["time"], state["first_time"]
+        self.counters = Counters(**state["counters"])
