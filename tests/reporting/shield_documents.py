@@ -69,12 +69,29 @@ def periodic(**changes: Any) -> Simulation:
     return simulation(**(given | changes))
 
 
+def dynamic(**changes: Any) -> Simulation:
+    """The same; no shield exists for the second period of the second run."""
+    given: dict[str, Any] = {
+        "shield": "dynamic",
+        "active": np.array([[True, True], [True, False]]),
+    }
+    return periodic(**(given | changes))
+
+
+def closest(**changes: Any) -> Simulation:
+    """The same, where the smallest bound that can be kept is kept."""
+    active = np.ones((2, 2), dtype=bool)
+    return dynamic(**({"active": active, "closest": ~dynamic().active} | changes))
+
+
 def simulated(found: Simulation | None = None, **changes: Any) -> SimulationSummary:
     """Summarise one."""
     found = found or simulation()
     horizon: dict[str, Any] = {"shield": found.shield}
     if found.shield == "static-bounded-welfare":
         horizon["welfare"] = ["2/5", "3/5"]
+    if found.closest is not None:
+        horizon["when_infeasible"] = "closest"
     made = specification(**horizon)
     given: dict[str, Any] = {
         "random_state": 3,
@@ -111,6 +128,8 @@ SIMULATIONS: dict[str, Callable[[], SimulationSummary]] = {
     "gate": lambda: simulated(periodic(), max_above=0.25),
     "broken": lambda: simulated(simulation(counts=np.array([[EQUAL], [APART], [FAR], [APART]]))),
     "periodic": lambda: simulated(periodic()),
+    "dynamic": lambda: simulated(dynamic()),
+    "closest": lambda: simulated(closest()),
     "nothing guaranteed": lambda: simulated(
         periodic(assumption_held=np.zeros((2, 2), dtype=bool), active=np.zeros((2, 2), dtype=bool))
     ),

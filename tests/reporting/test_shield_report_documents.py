@@ -8,12 +8,21 @@ from itertools import pairwise
 import jsonschema
 import numpy as np
 import pytest
-from shield_documents import SIMULATIONS, periodic, simulated, simulation, synthesised
+from shield_documents import (
+    SIMULATIONS,
+    closest,
+    dynamic,
+    periodic,
+    simulated,
+    simulation,
+    synthesised,
+)
 
 from testsgd.errors import ResultError
 from testsgd.reporting import SHIELD_DOCUMENT, SIMULATION_DOCUMENT
 from testsgd.reporting.shielding.spreading import bias_bins
 from testsgd.results import ShieldResult, SimulationResult, read_result
+from testsgd.shielding import Simulation
 
 
 @pytest.mark.parametrize("name", SIMULATIONS)
@@ -102,6 +111,37 @@ def test_every_run_is_in_one_interval_on_its_side_of_the_threshold(threshold: fl
     assert sum(one.without for one in bins) == sum(one.shielded for one in bins) == 503
     assert all(a.high == b.low for a, b in pairwise(bins))
     assert len(bins) <= 110
+
+
+@pytest.mark.parametrize(("found", "choice"), [(dynamic(), "pass"), (closest(), "closest")])
+def test_periods_without_a_shield_are_counted(found: Simulation, choice: str) -> None:
+    summary = simulated(found)
+    assert summary.bound.when_infeasible == choice
+    assert [one.infeasible for one in summary.periods] == [0, 1]
+    (told,) = (one for one in summary.verdict.sentences if "no shield existed" in one)
+    assert told.startswith("For 1 of 4 periods no shield existed after what had happened; in these")
+    assert told.endswith(
+        {"pass": "recommendations passed.", "closest": "that can be kept was kept."}[choice]
+    )
+    # The bound was not guaranteed there.
+    assert (summary.guaranteed, summary.broken) == (3, 0)
+
+
+def test_other_shields_say_nothing_of_it() -> None:
+    for name in ("finite", "periodic"):
+        summary = SIMULATIONS[name]()
+        assert summary.bound.when_infeasible is None
+        assert not any("no shield existed" in one for one in summary.verdict.sentences)
+
+
+def test_a_document_from_before_is_read() -> None:
+    document = json.loads(SIMULATION_DOCUMENT.render(simulated()))
+    del document["bound"]["when_infeasible"]
+    for one in document["periods"]:
+        del one["infeasible"]
+    assert SIMULATION_DOCUMENT.read(json.dumps(document)) == simulated().model_copy(
+        update={"created": document["created"]}
+    )
 
 
 def test_equal_simulations_have_equal_summaries() -> None:

@@ -64,6 +64,14 @@ def test_a_simulation_says_both_sides_in_every_view() -> None:
     assert "Assumption held" not in SimulationResult(SIMULATIONS["finite"]()).to_markdown()
 
 
+def test_the_views_say_what_is_done_without_a_shield() -> None:
+    for name, words in (("dynamic", "recommendations pass"), ("closest", "smallest bound")):
+        told = SimulationResult(SIMULATIONS[name]())
+        for view in (told.to_html(), told.to_markdown()):
+            assert "If no shield exists for a period" in view
+            assert words in view
+
+
 def test_a_saved_result_is_rendered_again_with_the_same_exit_code(tmp_path: Path) -> None:
     SimulationResult(SIMULATIONS["gate"]()).write(tmp_path, ["json", "html"])
     first = (tmp_path / "report.html").read_text(encoding="utf-8")

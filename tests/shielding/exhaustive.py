@@ -209,6 +209,29 @@ class Game:
         yield from product(people, repeat=length)
 
 
+def least_bound(game: Game, empty_group: str, past: tuple[list[int], list[int]]) -> Fraction:
+    """The least bias of a history and what follows that can be kept whoever comes."""
+
+    def value(trace: Trace) -> Fraction:
+        if len(trace) == game.horizon:
+            tops, bottoms = game.events.counters(trace, game.inputs.groups)
+            return exact_bias(
+                [own + old for own, old in zip(tops, past[0], strict=True)],
+                [own + old for own, old in zip(bottoms, past[1], strict=True)],
+                measure=game.events.measure,
+                empty_group=empty_group,
+            )
+        return max(
+            min(
+                max(value((*trace, (group, decision, label))) for label in game.labels())
+                for decision in (0, 1)
+            )
+            for group in range(game.inputs.groups)
+        )
+
+    return value(())
+
+
 class Decides(Protocol):
     """What answers how many of the costs are low enough to change a recommendation."""
 

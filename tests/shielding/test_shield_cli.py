@@ -108,6 +108,29 @@ def test_run_answers_every_line_and_goes_on_from_its_journal(command: Run) -> No
     assert found[3]["decision"] == first[2]["decision"]
 
 
+def test_what_run_says_of_a_person_is_whole(command: Run, tmp_path: Path) -> None:
+    text = SPECIFICATION.replace("demographic_parity", "equal_opportunity").replace("0.25", "0.5")
+    (tmp_path / "spec.toml").write_text(text, encoding="utf-8")
+    command("synthesize", "spec.toml", "--quiet")
+    lines = [
+        '{"group": "a", "recommendation": 1, "id": "x"}',
+        '{"label": 1}',
+        '{"group": "b", "recommendation": 0}',
+        '{"label": 0}',
+    ]
+    code, out, _ = command("run", "spec.npz", lines="\n".join(lines))
+    found = [json.loads(line) for line in out.splitlines()]
+    told = [{key: one[key] for key in ("group", "label", "id") if key in one} for one in found]
+    assert code == 0
+    assert told == [
+        {"group": "a", "id": "x"},
+        {"label": 1, "id": "x"},
+        {"group": "b"},
+        {"label": 0},
+    ]
+    assert [one.get("decision") in (0, 1) for one in found] == [True, False, True, False]
+
+
 def test_a_shield_of_another_specification_is_refused(command: Run, tmp_path: Path) -> None:
     command("synthesize", "spec.toml", "--quiet")
     (tmp_path / "other.toml").write_text(SPECIFICATION.replace("0.25", "0.3"), encoding="utf-8")

@@ -145,6 +145,16 @@ def test_damaged_lines_are_named(line: str, words: str, journal: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_only_a_dynamic_shield_notes_its_periods(journal: Path) -> None:
+    with Shield.synthesize(specification(**CASES["static"]), journal=journal) as shield:
+        for group in "abab":
+            shield.decide(group, 1)
+    with journal.open("a") as stream:
+        stream.write('{"period":1,"active":true}\n')
+    with pytest.raises(JournalError, match="begins where none can"):
+        again(shield, journal)
+
+
 def test_journals_of_others_are_refused(journal: Path) -> None:
     with Shield.synthesize(specification(), journal=journal):
         pass

@@ -13,7 +13,7 @@ from shield_runs import LABELLED, Step, specification, trace_bias
 
 from testsgd.errors import HorizonEndedError, InfeasibleShieldError
 from testsgd.shielding.requirement import Balanced, Provided, SmallSteps
-from testsgd.shielding.running import Shield, period_policy
+from testsgd.shielding.running import Shield, periods
 from testsgd.shielding.synthesis import Solution, dynamic_problem, solve
 
 WELFARE = {"shield": "static-bounded-welfare", "welfare": ["1/4", "3/4"], "threshold": "1/2"}
@@ -192,7 +192,7 @@ def test_where_no_shield_exists_recommendations_pass(monkeypatch: pytest.MonkeyP
         found = solve(problem)
         return Solution(problem, found.policy, math.inf, 0.0)
 
-    monkeypatch.setattr(period_policy, "solve", unsolved)
+    monkeypatch.setattr(periods, "solve", unsolved)
     assert [shield.decide("a", 1), shield.decide("b", 0)] == [1, 0]
     first, second = shield.period_reports
     assert (first.active, first.interventions, first.assumption_held) == (True, 2, True)
@@ -207,14 +207,14 @@ def test_where_no_shield_exists_recommendations_pass(monkeypatch: pytest.MonkeyP
 
 def test_the_assumption_is_read_off_the_problem() -> None:
     shield = Shield.synthesize(specification(shield="static-fair", length=7, names=("a", "b", "c")))
-    assert shield._policy._assumption == Balanced(3)
+    assert shield._policy.assumption == Balanced(3)
     welfare = Shield.synthesize(specification(**WELFARE, length=7))
-    assert welfare._policy._assumption == Balanced(2)
+    assert welfare._policy.assumption == Balanced(2)
     dynamic = Shield.synthesize(specification(shield="dynamic", length=4))
-    assert dynamic._policy._assumption is None
+    assert dynamic._policy.assumption is None
     run(dynamic, 0, 4)
     dynamic.prepare()
-    assert isinstance(dynamic._policy._assumption, SmallSteps)
+    assert isinstance(dynamic._policy.assumption, SmallSteps)
     assert dynamic._policy._solution is not None
     assert isinstance(dynamic._policy._solution.problem.requirement, Provided)
 

@@ -67,6 +67,16 @@ CASES = {
     ),
     "dynamic": (specified("demographic_parity", "dynamic", 14), (1.0, 2.0), 4),
     "dynamic-labels": (specified("equal_opportunity", "dynamic", 14), (1.0,), 3),
+    "closest": (
+        specified("demographic_parity", "dynamic", 6, when_infeasible="closest"),
+        (1.0, 2.0),
+        5,
+    ),
+    "closest-labels": (
+        specified("equal_opportunity", "dynamic", 6, when_infeasible="closest"),
+        (1.0,),
+        5,
+    ),
     "three": (specified("demographic_parity", "dynamic", 9, ("a", "b", "c")), (1.0,), 3),
 }
 
@@ -112,6 +122,11 @@ def test_as_one_by_one(case: str) -> None:
             assert report.interventions == simulation.interventions[where]
             assert report.cost == pytest.approx(simulation.cost[where])
             assert report.active == simulation.active[where]
+            kept = report.threshold == specification.threshold
+            assert simulation.infeasible[where] == (not kept)
+            if simulation.closest is not None:
+                assert simulation.closest[where] == (not kept)
+                assert simulation.active[where]
             if simulation.assumption_held is None:
                 assert report.assumption_held is None
             else:
@@ -123,6 +138,7 @@ def test_as_one_by_one(case: str) -> None:
             assert simulation.correct[where] == right[period]
             interventions += report.interventions
     assert interventions > RUNS  # there was something to compare
+    assert simulation.infeasible.any() or not case.startswith("closest")
 
 
 def test_without_a_shield_recommendations_pass() -> None:

@@ -8,7 +8,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exhaustive import CUSTOM, NAMED, Events, Game, Trace, bounded, cost_under, exact_bias
+from exhaustive import (
+    CUSTOM,
+    NAMED,
+    Events,
+    Game,
+    bounded,
+    cost_under,
+    least_bound,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shield_strategies import fairness_of, inputs, longest, problems
@@ -26,29 +34,6 @@ from testsgd.shielding.synthesis import (
 
 PAIR = ("a", "b")
 TINY = Fraction(1, 10**12)
-
-
-def _least_bound(game: Game, empty_group: str, past: tuple[list[int], list[int]]) -> Fraction:
-    """The least bias that can be kept whoever comes, over all traces."""
-
-    def value(trace: Trace) -> Fraction:
-        if len(trace) == game.horizon:
-            tops, bottoms = game.events.counters(trace, game.inputs.groups)
-            return exact_bias(
-                [own + old for own, old in zip(tops, past[0], strict=True)],
-                [own + old for own, old in zip(bottoms, past[1], strict=True)],
-                measure=game.events.measure,
-                empty_group=empty_group,
-            )
-        return max(
-            min(
-                max(value((*trace, (group, decision, label))) for label in game.labels())
-                for decision in (0, 1)
-            )
-            for group in range(game.inputs.groups)
-        )
-
-    return value(())
 
 
 def _with(problem: ShieldProblem, threshold: Fraction) -> ShieldProblem:
@@ -86,7 +71,7 @@ def test_smallest_threshold_is_feasible_and_nothing_below(data: st.DataObject) -
         problem = replace(problem, requirement=past)
     game = Game(events, bounded(Fraction(0), measure="", empty_group=""), who, horizon)
     least = smallest_feasible_threshold(problem)
-    assert least == _least_bound(game, empty_group, (tops, bottoms))
+    assert least == least_bound(game, empty_group, (tops, bottoms))
     assert solve(_with(problem, least), compiled=False).feasible
     if least > 0:
         assert not solve(_with(problem, least - TINY), compiled=False).feasible
@@ -106,7 +91,7 @@ def test_smallest_threshold_with_a_history_too_long_for_floats() -> None:
         _anybody(),
         3,
     )
-    truth = _least_bound(game, "vacuous", ([many // 3] * 2, [many, many - 2]))
+    truth = least_bound(game, "vacuous", ([many // 3] * 2, [many, many - 2]))
     least = smallest_feasible_threshold(problem)
     assert least == truth
     assert solve(_with(problem, least), compiled=False).feasible

@@ -2,6 +2,8 @@
 
 An event is a recommendation, ``{"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"}``,
 or the true label of a decision, ``{"label": 1, "id": "a7"}``. The cost and the id may be left out.
+Answers are events of what happened, too: a person's group and decision, or the label, by one id. So
+whoever reads the answers alone can count the same as the shield.
 """
 
 from __future__ import annotations
@@ -10,18 +12,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from testsgd.data.json_objects import json_kind, json_object
 from testsgd.errors import ParameterError
 from testsgd.shielding import Shield
 
 _DECISION_KEYS = ("group", "recommendation", "cost", "id")
 _LABEL_KEYS = ("label", "id")
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
-
-
-_READ = json.JSONDecoder(parse_constant=_no_number).decode
 
 
 def parsed(text: str | bytes) -> dict[str, Any]:
@@ -46,16 +42,7 @@ def parsed(text: str | bytes) -> dict[str, Any]:
     >>> parsed('{"label": 1}')
     {'label': 1}
     """
-    try:
-        found = _READ(text if isinstance(text, str) else text.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(f"not valid JSON: {error}", remedy="give a JSON object") from error
-    if not isinstance(found, dict):
-        raise ParameterError(
-            f"a JSON {_kind(found)} is no event",
-            remedy='give an object such as {"group": "female", "recommendation": 1}',
-        )
-    return found
+    return json_object(text, example='{"group": "female", "recommendation": 1}')
 
 
 def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,9 +83,9 @@ def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The ``decision``, whether it is ``changed`` from the recommendation, and after it the
-        ``period``, the ``step`` within it and whether a label is ``pending``; the ``id`` if one
-        came. ``counted`` is false if the group is unknown and was passed through.
+        The ``group``, the ``decision``, whether it is ``changed`` from the recommendation, and
+        after it the ``period``, the ``step`` within it and whether a label is ``pending``; the
+        ``id`` if one came. ``counted`` is false if the group is unknown and was passed through.
 
     Raises
     ------
@@ -110,7 +97,7 @@ def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     cost, name = event.get("cost"), event.get("id")
     if not isinstance(group, str):
         raise ParameterError(
-            f"the group is a JSON {_kind(group)}, not a text",
+            f"the group is a JSON {json_kind(group)}, not a text",
             where="group",
             remedy="give its name in quotation marks",
         )
@@ -119,6 +106,7 @@ def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     _check_name(name)
     decision = shield.decide(group, recommendation, price, event=name)
     given = {
+        "group": group,
         "decision": decision,
         "changed": decision != recommendation,
         "counted": group in shield.inputs.groups,
@@ -142,7 +130,8 @@ def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``observed`` is the label; ``period``, ``step``, ``pending`` and ``id`` as with decisions.
+        The ``label``, and the same as ``observed``; ``period``, ``step`` and ``pending`` as with
+        decisions; the ``id`` if one came, or if the decision that the label belongs to had one.
 
     Raises
     ------
@@ -155,11 +144,14 @@ def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     _check_name(name)
     shield.observe(label, event=name)
     given = {
+        "label": label,
         "observed": label,
         "period": shield.period,
         "step": shield.step,
         "pending": shield.pending,
     }
+    # A label without an id belongs to the last decision.
+    name = shield.last_event if name is None else name
     return given if name is None else given | {"id": name}
 
 
@@ -201,7 +193,7 @@ def _check_binary(value: object, name: str) -> None:
 def _number(cost: object) -> float:
     if isinstance(cost, bool) or not isinstance(cost, int | float):
         raise ParameterError(
-            f"the cost is a JSON {_kind(cost)}, not a number",
+            f"the cost is a JSON {json_kind(cost)}, not a number",
             where="cost",
             remedy="give what changing this recommendation costs, or leave it out",
         )
@@ -216,16 +208,7 @@ def _number(cost: object) -> float:
 def _check_name(name: object) -> None:
     if name is not None and not isinstance(name, str):
         raise ParameterError(
-            f"the id is a JSON {_kind(name)}, not a text",
+            f"the id is a JSON {json_kind(name)}, not a text",
             where="id",
             remedy="give it in quotation marks, or leave it out",
         )
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    kinds = {str: "text", int: "number", float: "number", list: "array", dict: "object"}
-    return kinds[type(value)]

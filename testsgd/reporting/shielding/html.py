@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from testsgd.reporting import mitigation
 from testsgd.reporting.pages import page_environment
@@ -33,20 +34,12 @@ def render_shield_html(summary: ShieldSummary) -> str:
     str
         The document. It works offline, contains no script and asks for no other file.
     """
-    return (
-        page_environment(_TEMPLATES, _PIECES)
-        .get_template("shield.html.j2")
-        .render(
-            summary=summary,
-            bound=summary.bound,
-            made=summary.synthesis,
-            phrases=phrases,
-            status=phrases.STATUS_NAMES[summary.verdict.status],
-            inputs=grids.inputs_grid(summary.inputs),
-            open_rows=OPEN_ROWS,
-            particulars=shield_particulars(summary),
-            notes=shield_notes(summary),
-        )
+    return _rendered(
+        "shield.html.j2",
+        summary,
+        made=summary.synthesis,
+        particulars=shield_particulars(summary),
+        notes=shield_notes(summary),
     )
 
 
@@ -63,22 +56,31 @@ def render_simulation_html(summary: SimulationSummary) -> str:
     str
         The document. It works offline, contains no script and asks for no other file.
     """
+    return _rendered(
+        "simulation.html.j2",
+        summary,
+        biases=drawings.biases(summary),
+        marks=drawings.period_marks(summary),
+        sides=grids.sides_grid(summary),
+        costs=grids.cost_grid(summary),
+        periods=grids.periods_grid(summary),
+        particulars=simulation_particulars(summary),
+        notes=simulation_notes(summary),
+    )
+
+
+def _rendered(template: str, summary: ShieldSummary | SimulationSummary, **own: Any) -> str:
+    """Fill a template with what both pages have, and with what only this one has."""
     return (
         page_environment(_TEMPLATES, _PIECES)
-        .get_template("simulation.html.j2")
+        .get_template(template)
         .render(
             summary=summary,
             bound=summary.bound,
             phrases=phrases,
             status=phrases.STATUS_NAMES[summary.verdict.status],
-            biases=drawings.biases(summary),
-            marks=drawings.period_marks(summary),
-            sides=grids.sides_grid(summary),
-            costs=grids.cost_grid(summary),
-            periods=grids.periods_grid(summary),
             inputs=grids.inputs_grid(summary.inputs),
             open_rows=OPEN_ROWS,
-            particulars=simulation_particulars(summary),
-            notes=simulation_notes(summary),
+            **own,
         )
     )

@@ -87,6 +87,7 @@ def period_summaries(simulation: Simulation) -> list[PeriodSummary]:
     """
     bias_without, bias = simulation.bias_without, simulation.bias
     above_without, above = simulation.above_without, simulation.above
+    infeasible = simulation.infeasible
     assumed = None if simulation.assumption_held is None else simulation.guaranteed
     return [
         PeriodSummary(
@@ -99,6 +100,7 @@ def period_summaries(simulation: Simulation) -> list[PeriodSummary]:
             assumed_fair=(
                 None if assumed is None else int((assumed[:, place] & ~above[:, place]).sum())
             ),
+            infeasible=int(infeasible[:, place].sum()),
             interventions=float(simulation.interventions[:, place].mean()),
             cost=float(simulation.cost[:, place].mean()),
         )

@@ -87,6 +87,12 @@ def _guarantee(bound: BoundSummary) -> Note:
     )
     if bound.shield == "static-fair":
         return Note("Guarantee", f"{text}; each period taken alone keeps the bound always.")
+    if bound.when_infeasible == "closest":
+        return Note(
+            "Guarantee",
+            f"{text} of this bound. If then no shield exists for a period, the smallest bound that "
+            "can be kept, whoever comes, is kept in it.",
+        )
     return Note("Guarantee", f"{text}, and the shield may let recommendations pass.")
 
 

@@ -8,6 +8,7 @@ from testsgd.reporting.shielding.phrases import (
     ASSUMPTIONS,
     KIND_NAMES,
     SOURCES,
+    WHEN_INFEASIBLE,
     bytes_text,
     cost_text,
     events_text,
@@ -87,4 +88,5 @@ def _bound_section(bound: BoundSummary) -> Section:
         ("Periods at most", "" if bound.periods is None else count(bound.periods)),
         ("Welfare bounds", welfare),
         ("Assumption", ASSUMPTIONS.get(bound.shield, "")),
+        ("If no shield exists for a period", WHEN_INFEASIBLE.get(bound.when_infeasible or "", "")),
     )

@@ -36,6 +36,11 @@ class BoundSummary(Part):
     welfare: list[float] | None = Field(
         description="of static-bounded-welfare: every group's rate stays between these"
     )
+    when_infeasible: Literal["pass", "closest"] | None = Field(
+        None,
+        description="of dynamic: if no shield exists for a period, recommendations pass, or the "
+        "smallest bound that can be kept is; null for other kinds",
+    )
 
 
 class InputRow(Part):

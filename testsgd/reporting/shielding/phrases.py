@@ -25,6 +25,11 @@ ASSUMPTIONS = {
     "static-bounded-welfare": "enough people of every group come in every period",
     "dynamic": "enough people of every group have come by the end of the period",
 }
+# What a dynamic shield does in a period for which no shield exists.
+WHEN_INFEASIBLE = {
+    "pass": "recommendations pass",
+    "closest": "the smallest bound that can be kept is kept",
+}
 SOURCES = {
     "uniform": "recommendations equally likely, constant cost",
     "table": "a table in the specification",

@@ -84,6 +84,9 @@ class PeriodSummary(Part):
     assumed_fair: int | None = Field(
         description="those of them that are not above the threshold; null: none is needed"
     )
+    infeasible: int = Field(
+        0, description="runs for which no shield of the threshold existed in this period"
+    )
     interventions: float = Field(description="changed decisions of the period, mean over the runs")
     cost: float = Field(description="cost of these changes, mean over the runs")
 

@@ -6,6 +6,7 @@ import datetime
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
+from testsgd.reporting.counted_events import counted_events
 from testsgd.reporting.shielding.measures import period_summaries, side, spread, utility_summary
 from testsgd.reporting.shielding.parts import BoundSummary, InputRow, InputsSummary
 from testsgd.reporting.shielding.simulation_summary import SimulationSettings, SimulationSummary
@@ -16,7 +17,6 @@ from testsgd.reporting.summarise import package_versions
 
 if TYPE_CHECKING:
     from testsgd.shielding import (
-        FairnessProperty,
         InputDistribution,
         ShieldSpecification,
         Simulation,
@@ -160,8 +160,8 @@ def _bound(specification: ShieldSpecification) -> BoundSummary:
     return BoundSummary(
         name=specification.name,
         property=fairness.name,
-        numerator=_events(fairness, fairness.numerator),
-        denominator=_events(fairness, fairness.denominator),
+        numerator=counted_events(fairness, fairness.numerator),
+        denominator=counted_events(fairness, fairness.denominator),
         labelled=fairness.labelled,
         measure=fairness.measure,
         threshold=float(specification.threshold),
@@ -174,20 +174,10 @@ def _bound(specification: ShieldSpecification) -> BoundSummary:
         after=horizon.after if horizon.shield == "finite" else "next",
         periods=horizon.periods,
         welfare=None if welfare is None else [float(end) for end in welfare],
+        when_infeasible=(horizon.when_infeasible or "pass")
+        if horizon.shield == "dynamic"
+        else None,
     )
-
-
-def _events(
-    fairness: FairnessProperty, added: tuple[tuple[int, int], tuple[int, int]]
-) -> list[str]:
-    """Name the events that add something, as a specification does."""
-    found = []
-    for decision, name in ((1, "accept"), (0, "reject")):
-        if not fairness.labelled:
-            found += [name] if added[decision][1] else []
-            continue
-        found += [f"{name}:{label}" for label in (1, 0) if added[decision][label]]
-    return found
 
 
 def _inputs(specification: ShieldSpecification, inputs: InputDistribution) -> InputsSummary:

@@ -22,6 +22,10 @@ from testsgd.reporting.shielding.summary import SynthesisSummary
 from testsgd.reporting.wording import MINUS, count, percent, plural, seconds, share
 
 DONE, FAILED = 0, 1
+_INSTEAD = {
+    "pass": "in these recommendations passed",
+    "closest": "in these the smallest bound that can be kept was kept",
+}
 
 
 def synthesis_verdict(bound: BoundSummary, made: SynthesisSummary) -> ShieldVerdict:
@@ -101,6 +105,7 @@ def simulation_verdict(
     sentences = [
         *_gate(settings, shielded),
         *_guarantee(bound, settings, guaranteed, broken),
+        *_infeasible(bound, settings, periods),
         _changes(bound, settings, interventions, changed, cost, expected_cost),
         *_utility(utility),
         *_whole_runs(settings, periods),
@@ -153,6 +158,18 @@ def _guarantee(
     return [
         f"The assumption ({ASSUMPTIONS[bound.shield]}) had always held at {count(guaranteed)} of "
         f"{plural(ends, 'end')} of periods, and at all of these the bound held, as it must."
+    ]
+
+
+def _infeasible(
+    bound: BoundSummary, settings: SimulationSettings, periods: list[PeriodSummary]
+) -> list[str]:
+    some = sum(one.infeasible for one in periods)
+    if not some or bound.when_infeasible is None:
+        return []
+    return [
+        f"For {count(some)} of {plural(settings.runs * settings.periods, 'period')} no shield "
+        f"existed after what had happened; {_INSTEAD[bound.when_infeasible]}."
     ]
 
 

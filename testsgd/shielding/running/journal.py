@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +60,21 @@ def label_line(label: int, event: str | None) -> bytes:
     return f'{{"label":{label}{last}}}\n'.encode("ascii")
 
 
-def period_line(period: int, active: bool) -> bytes:
+def period_line(period: int, active: bool, threshold: Fraction | None = None) -> bytes:
     r"""Write the start of a period for which a shield was synthesised anew.
+
+    A threshold is written if another one than the specification's is promised for the period.
 
     Examples
     --------
     >>> period_line(1, True)
     b'{"period":1,"active":true}\n'
+    >>> period_line(2, True, Fraction(3, 10))
+    b'{"period":2,"active":true,"threshold":"3/10"}\n'
     """
-    return f'{{"period":{period},"active":{"true" if active else "false"}}}\n'.encode("ascii")
+    last = "" if threshold is None else f',"threshold":"{threshold}"'
+    said = "true" if active else "false"
+    return f'{{"period":{period},"active":{said}{last}}}\n'.encode("ascii")
 
 
 class Journal:

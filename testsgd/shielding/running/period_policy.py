@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from testsgd.errors import InfeasibleShieldError
-from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import Requirement
-from testsgd.shielding.running.assumptions import assumption_held, assumption_of
+from testsgd.shielding.running.assumptions import assumption_of
 from testsgd.shielding.running.counters import Tally
-from testsgd.shielding.running.periods import PeriodReport, most_periods, period_problem
+from testsgd.shielding.running.periods import most_periods, period_problem, period_solution
 from testsgd.shielding.running.state import ShieldState
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import (
@@ -21,7 +22,7 @@ from testsgd.shielding.synthesis import (
 
 
 class PeriodPolicy:
-    """What is decided in this period, and what is said of it at its end.
+    """What is decided in this period, and on what its promise rests.
 
     Parameters
     ----------
@@ -38,8 +39,10 @@ class PeriodPolicy:
     horizon : int
         Decisions of a period.
     most_periods : int or None
-    active : bool
-        Whether a shield exists for this period; otherwise recommendations pass.
+    threshold : fractions.Fraction or None
+        The bound that is promised for this period; None: no shield exists, recommendations pass.
+    assumption : Requirement or None
+        On what the promise of this period rests, if on anything.
 
     Raises
     ------
@@ -61,14 +64,19 @@ class PeriodPolicy:
         self.kind: str = specification.horizon.shield
         self.horizon: int = specification.horizon.length
         self.most_periods = most_periods(specification)
-        self.active = solution.feasible
+        self.threshold = specification.threshold if solution.feasible else None
         self._storage: Storage = storage
         self._jobs = jobs
         self._solution: Solution | None = solution
         self._is_first = True
-        self._assumption: Requirement | None = assumption_of(self.kind, solution.problem)
+        self.assumption: Requirement | None = assumption_of(self.kind, solution.problem)
         if self.kind == "finite" and not solution.feasible:
             raise infeasible(solution.problem, specification)
+
+    @property
+    def active(self) -> bool:
+        """Whether a shield exists for this period; otherwise recommendations pass."""
+        return self.threshold is not None
 
     @property
     def anew(self) -> bool:
@@ -80,33 +88,47 @@ class PeriodPolicy:
         """Expected cost of the changes of a period, at its start; None if it is not known."""
         return self._solution.expected_cost if self._solution is not None and self.active else None
 
-    def begin(self, past: ShieldState, *, active: bool | None = None) -> None:
+    def begin(self, past: ShieldState) -> None:
         """Start the period after what has happened.
 
         Parameters
         ----------
         past : ShieldState
             With all decisions so far.
-        active : bool, optional
-            If given, the period is over already and only its report is wanted: nothing is solved.
         """
         if not self.anew:
             return
+        problem = self._next_problem(past)
+        self._solution, self.threshold = period_solution(
+            self.specification, problem, storage=self._storage, jobs=self._jobs
+        )
+
+    def pretend(self, past: ShieldState, threshold: Fraction | None) -> None:
+        """Start a period that is over already: only its report is wanted, so nothing is solved.
+
+        Parameters
+        ----------
+        past : ShieldState
+            With all decisions before it.
+        threshold : fractions.Fraction or None
+            What was promised.
+        """
+        self._next_problem(past)
+        self.threshold = threshold
+
+    def _next_problem(self, past: ShieldState) -> ShieldProblem:
         # The old policy goes before the new one is found: both together could be too much.
         self._solution, self._is_first = None, False
         run, layout = past.whole_run, past.layout
         problem = period_problem(
             self.specification, self.inputs, layout.numerators(run), layout.denominators(run)
         )
-        if active is None:
-            self._solution = solve(problem, storage=self._storage, jobs=self._jobs)
-            active = self._solution.feasible
-        self.active = active
-        self._assumption = assumption_of(self.kind, problem)
+        self.assumption = assumption_of(self.kind, problem)
+        return problem
 
     def changes(self, step: int, counts: Tally, group: int, recommendation: int) -> int:
         """Say at how many of the costs, cheapest first, a recommendation is changed."""
-        if not self.active:
+        if self.threshold is None:
             return 0
         assert self._solution is not None
         return self._solution.policy.changes(step, counts, group, recommendation)
@@ -117,33 +139,6 @@ class PeriodPolicy:
             return self._solution
         problem = period_problem(self.specification, self.inputs)
         return solve(problem, storage=self._storage, jobs=self._jobs)
-
-    def report(self, state: ShieldState) -> PeriodReport:
-        """Sum up the period that ends in a state."""
-        fairness, layout = self.specification.fairness_property, state.layout
-        tops, bottoms = layout.numerators(state.counts), layout.denominators(state.counts)
-        empty_group = self.specification.fairness.empty_group
-        run = state.whole_run
-        held = assumption_held(self.kind, self._assumption, tops, bottoms)
-        so_far = bias(
-            layout.numerators(run),
-            layout.denominators(run),
-            measure=fairness.measure,
-            empty_group=empty_group,
-        )
-        return PeriodReport(
-            period=state.period,
-            events=state.step,
-            counts=layout.by_group(state.counts),
-            bias=bias(tops, bottoms, measure=fairness.measure, empty_group=empty_group),
-            bias_so_far=so_far,
-            fair_so_far=so_far <= self.specification.threshold,
-            # Without a shield, after an unfair history, nothing was promised either.
-            assumption_held=held if held is None else held and self.active,
-            active=self.active,
-            interventions=state.period_interventions,
-            cost=state.period_cost,
-        )
 
 
 def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:

@@ -10,8 +10,12 @@ from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import (
     ShieldProblem,
+    Solution,
+    Storage,
+    closest_problem,
     dynamic_problem,
     finite_problem,
+    solve,
     static_welfare_problem,
 )
 
@@ -35,10 +39,13 @@ class PeriodReport:
     fair_so_far : bool
         Whether that is at most the threshold.
     assumption_held : bool or None
-        Whether what the promise rests on was so in this period, with a shield that was active;
-        None for a finite horizon, whose promise rests on nothing.
+        Whether what the promise of the specification's bound rests on was so in this period, with
+        a shield for that bound; None for a finite horizon, whose promise rests on nothing.
     active : bool
         False if no shield existed for the period, and recommendations passed as they were.
+    threshold : fractions.Fraction or None
+        The bound that was promised: the specification's, the smallest one that could be kept if
+        that one could not (``when_infeasible = "closest"``), or None if the period was not active.
     interventions : int
         Recommendations that were changed.
     cost : float
@@ -53,6 +60,7 @@ class PeriodReport:
     fair_so_far: bool
     assumption_held: bool | None
     active: bool
+    threshold: Fraction | None
     interventions: int
     cost: float
 
@@ -62,7 +70,7 @@ class PeriodReport:
         Examples
         --------
         >>> report = PeriodReport(0, 2, ((0, 1), (1, 0)), Fraction(1), Fraction(1), False, None,
-        ...                       True, 0, 0.0)
+        ...                       True, Fraction(1, 10), 0, 0.0)
         >>> report.to_dict()["bias"], report.to_dict()["counts"]
         ('1', [[0, 1], [1, 0]])
         """
@@ -70,6 +78,7 @@ class PeriodReport:
             "counts": [list(counts) for counts in self.counts],
             "bias": str(self.bias),
             "bias_so_far": str(self.bias_so_far),
+            "threshold": None if self.threshold is None else str(self.threshold),
         }
 
 
@@ -126,6 +135,53 @@ def period_problem(
             past_denominators=past_denominators or (0,) * groups,
         )
     return finite_problem(*common)
+
+
+def period_solution(
+    specification: ShieldSpecification,
+    problem: ShieldProblem,
+    *,
+    storage: Storage = "auto",
+    jobs: int = 1,
+    alike: int = 1,
+) -> tuple[Solution, Fraction | None]:
+    """Find the shield of a period and the bound that it promises.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    problem : ShieldProblem
+        As :func:`period_problem` made it.
+    storage, jobs, alike
+        As for :func:`testsgd.shielding.solve`.
+
+    Returns
+    -------
+    Solution
+        If no shield exists and the specification asks for it, of the smallest bound that can be
+        kept.
+    fractions.Fraction or None
+        None if the solution is none.
+
+    Examples
+    --------
+    >>> specification = ShieldSpecification.from_dict({
+    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
+    ...     "groups": {"names": ["a", "b"]},
+    ...     "horizon": {"length": 4, "shield": "dynamic", "when_infeasible": "closest"}})
+    >>> inputs = specification.input_distribution()
+    >>> problem = period_problem(specification, inputs, (8, 1), (10, 10))
+    >>> period_solution(specification, problem)[1]
+    Fraction(33, 70)
+    """
+    solution = solve(problem, storage=storage, jobs=jobs, alike=alike)
+    if solution.feasible:
+        return solution, specification.threshold
+    if not specification.horizon.closest:
+        return solution, None
+    closest, threshold = closest_problem(problem)
+    del solution  # both together could be too much
+    return solve(closest, storage=storage, jobs=jobs, alike=alike), threshold
 
 
 def most_periods(specification: ShieldSpecification) -> int | None:

@@ -7,6 +7,7 @@ it is taken as it stands.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +89,30 @@ def _decide(shield: Shield, record: dict[str, Any], *, trusted: bool) -> None:
 
 
 def _begin_period(shield: Shield, record: dict[str, Any], *, is_last: bool) -> None:
-    active = bool(record["active"])
-    if record["period"] != shield.period + 1 or shield.step != shield._horizon:
+    threshold = _promised(shield, record)
+    due = shield.step == shield._horizon and shield._policy.anew
+    if not due or record["period"] != shield.period + 1:
         raise ValueError("a period begins where none can")
-    shield._policy.begin(shield._state, active=None if is_last else active)
-    if shield._policy.active != active:
+    if is_last:
+        shield._policy.begin(shield._state)
+    else:
+        shield._policy.pretend(shield._state, threshold)
+    if shield._policy.active != (threshold is not None):
         raise ValueError("a shield for the period exists now, or then, but not both times")
+    if shield._policy.threshold != threshold:
+        raise ValueError(
+            f"it promises a bias of {threshold}, and the shield {shield._policy.threshold}"
+        )
     shield._state.next_period()
+
+
+def _promised(shield: Shield, record: dict[str, Any]) -> Fraction | None:
+    """Read the bound that was promised for a period, None if none was."""
+    told = record.get("threshold")
+    if not record["active"]:
+        return None
+    if told is None:
+        return shield.specification.threshold
+    if not shield.specification.horizon.closest:
+        raise ValueError("another threshold than the specification's is promised")
+    return Fraction(told)

@@ -20,6 +20,7 @@ from testsgd.shielding.running.call_errors import (
 )
 from testsgd.shielding.running.counters import CounterLayout
 from testsgd.shielding.running.journal import Journal, decision_line, label_line, period_line
+from testsgd.shielding.running.period_log import PeriodLog
 from testsgd.shielding.running.period_policy import PeriodPolicy, infeasible
 from testsgd.shielding.running.periods import period_problem
 from testsgd.shielding.running.replay import resume
@@ -96,9 +97,9 @@ class Shield(ShieldView):
         self._places = {name: place for place, name in enumerate(inputs.groups)}
         self._costs = tuple(map(float, inputs.costs))
         self._last_cost = len(self._costs) - 1
-        self._reports = []
         layout = CounterLayout.of(fairness, groups=len(inputs.groups))
         self._state = ShieldState(layout, labelled=self._labelled)
+        self._log = PeriodLog(specification, layout)
         self._journal: Journal | None = None
         if journal is not None:
             self._journal = resume(self, Path(journal), fsync=fsync)
@@ -340,10 +341,17 @@ class Shield(ShieldView):
             raise no_more(self._state.period, self._horizon)
         self._policy.begin(self._state)
         if self._journal is not None and self._policy.anew:
-            self._journal.write(period_line(self._state.period + 1, self._policy.active))
+            promised, bound = self._policy.threshold, self.specification.threshold
+            self._journal.write(
+                period_line(
+                    self._state.period + 1,
+                    promised is not None,
+                    None if promised == bound else promised,
+                )
+            )
         self._state.next_period()
 
     def _close_period(self) -> None:
-        """Sum up the period, once the label of its last decision is known."""
+        """Note the period's end, once the label of its last decision is known."""
         if self._state.waiting is None:
-            self._reports.append(self._policy.report(self._state))
+            self._log.close(self._state, self._policy)

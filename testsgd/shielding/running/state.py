@@ -36,6 +36,8 @@ class ShieldState:
         Group and decision that wait for a label; they count as if it were 0.
     interventions, unknown : int
         Changed recommendations, and events of unknown groups, of the whole run.
+    last_event : str or None
+        Id of the last decision, if it had one.
     total_cost : float
         Of the changes of the whole run.
     period_interventions, period_cost
@@ -56,10 +58,10 @@ class ShieldState:
 
     __slots__ = (
         "_labelled",
-        "_last_event",
         "_seen",
         "counts",
         "interventions",
+        "last_event",
         "last_was_unknown",
         "layout",
         "past",
@@ -82,7 +84,7 @@ class ShieldState:
         self.past: Tally = layout.start
         self.waiting: tuple[int, int] | None = None
         self.last_was_unknown = False
-        self._last_event: str | None = None
+        self.last_event: str | None = None
         self._seen: dict[str, int] = {}
 
     @property
@@ -107,7 +109,7 @@ class ShieldState:
         if self._labelled:
             self.waiting = (group, decision)
             self.last_was_unknown = False
-            self._last_event = event
+        self.last_event = event
         if event is not None:
             self._seen[event] = (group + 1) << _GROUP | recommendation << 1 | decision
 
@@ -115,6 +117,7 @@ class ShieldState:
         """Count somebody of an unknown group, whose recommendation passes."""
         self.unknown += 1
         self.last_was_unknown = True
+        self.last_event = event
         if event is not None:
             self._seen[event] = recommendation << 1 | recommendation
 
@@ -125,8 +128,8 @@ class ShieldState:
         places = self.layout.places[group][decision]
         self.counts = moved(self.counts, places[0], places[label])
         self.waiting = None
-        if self._last_event is not None:
-            self._seen[self._last_event] |= (label + 1) << _LABEL
+        if self.last_event is not None:
+            self._seen[self.last_event] |= (label + 1) << _LABEL
 
     def decided(self, event: str, group: int | None, recommendation: int) -> int | None:
         """Give the decision of an event that was seen before, None if it was not.

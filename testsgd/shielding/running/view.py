@@ -8,6 +8,7 @@ from typing import Any
 from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.counters import Tally
+from testsgd.shielding.running.period_log import PeriodLog
 from testsgd.shielding.running.period_policy import PeriodPolicy
 from testsgd.shielding.running.periods import PeriodReport
 from testsgd.shielding.running.state import ShieldState
@@ -17,19 +18,24 @@ from testsgd.shielding.specification import ShieldSpecification
 class ShieldView:
     """The readable side of a `Shield`, which makes and changes what is read here."""
 
-    __slots__ = ("_horizon", "_policy", "_reports", "_state", "inputs", "specification")
+    __slots__ = ("_horizon", "_log", "_policy", "_state", "inputs", "specification")
 
     specification: ShieldSpecification
     inputs: InputDistribution
     _horizon: int
+    _log: PeriodLog
     _policy: PeriodPolicy
-    _reports: list[PeriodReport]
     _state: ShieldState
 
     @property
     def pending(self) -> bool:
         """Whether the last decision waits for its label."""
         return self._state.waiting is not None
+
+    @property
+    def last_event(self) -> str | None:
+        """Id of the last decision, None if it had none."""
+        return self._state.last_event
 
     @property
     def step(self) -> int:
@@ -77,6 +83,11 @@ class ShieldView:
         return self._policy.active
 
     @property
+    def promised(self) -> Fraction | None:
+        """The bound that is promised for this period; None: no shield exists for it."""
+        return self._policy.threshold
+
+    @property
     def ended(self) -> bool:
         """Whether there is nothing more to decide."""
         state, most = self._state, self._policy.most_periods
@@ -90,16 +101,17 @@ class ShieldView:
     @property
     def period_reports(self) -> tuple[PeriodReport, ...]:
         """What is to be said of the finished periods."""
-        return tuple(self._reports)
+        return self._log.reports()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the state as JSON has it; a bias as text, because it is exact."""
         return self._state.to_dict() | {
             "active": self.active,
+            "promised": None if self.promised is None else str(self.promised),
             "ended": self.ended,
             "bias": str(self.bias),
             "period_bias": str(self.period_bias),
-            "period_reports": [report.to_dict() for report in self._reports],
+            "period_reports": [report.to_dict() for report in self._log.reports()],
         }
 
     def _bias(self, tally: Tally) -> Fraction:

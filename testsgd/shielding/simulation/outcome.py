@@ -32,12 +32,15 @@ class Simulation:
     active : numpy.ndarray of bool
         False where no shield existed, so that recommendations passed.
     assumption_held : numpy.ndarray of bool or None
-        Whether the period met what the kind's theorem assumes, with a shield that was active; None
-        if it assumes nothing.
+        Whether the period met what the kind's theorem assumes, with a shield for the threshold;
+        None if it assumes nothing.
     interventions : numpy.ndarray of int
     cost : numpy.ndarray of float
     correct_without, correct : numpy.ndarray of int or None
         Decisions that are the label, without and with the shield; None without labels.
+    closest : numpy.ndarray of bool or None
+        Where no shield for the threshold existed, and one for the smallest bound that could be
+        kept decided; None if the specification does not ask for it.
     """
 
     fairness: FairnessProperty
@@ -53,6 +56,7 @@ class Simulation:
     cost: NDArray[np.float64]
     correct_without: Ints | None = None
     correct: Ints | None = None
+    closest: NDArray[np.bool_] | None = None
 
     @property
     def runs(self) -> int:
@@ -91,6 +95,11 @@ class Simulation:
     def fair(self) -> NDArray[np.bool_]:
         """Whether the bias with the shield is at most the threshold."""
         return ~self.above
+
+    @property
+    def infeasible(self) -> NDArray[np.bool_]:
+        """Whether no shield for the threshold existed."""
+        return ~self.active if self.closest is None else ~self.active | self.closest
 
     @property
     def guaranteed(self) -> NDArray[np.bool_]:

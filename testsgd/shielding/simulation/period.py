@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,9 @@ class PeriodOutcome:
     interventions, correct : numpy.ndarray of int
         Changed recommendations, and decisions that are the label (0 without labels).
     cost : numpy.ndarray of float
-    active, held : numpy.ndarray of bool
-        Whether there was a shield, and whether its assumption held.
+    active, held, closest : numpy.ndarray of bool
+        Whether there was a shield, whether its assumption held, and whether it was one for the
+        smallest bound that can be kept instead of the specification's.
     """
 
     counts: Ints
@@ -84,6 +86,7 @@ class PeriodOutcome:
     cost: NDArray[np.float64]
     active: NDArray[np.bool_]
     held: NDArray[np.bool_]
+    closest: NDArray[np.bool_]
 
     def take(self, rows: NDArray[np.intp]) -> PeriodOutcome:
         """Give some of the runs."""
@@ -113,6 +116,7 @@ def run_period(
     policy: Policy | WindowedPolicy | None,
     *,
     assumption: Requirement | None = None,
+    closest: bool = False,
 ) -> PeriodOutcome:
     """Decide on the people of a period, in many runs at once.
 
@@ -127,6 +131,8 @@ def run_period(
         Of the horizon; None: recommendations pass.
     assumption : Requirement, optional
         What the period is to meet.
+    closest : bool
+        Whether the policy is for another bound than the specification's.
 
     Returns
     -------
@@ -136,9 +142,8 @@ def run_period(
     if isinstance(policy, WindowedPolicy) and runs > 1:
         # It knows the decisions near one run at a time.
         single = (events.take(np.s_[run : run + 1]) for run in range(runs))
-        return concatenated(
-            [run_period(fairness, inputs, one, policy, assumption=assumption) for one in single]
-        )
+        again = partial(run_period, fairness, inputs, assumption=assumption, closest=closest)
+        return concatenated([again(one, policy) for one in single])
     decisions, counts = _decide(fairness, inputs, events, policy)
     changed = decisions != events.recommendations
     kinds = np.array(fairness.kinds, dtype=np.int64)
@@ -155,6 +160,7 @@ def run_period(
         cost=(events.costs * changed).sum(axis=1),
         active=np.full(runs, policy is not None),
         held=held,
+        closest=np.full(runs, closest),
     )
 
 

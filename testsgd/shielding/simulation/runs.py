@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.running import assumption_of, infeasible, most_periods, period_problem
+from testsgd.shielding.running import (
+    assumption_of,
+    infeasible,
+    most_periods,
+    period_problem,
+    period_solution,
+)
 from testsgd.shielding.simulation.outcome import Ints, Simulation, joined
 from testsgd.shielding.simulation.period import (
     Events,
@@ -168,12 +174,15 @@ def replay_events(
         counts_without=plain.counts,
         counts=shielded.counts,
         active=shielded.active,
-        # Where no shield existed, after an unfair history, nothing was promised either.
-        assumption_held=None if kind == "finite" else shielded.held & shielded.active,
+        # Without a shield for the bound, after an unfair history, it was not promised either.
+        assumption_held=None
+        if kind == "finite"
+        else shielded.held & shielded.active & ~shielded.closest,
         interventions=shielded.interventions,
         cost=shielded.cost,
         correct_without=None if events.labels is None else plain.correct,
         correct=None if events.labels is None else shielded.correct,
+        closest=shielded.closest if specification.horizon.closest else None,
     )
 
 
@@ -207,8 +216,13 @@ def _after_history(
 ) -> PeriodOutcome:
     added = np.array(specification.fairness_property.kinds, dtype=np.int64)
     tops, bottoms = (tuple((past @ column).tolist()) for column in added.T)
-    solution = solve(period_problem(specification, inputs, tops, bottoms), alike=many)
-    return _with_solution(specification, inputs, events, solution)
+    problem = period_problem(specification, inputs, tops, bottoms)
+    solution, threshold = period_solution(specification, problem, alike=many)
+    if threshold == specification.threshold:
+        return _with_solution(specification, inputs, events, solution)
+    policy = None if threshold is None else solution.policy
+    fairness = specification.fairness_property
+    return run_period(fairness, inputs, events, policy, closest=policy is not None)
 
 
 def _with_solution(

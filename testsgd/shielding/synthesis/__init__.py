@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.shielding.synthesis.closest import closest_problem
 from testsgd.shielding.synthesis.problem import (
     ShieldProblem,
     dynamic_problem,
@@ -15,6 +16,7 @@ __all__ = [
     "ShieldProblem",
     "Solution",
     "Storage",
+    "closest_problem",
     "dynamic_problem",
     "finite_problem",
     "predicted_bytes",
