@@ -16,8 +16,10 @@ if TYPE_CHECKING:
         certify,
         compare,
         counter_samples,
+        load_monitor,
         load_shield,
         mitigate,
+        monitor,
         simulate_shield,
         synthesize_shield,
     )
@@ -35,11 +37,13 @@ if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
     from testsgd.mitigation import CounterSampleClassifier
     from testsgd.models import load_model, load_text_model, train_network, train_text_network
+    from testsgd.monitoring import Monitor, MonitorSpecification
     from testsgd.results import (
         AuditResult,
         CertificationResult,
         ComparisonResult,
         MitigationResult,
+        MonitorResult,
         ShieldResult,
         SimulationResult,
     )
@@ -50,6 +54,7 @@ _HOMES = {
     "CertificationResult": "testsgd.results",
     "ComparisonResult": "testsgd.results",
     "MitigationResult": "testsgd.results",
+    "MonitorResult": "testsgd.results",
     "ShieldResult": "testsgd.results",
     "SimulationResult": "testsgd.results",
     "audit": "testsgd.api",
@@ -57,9 +62,13 @@ _HOMES = {
     "compare": "testsgd.api",
     "counter_samples": "testsgd.api",
     "mitigate": "testsgd.api",
+    "monitor": "testsgd.api",
+    "load_monitor": "testsgd.api",
     "load_shield": "testsgd.api",
     "simulate_shield": "testsgd.api",
     "synthesize_shield": "testsgd.api",
+    "Monitor": "testsgd.monitoring",
+    "MonitorSpecification": "testsgd.monitoring",
     "Shield": "testsgd.shielding",
     "ShieldSpecification": "testsgd.shielding",
     "DatasetSpecification": "testsgd.data",
@@ -86,6 +95,9 @@ __all__ = [
     "CounterSampleClassifier",
     "DatasetSpecification",
     "MitigationResult",
+    "Monitor",
+    "MonitorResult",
+    "MonitorSpecification",
     "SensitiveTerms",
     "Shield",
     "ShieldResult",
@@ -101,6 +113,7 @@ __all__ = [
     "counter_samples",
     "generate_demo",
     "load_model",
+    "load_monitor",
     "load_shield",
     "load_specification",
     "load_table",
@@ -108,6 +121,7 @@ __all__ = [
     "load_text_model",
     "load_texts",
     "mitigate",
+    "monitor",
     "simulate_shield",
     "synthesize_shield",
     "train_network",

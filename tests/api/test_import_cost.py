@@ -54,6 +54,12 @@ model = make_pipeline(encode, LogisticRegression())
 model.fit(people.drop(columns="granted"), people["granted"])
 """
 
+MONITOR = """
+[[properties]]
+property = "demographic_parity"
+threshold = 0.25
+"""
+
 SHIELD = """
 [fairness]
 property = "demographic_parity"
@@ -105,10 +111,10 @@ def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> Non
     assert loaded_by(RUN.format(arguments=arguments), tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["audit", "mitigate", "compare", "certify", "shield", "bench", "train", "report", "data"],
-)
+COMMANDS = "audit mitigate compare certify shield monitor bench train report data"
+
+
+@pytest.mark.parametrize("command", COMMANDS.split())
 def test_the_help_of_a_command_imports_nothing_heavy(command: str, tmp_path: Path) -> None:
     # Some versions of typer import pydantic themselves to look at a command's options.
     loaded = loaded_by(RUN.format(arguments=[command, "--help"]), tmp_path)
@@ -173,6 +179,16 @@ def test_without_any_extra_a_shield_decides_and_only_serving_is_refused(tmp_path
         assert (finished.returncode, finished.stdout) == (expected, ""), finished.stderr
     assert finished.stderr.count("\n") == 1
     assert "pip install 'testsgd[serve]'" in finished.stderr
+
+
+def test_without_any_extra_a_monitor_watches(tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text(MONITOR, encoding="utf-8")
+    (tmp_path / "e.csv").write_text("group,decision\na,1\nb,0\n", encoding="utf-8")
+    arguments = ["monitor", "run", "spec.toml", "--events", "e.csv", "--out", "r", "--quiet"]
+    program = BLOCK.format(blocked=EXTRAS) + RUN.format(arguments=arguments) + "sys.exit(code)"
+    finished = run(program, tmp_path)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (3, "", "")
+    assert len(list((tmp_path / "r").iterdir())) == 3
 
 
 def test_without_any_extra_an_estimator_is_retrained(tmp_path: Path) -> None:

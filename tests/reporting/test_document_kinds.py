@@ -25,6 +25,7 @@ def test_every_schema_that_ships_is_of_a_kind() -> None:
         "certify-1.json",
         "comparison-1.json",
         "mitigation-1.json",
+        "monitoring-1.json",
         "shield-1.json",
         "shield-simulation-1.json",
     ]

@@ -6,6 +6,7 @@ from testsgd.api.certify_call import certify
 from testsgd.api.compare_call import compare
 from testsgd.api.given import resolve_specification
 from testsgd.api.mitigate_call import counter_samples, mitigate
+from testsgd.api.monitor_call import load_monitor, monitor
 from testsgd.api.shield_call import (
     load_shield,
     simulate_shield,
@@ -20,8 +21,10 @@ __all__ = [
     "certify",
     "compare",
     "counter_samples",
+    "load_monitor",
     "load_shield",
     "mitigate",
+    "monitor",
     "protected_names",
     "resolve_specification",
     "simulate_shield",

@@ -9,7 +9,18 @@ from typing import Annotated, NoReturn
 import typer
 
 from testsgd._version import __version__
-from testsgd.cli import audit, bench, certify, compare, data, mitigate, report, shield, train
+from testsgd.cli import (
+    audit,
+    bench,
+    certify,
+    compare,
+    data,
+    mitigate,
+    monitor,
+    report,
+    shield,
+    train,
+)
 from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
@@ -33,6 +44,7 @@ app.command(name="certify")(certify.certify)
 app.command(name="train")(train.train)
 app.command(name="report")(report.report)
 app.add_typer(shield.app, name="shield")
+app.add_typer(monitor.app, name="monitor")
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 
@@ -54,8 +66,8 @@ def main(
 ) -> None:
     """Find, measure and prove group discrimination in machine-learning models.
 
-    Exit codes: 0 done, 1 a gate failed or a mitigation did not help, 2 bad input or usage, 3 not
-    enough evidence to judge.
+    Exit codes: 0 done, 1 a gate failed, a monitor raised an alert or a mitigation did not help,
+    2 bad input or usage, 3 not enough evidence to judge.
     """
 
 

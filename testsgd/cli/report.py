@@ -16,8 +16,8 @@ def report(
         Path,
         typer.Argument(
             metavar="RESULT.json",
-            help="The JSON result of an audit, a mitigation, a comparison, a certification, or of "
-            "a shield's synthesis or simulation.",
+            help="The JSON result of an audit, a mitigation, a comparison, a certification, of a "
+            "monitor, or of a shield's synthesis or simulation.",
         ),
     ],
     out: Annotated[

@@ -37,6 +37,15 @@ from testsgd.reporting.mitigation import (
     render_mitigation_markdown,
 )
 from testsgd.reporting.mitigation.summarise import summarise_mitigation
+from testsgd.reporting.monitoring import (
+    MONITORING_DOCUMENT,
+    MonitoringSummary,
+    MonitorVerdict,
+    monitoring_verdict,
+    render_monitoring_html,
+    render_monitoring_markdown,
+)
+from testsgd.reporting.monitoring.summarise import summarise_monitoring
 from testsgd.reporting.shielding import (
     SHIELD_DOCUMENT,
     SIMULATION_DOCUMENT,
@@ -68,6 +77,7 @@ __all__ = [
     "DOCUMENTS",
     "GROUP_COLUMNS",
     "MITIGATION_DOCUMENT",
+    "MONITORING_DOCUMENT",
     "SHIELD_DOCUMENT",
     "SIMULATION_DOCUMENT",
     "AuditSummary",
@@ -79,6 +89,8 @@ __all__ = [
     "GroupSummary",
     "MitigationSummary",
     "MitigationVerdict",
+    "MonitorVerdict",
+    "MonitoringSummary",
     "ShieldSummary",
     "ShieldVerdict",
     "SimulationSummary",
@@ -89,6 +101,7 @@ __all__ = [
     "counterexamples_frame",
     "groups_frame",
     "mitigation_verdict",
+    "monitoring_verdict",
     "regions_frame",
     "render_certification_csv",
     "render_certification_html",
@@ -100,6 +113,8 @@ __all__ = [
     "render_markdown",
     "render_mitigation_html",
     "render_mitigation_markdown",
+    "render_monitoring_html",
+    "render_monitoring_markdown",
     "render_shield_html",
     "render_shield_markdown",
     "render_simulation_html",
@@ -108,6 +123,7 @@ __all__ = [
     "summarise_certification",
     "summarise_comparison",
     "summarise_mitigation",
+    "summarise_monitoring",
     "summarise_simulation",
     "summarise_synthesis",
     "summary_frame",

@@ -9,6 +9,7 @@ from testsgd.reporting.comparison.document import COMPARISON_DOCUMENT
 from testsgd.reporting.document import AUDIT_DOCUMENT
 from testsgd.reporting.document_kind import DocumentKind
 from testsgd.reporting.mitigation.document import MITIGATION_DOCUMENT
+from testsgd.reporting.monitoring.document import MONITORING_DOCUMENT
 from testsgd.reporting.shielding.document import SHIELD_DOCUMENT, SIMULATION_DOCUMENT
 
 DOCUMENTS: tuple[DocumentKind[Any], ...] = (
@@ -18,5 +19,6 @@ DOCUMENTS: tuple[DocumentKind[Any], ...] = (
     CERTIFICATION_DOCUMENT,
     SHIELD_DOCUMENT,
     SIMULATION_DOCUMENT,
+    MONITORING_DOCUMENT,
 )
 """Every kind of document, that of an audit first."""

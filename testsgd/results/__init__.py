@@ -10,6 +10,7 @@ from testsgd.results.comparison_result import ComparisonResult
 from testsgd.results.document_result import DOCUMENT_FORMATS, DocumentResult, check_document_formats
 from testsgd.results.files import FILE_NAMES
 from testsgd.results.mitigation_result import MitigationResult
+from testsgd.results.monitor_result import MonitorResult
 from testsgd.results.saved import read_result
 from testsgd.results.shield_result import ShieldResult, SimulationResult
 
@@ -23,6 +24,7 @@ __all__ = [
     "ComparisonResult",
     "DocumentResult",
     "MitigationResult",
+    "MonitorResult",
     "ShieldResult",
     "SimulationResult",
     "check_certification_formats",

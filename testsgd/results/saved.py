@@ -13,6 +13,7 @@ from testsgd.reporting import (
     CERTIFICATION_DOCUMENT,
     COMPARISON_DOCUMENT,
     MITIGATION_DOCUMENT,
+    MONITORING_DOCUMENT,
     SHIELD_DOCUMENT,
     SIMULATION_DOCUMENT,
     DocumentKind,
@@ -22,6 +23,7 @@ from testsgd.results.certification_result import CertificationResult
 from testsgd.results.comparison_result import ComparisonResult
 from testsgd.results.files import read_source
 from testsgd.results.mitigation_result import MitigationResult
+from testsgd.results.monitor_result import MonitorResult
 from testsgd.results.shield_result import ShieldResult, SimulationResult
 
 AnyResult: TypeAlias = (
@@ -29,6 +31,7 @@ AnyResult: TypeAlias = (
     | CertificationResult
     | ComparisonResult
     | MitigationResult
+    | MonitorResult
     | ShieldResult
     | SimulationResult
 )
@@ -40,6 +43,7 @@ _KINDS: tuple[tuple[DocumentKind[Any], Callable[[Any], AnyResult]], ...] = (
     (CERTIFICATION_DOCUMENT, CertificationResult),
     (SHIELD_DOCUMENT, ShieldResult),
     (SIMULATION_DOCUMENT, SimulationResult),
+    (MONITORING_DOCUMENT, MonitorResult),
 )
 
 

@@ -1,0 +1,121 @@
+"""The document of a monitor: its numbers, its outcome, and that it is read back as it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+from monitor_documents import (
+    MONITORINGS,
+    alarmed,
+    alert,
+    comparison,
+    nothing,
+    specification,
+    strata,
+    undecided,
+    windows,
+    within,
+)
+from monitor_documents import status as stands
+
+from testsgd.errors import ResultError
+from testsgd.reporting import MONITORING_DOCUMENT, MonitoringSummary, summarise_monitoring
+from testsgd.results import MonitorResult, read_result
+
+
+@pytest.mark.parametrize("name", MONITORINGS)
+def test_a_document_fits_its_schema_and_is_read_back_as_it_was(name: str) -> None:
+    summary = MONITORINGS[name]()
+    text = MONITORING_DOCUMENT.render(summary)
+    jsonschema.validate(json.loads(text), MONITORING_DOCUMENT.schema())
+    assert MONITORING_DOCUMENT.read(text) == summary
+    result = read_result(text)
+    assert isinstance(result, MonitorResult)
+    assert (result.summary, result.monitor) == (summary, None)
+
+
+def test_another_document_is_refused() -> None:
+    document = json.loads(MONITORING_DOCUMENT.render(alarmed()))
+    for change in ({"schema": "testsgd.shield/1"}, {"comparisons": None}, {"more": 1}):
+        with pytest.raises(ResultError):
+            MONITORING_DOCUMENT.read(json.dumps(document | change))
+
+
+@pytest.mark.parametrize(
+    ("make", "status", "code"),
+    [
+        (alarmed, "alert_raised", 1),
+        (windows, "alert_raised", 1),
+        (strata, "alert_raised", 1),
+        (undecided, "not_enough_evidence", 3),
+        (nothing, "not_enough_evidence", 3),
+        (within, "within", 0),
+        (lambda: within(refused=1), "within", 2),
+        (lambda: undecided(refused=1), "not_enough_evidence", 2),
+    ],
+)
+def test_the_outcome_and_its_exit_code(
+    make: Callable[[], MonitoringSummary], status: str, code: int
+) -> None:
+    verdict = make().verdict
+    assert (verdict.status, verdict.exit_code) == (status, code)
+    assert verdict.headline.endswith(".")
+
+
+def test_trials_that_are_counted_are_needed_to_say_that_all_is_well() -> None:
+    specified = specification()
+    found = comparison(
+        specified, standing="within", trials=0, alerts=0, in_alert=False, first_alert=None
+    )
+    assert summarise_monitoring(stands(found), specified).verdict.exit_code == 3
+
+
+def test_the_numbers_of_a_comparison() -> None:
+    (one,) = alarmed().comparisons
+    assert (one.bias, one.bias_exact, one.low, one.high) == (0.5, "1/2", 0.25, 0.75)
+    assert (one.highest, one.lowest) == ("a", "b")
+    assert [(known.rate, known.estimate) for known in one.groups] == [(0.8, 0.8), (0.3, 0.3)]
+    # The group that came later has no rate before.
+    assert one.course[0].estimates == [1.0, None]
+    assert [point.trials for point in one.course] == [1, 20, 60, 100]
+    assert one.first_alert is not None
+    assert one.first_alert.trials == 40
+
+
+def test_the_course_ends_with_the_present() -> None:
+    specified = specification()
+    summary = summarise_monitoring(stands(comparison(specified, trials=130)), specified)
+    last = summary.comparisons[0].course[-1]
+    assert (last.trials, last.estimates, last.bias) == (130, [0.8, 0.3], 0.5)
+
+
+def test_the_most_alarming_comparison_comes_first() -> None:
+    found = strata(6).comparisons
+    assert [one.given[0].value for one in found] == ["d5", "d4", "d3", "d1", "d2", "d0"]
+
+
+def test_a_thousand_alerts_are_listed_and_all_are_counted() -> None:
+    specified = specification()
+    alerts = [alert(trials=place) for place in range(1003)]
+    found = comparison(specified, alerts=1010)
+    summary = summarise_monitoring(stands(found), specified, alerts=alerts, alerts_left_out=7)
+    assert (len(summary.alerts), summary.alerts_left_out, summary.alerts_raised) == (1000, 10, 1010)
+
+
+def test_what_was_not_counted_is_said() -> None:
+    told = " ".join(strata().verdict.sentences)
+    for words in (
+        "8 events were wrong",
+        "3 decisions on unknown groups",
+        "1 label came",
+        "2 trials",
+        "7 trials were not compared",
+    ):
+        assert words in told
+    seen = strata().stream.model_dump()
+    expected: dict[str, Any] = {"refused": 8, "ignored": 5, "repeated": 6, "uncompared": 7}
+    assert {key: seen[key] for key in expected} == expected

@@ -1,0 +1,203 @@
+"""Phrases of a monitor's reports that several views use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from testsgd.reporting.monitoring.summary import (
+    AlertSummary,
+    GivenSummary,
+    MonitoredComparison,
+    MonitoringSummary,
+    MonitorSettings,
+    PropertySummary,
+)
+from testsgd.reporting.shielding.phrases import bias_text, events_text, exact_number
+from testsgd.reporting.wording import NOTHING, count, number, percent, plural
+
+STATUS_NAMES = {
+    "alert_raised": "Alert raised",
+    "within": "No alert",
+    "not_enough_evidence": "Not enough evidence",
+}
+
+# Seconds from here on are taken for seconds since 1970, those before for a clock of the stream.
+_CALENDAR = 1e8
+_LAST_DAY = 253_402_300_799.0
+_UNITS = ((604800, "week"), (86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+_RATES = {
+    "demographic_parity": "of its decisions, the share that is favourable",
+    "disparate_impact": "of its decisions, the share that is favourable",
+    "equal_opportunity": "of its people whose true label is positive, the share that was decided "
+    "on favourably",
+    "predictive_equality": "of its people whose true label is negative, the share that was decided "
+    "on favourably",
+}
+
+
+def property_title(name: str) -> str:
+    """Write a property's name as words.
+
+    Examples
+    --------
+    >>> property_title("demographic_parity given department")
+    'demographic parity given department'
+    """
+    head, given, fields = name.partition(" given ")
+    return f"{head.replace('_', ' ')}{given}{fields}"
+
+
+def given_text(given: Sequence[GivenSummary]) -> str:
+    """Say within which values groups are compared; empty if within none.
+
+    Examples
+    --------
+    >>> given_text([GivenSummary(field="department", value="A")])
+    'department = A'
+    """
+    return ", ".join(f"{one.field} = {one.value}" for one in given)
+
+
+def comparison_title(one: MonitoredComparison | AlertSummary) -> str:
+    """Name a comparison: its property, and within which values."""
+    title = property_title(one.property)
+    if not one.given:
+        return title
+    return f"{title.partition(' given ')[0]} for {given_text(one.given)}"
+
+
+def threshold_of(known: PropertySummary) -> str:
+    """Write a property's threshold."""
+    return exact_number(known.threshold_exact)
+
+
+def property_of(summary: MonitoringSummary, one: MonitoredComparison) -> PropertySummary:
+    """Find the property of a comparison."""
+    return next(known for known in summary.properties if known.name == one.property)
+
+
+def standing_name(one: MonitoredComparison, known: PropertySummary) -> str:
+    """Say in a few words where a comparison stands."""
+    if known.rule == "evidence":
+        return {
+            "beyond": "shown to be above",
+            "within": "shown to be within",
+            "undecided": "undecided",
+        }[one.standing]
+    return {
+        "beyond": "in alert",
+        "within": "within now, after alerts" if one.alerts else "within",
+        "undecided": "nothing to compare",
+    }[one.standing]
+
+
+def ends_text(low: float | None, high: float | None) -> str:
+    """Write an interval of a bias, rounded outwards.
+
+    Examples
+    --------
+    >>> ends_text(0.1236, 0.4), ends_text(0.0, 1.0), ends_text(None, None) == NOTHING
+    ('0.123 to 0.400', '0 to 1', True)
+    """
+    if low is None or high is None:
+        return NOTHING
+    least, most = int(low * 1000 + 1e-9) / 1000, min(-int(-high * 1000 - 1 + 1e-9) / 1000, 1.0)
+    return f"{_end(least)} to {_end(most)}"
+
+
+def _end(value: float) -> str:
+    return number(value) if value in (0.0, 1.0) else bias_text(value)
+
+
+def rate_interval(low: float | None, high: float | None) -> str:
+    """Write an interval of a rate.
+
+    Examples
+    --------
+    >>> rate_interval(0.123, 0.4)
+    '12.3% to 40.0%'
+    """
+    return NOTHING if low is None or high is None else f"{percent(low)} to {percent(high)}"
+
+
+def rate_meaning(known: PropertySummary) -> str:
+    """Say what a group's rate is."""
+    own = (
+        f"how often {events_text(known.numerator)} happened in it, over how often "
+        f"{events_text(known.denominator)} did"
+    )
+    return _RATES.get(known.property, own)
+
+
+def bias_meaning(known: PropertySummary) -> str:
+    """Say what the bias is."""
+    if known.measure == "ratio":
+        return "1 minus the smallest rate of a group over the largest"
+    return "the largest difference between the rates of two groups"
+
+
+def time_text(seconds: float | None) -> str:
+    """Write a time of the stream: as a date if the number can be one.
+
+    Examples
+    --------
+    >>> time_text(1767225600.0), time_text(90.0), time_text(None)
+    ('2026-01-01 00:00 UTC', '90 s', '')
+    """
+    if seconds is None:
+        return ""
+    if _CALENDAR <= seconds <= _LAST_DAY:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{number(seconds)} s"
+
+
+def duration_words(seconds: float) -> str:
+    """Write how long something takes, in the largest unit that it is a whole number of.
+
+    Examples
+    --------
+    >>> duration_words(730 * 86400), duration_words(90), duration_words(0.5), duration_words(86400)
+    ('730 days', '90 seconds', '0.5 seconds', '1 day')
+    """
+    for size, unit in _UNITS:
+        if unit != "week" and seconds >= size and seconds % size == 0:
+            return plural(int(seconds // size), unit)
+    return f"{number(seconds)} seconds"
+
+
+def window_text(settings: MonitorSettings) -> str:
+    """Say which trials are compared."""
+    if settings.window == "all":
+        return "all trials so far"
+    length = (
+        duration_words(settings.window_seconds or 0)
+        if settings.window_trials is None
+        else plural(settings.window_trials, "trial")
+    )
+    if settings.window == "sliding":
+        return f"the last {length}"
+    return f"windows of {length}, one after the other"
+
+
+def alert_place(alert: AlertSummary, *, stand: bool = True) -> str:
+    """Say when an alert was raised.
+
+    Parameters
+    ----------
+    alert : AlertSummary
+        The alert.
+    stand : bool
+        With the time of the event.
+
+    Returns
+    -------
+    str
+        Such as "in window 3, after 120 trials (2026-01-01 00:00 UTC)".
+    """
+    told = f"after {plural(alert.trials, 'trial')}"
+    if alert.window is not None:
+        told = f"in window {count(alert.window)}, {told}"
+    time = time_text(alert.time)
+    return f"{told} ({time})" if time and stand else told

@@ -1,0 +1,235 @@
+"""The outcome of a monitor in words, the same in every view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testsgd.reporting.monitoring.phrases import (
+    alert_place,
+    comparison_title,
+    ends_text,
+    threshold_of,
+)
+from testsgd.reporting.monitoring.summary import (
+    MonitoredComparison,
+    MonitorSettings,
+    MonitorVerdict,
+    PropertySummary,
+    StreamSummary,
+)
+from testsgd.reporting.shielding.phrases import bias_text
+from testsgd.reporting.wording import count, plural, share
+
+NO_ALERT, ALERT, WRONG_EVENTS, NOT_ENOUGH = 0, 1, 2, 3
+
+
+def monitoring_verdict(
+    settings: MonitorSettings,
+    properties: Sequence[PropertySummary],
+    comparisons: Sequence[MonitoredComparison],
+    stream: StreamSummary,
+    *,
+    alerts: int,
+) -> MonitorVerdict:
+    """Say whether groups were treated differently, as far as it is known.
+
+    Parameters
+    ----------
+    settings, properties, comparisons, stream
+        The parts of the summary; the most alarming comparison first.
+    alerts : int
+        Alerts that were raised since the monitor began.
+
+    Returns
+    -------
+    MonitorVerdict
+        With the exit code 1 if an alert was ever raised, 2 if events were wrong, 3 if there is not
+        enough evidence, 0 otherwise.
+    """
+    known = {one.name: one for one in properties}
+    counted = any(one.trials for one in comparisons)
+    undecided = [one for one in comparisons if one.standing == "undecided"]
+    if alerts:
+        status, code = "alert_raised", ALERT
+        headline = _alarm(known, comparisons, settings)
+    elif undecided or not counted:
+        status, code = "not_enough_evidence", NOT_ENOUGH
+        headline = _doubt(known, comparisons, undecided, counted=counted)
+    else:
+        status, code = "within", NO_ALERT
+        headline = _calm(known, comparisons)
+    if stream.refused and not alerts:
+        code = WRONG_EVENTS
+    sentences = [
+        *_first_alert(comparisons, alerts),
+        *_standing(comparisons, alerts),
+        _came(stream),
+        *_lost(stream),
+        *_promised(settings, properties),
+    ]
+    return MonitorVerdict.model_validate(
+        {"status": status, "exit_code": code, "headline": headline, "sentences": sentences}
+    )
+
+
+def _alarm(
+    known: dict[str, PropertySummary],
+    comparisons: Sequence[MonitoredComparison],
+    settings: MonitorSettings,
+) -> str:
+    alarmed = [one for one in comparisons if one.alerts]
+    if not alarmed:
+        return "An alert was raised."
+    if len(alarmed) > 1:
+        first = alarmed[0]
+        told = (
+            f"Alerts were raised in {count(len(alarmed))} of "
+            f"{plural(len(comparisons), 'comparison')}"
+        )
+        if settings.window == "tumbling":
+            return f"{told}; the most alarming is {comparison_title(first)}."
+        return (
+            f"{told}; the most alarming is {comparison_title(first)}, with a bias of "
+            f"{bias_text(first.estimate)} where {threshold_of(known[first.property])} is allowed."
+        )
+    one = alarmed[0]
+    limit, title = threshold_of(known[one.property]), comparison_title(one)
+    if known[one.property].rule == "evidence":
+        if one.standing == "beyond":
+            return (
+                f"The bias in {title} is above {limit}: between {ends_text(one.low, one.high)}, "
+                f"with {share(settings.confidence)} confidence.".replace(" to ", " and ", 1)
+            )
+        return f"The bias in {title} was shown to be above {limit}."
+    if settings.window == "tumbling":
+        if not one.windows_above:
+            return f"The bias in {title} was above {limit} within a window."
+        return (
+            f"The bias in {title} was above {limit} in {count(one.windows_above)} of "
+            f"{plural(one.windows_judged, 'window')}."
+        )
+    if one.in_alert:
+        return (
+            f"The bias in {title} is above {limit}: it is estimated at {bias_text(one.estimate)}."
+        )
+    return (
+        f"The bias in {title} was above {limit} for a while; now it is estimated at "
+        f"{bias_text(one.estimate)}."
+    )
+
+
+def _doubt(
+    known: dict[str, PropertySummary],
+    comparisons: Sequence[MonitoredComparison],
+    undecided: Sequence[MonitoredComparison],
+    *,
+    counted: bool,
+) -> str:
+    if not counted:
+        return "Nothing could be compared: no trial was counted."
+    if len(undecided) > 1 or len(comparisons) > 1:
+        return (
+            f"No alert was raised, and {count(len(undecided))} of "
+            f"{plural(len(comparisons), 'comparison')} {_are(len(undecided))} undecided."
+        )
+    one = undecided[0]
+    limit, title = threshold_of(known[one.property]), comparison_title(one)
+    if one.low is None:
+        return f"In {title} there is nothing to compare yet."
+    return (
+        f"It is undecided whether the bias in {title} is above {limit}: it lies between "
+        f"{ends_text(one.low, one.high).replace(' to ', ' and ', 1)}."
+    )
+
+
+def _calm(known: dict[str, PropertySummary], comparisons: Sequence[MonitoredComparison]) -> str:
+    if len(comparisons) > 1:
+        return (
+            f"No alert was raised: in all {count(len(comparisons))} comparisons the bias is within "
+            "its threshold."
+        )
+    one = comparisons[0]
+    limit, title = threshold_of(known[one.property]), comparison_title(one)
+    if known[one.property].rule == "evidence":
+        return f"The bias in {title} is shown to be at most {limit}."
+    return (
+        f"No alert was raised: the bias in {title} is estimated at {bias_text(one.estimate)}, and "
+        f"{limit} is allowed."
+    )
+
+
+def _first_alert(comparisons: Sequence[MonitoredComparison], alerts: int) -> list[str]:
+    known = [(one, one.first_alert) for one in comparisons if one.first_alert is not None]
+    if len(known) != 1 or known[0][1] is None:
+        return [f"{plural(alerts, 'alert')} were raised in all."] if alerts > 1 else []
+    one, alert = known[0]
+    again = f" {plural(one.alerts, 'alert')} were raised in all." if one.alerts > 1 else ""
+    return [
+        f"The first alert was raised {alert_place(alert)}: the rate was highest for “"
+        f"{alert.highest}” and lowest for “{alert.lowest}”, with a bias of "
+        f"{bias_text(alert.bias)}.{again}"
+    ]
+
+
+def _standing(comparisons: Sequence[MonitoredComparison], alerts: int) -> list[str]:
+    told = []
+    now = sum(one.in_alert for one in comparisons)
+    if sum(one.alerts > 0 for one in comparisons) > 1:
+        told.append(
+            f"{plural(now, 'comparison')} {_are(now)} in alert now."
+            if now
+            else "No comparison is in alert now."
+        )
+    undecided = sum(one.standing == "undecided" for one in comparisons)
+    if undecided and (alerts and len(comparisons) > 1):
+        told.append(
+            f"{plural(undecided, 'comparison')} {_are(undecided)} undecided: there is not enough "
+            "evidence."
+        )
+    return told
+
+
+def _came(stream: StreamSummary) -> str:
+    told = f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}"
+    return f"{told}; {plural(stream.open, 'trial')} wait for more." if stream.open else f"{told}."
+
+
+def _lost(stream: StreamSummary) -> list[str]:
+    told = []
+    if stream.refused:
+        told.append(f"{plural(stream.refused, 'event')} {_were(stream.refused)} wrong and changed "
+                    "nothing.")  # fmt: skip
+    if stream.unknown:
+        told.append(f"{plural(stream.unknown, 'decision')} on unknown groups "
+                    f"{_were(stream.unknown)} not counted.")  # fmt: skip
+    if stream.uncompared:
+        told.append(f"{plural(stream.uncompared, 'trial')} {_were(stream.uncompared)} not "
+                    "compared: there are too many combinations of given values.")  # fmt: skip
+    if stream.late:
+        told.append(f"{plural(stream.late, 'label')} came after the deadline and changed nothing.")
+    if stream.dropped:
+        told.append(f"{plural(stream.dropped, 'trial')} {_were(stream.dropped)} dropped: no label "
+                    "had come by the deadline.")  # fmt: skip
+    return told
+
+
+def _promised(settings: MonitorSettings, properties: Sequence[PropertySummary]) -> list[str]:
+    rules = {one.rule for one in properties}
+    told = []
+    if "evidence" in rules:
+        told.append(
+            "The probability that evidence ever raises a false alarm is at most "
+            f"{share(round(1 - settings.confidence, 12))}, however long the stream is, if trials "
+            "are independent and rates do not change."
+        )
+    if "estimate" in rules:
+        told.append("Alerts by the estimate follow from the counts alone, and promise nothing.")
+    return told
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"

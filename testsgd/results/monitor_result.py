@@ -1,0 +1,64 @@
+"""The result of a monitor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from testsgd.reporting import (
+    MONITORING_DOCUMENT,
+    MonitoringSummary,
+    MonitorVerdict,
+    render_monitoring_html,
+    render_monitoring_markdown,
+)
+from testsgd.results.document_result import DocumentResult
+
+if TYPE_CHECKING:
+    from testsgd.monitoring import Monitor
+
+
+class MonitorResult(DocumentResult[MonitoringSummary]):
+    """What a monitor saw; every view of it is rendered from one summary.
+
+    Parameters
+    ----------
+    summary : MonitoringSummary
+        The document.
+    monitor : Monitor, optional
+        What watched; a result that was read back from JSON has none.
+
+    Attributes
+    ----------
+    summary : MonitoringSummary
+        As given.
+    monitor : Monitor or None
+        As given; it can go on.
+    """
+
+    _document: ClassVar = MONITORING_DOCUMENT
+    _renderers: ClassVar = {
+        "html": render_monitoring_html,
+        "md": render_monitoring_markdown,
+    }
+
+    def __init__(self, summary: MonitoringSummary, monitor: Monitor | None = None) -> None:
+        super().__init__(summary)
+        self.monitor = monitor
+
+    @property
+    def verdict(self) -> MonitorVerdict:
+        """The outcome in words, with the exit code that the CLI gives."""
+        return self.summary.verdict
+
+    @property
+    def exit_code(self) -> int:
+        """1 if an alert was ever raised, 2 if events were wrong, 3 if undecided, 0 otherwise."""
+        return self.verdict.exit_code
+
+    @property
+    def alerts(self) -> int:
+        """Alerts that were raised since the monitor began."""
+        return self.summary.alerts_raised
+
+    def __repr__(self) -> str:
+        return f"<MonitorResult {self.summary.name!r}: {self.verdict.headline}>"
