@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test lint docs bench shields schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test lint docs bench shields monitors schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -141,6 +141,10 @@ certify-fairify: $(VENV)/installed ## Certify the published networks in NETWORKS
 # make shields OPTIONS=--quick is a minute's run that writes nothing; more: OPTIONS=--help.
 shields: $(VENV)/installed ## Run the experiments of docs/shields.md and write its tables
 	$(BIN)/python -m benchmarks.shield_experiments $(addprefix --jobs ,$(JOBS)) $(OPTIONS)
+
+# make monitors OPTIONS=--quick is a minute's run that writes nothing; more: OPTIONS=--help.
+monitors: $(VENV)/installed ## Run the experiments of docs/monitoring.md and write its tables
+	$(BIN)/python -m benchmarks.monitor_experiments $(addprefix --jobs ,$(JOBS)) $(OPTIONS)
 
 schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change of a summary
 	$(BIN)/python -c 'from testsgd.reporting import DOCUMENTS as kinds; [kind.file.write_text(kind.generate_schema()) for kind in kinds]'

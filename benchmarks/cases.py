@@ -17,6 +17,7 @@ from benchmarks.divexplorer_speed import divexplorer_cells, divexplorer_rules
 from benchmarks.guarantee_cases import PLAIN, guarantee_of_crime, guarantees
 from benchmarks.measure import memory_now, memory_peak, side_by_side, timed
 from benchmarks.mitigation_cases import mitigations
+from benchmarks.monitor_stream import stream_beside_sqlite, stream_long
 from benchmarks.shield_serving import endpoint
 from benchmarks.shield_synthesis import deciding, synthesis
 from benchmarks.text_cases import network_speed, parts, reviews, text_training
@@ -257,4 +258,6 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "shield-synthesis": synthesis,
     "shield-deciding": deciding,
     "shield-serving": endpoint,
+    "monitor-sqlite": stream_beside_sqlite,
+    "monitor-long": stream_long,
 }

@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from benchmarks.kept_results import as_json
 from benchmarks.shield_experiments.experiments import (
     HORIZONS,
     PERIODIC,
@@ -48,7 +49,7 @@ def main() -> None:
             for name, table in tables(results).items():
                 print(f"\n{name}\n\n{table}")
             return
-        write_text(_RESULTS, _as_json(results))
+        write_text(_RESULTS, as_json(results))
     for written in fill(_ROOT / "docs", json.loads(_RESULTS.read_text(encoding="utf-8"))):
         print(f"Written: {written}")
 
@@ -69,29 +70,6 @@ def _run(size: Size) -> dict[str, Any]:
         for row in several_periods(fairness, shield, training, size)
     ]
     return results
-
-
-def _as_json(results: dict[str, Any]) -> str:
-    """Write a line a row, with the digits that tables show and some more."""
-    parts = []
-    for name, value in results.items():
-        if isinstance(value, list):
-            rows = ",\n  ".join(json.dumps(_rounded(row)) for row in value)
-            parts.append(f" {json.dumps(name)}: [\n  {rows}\n ]")
-        else:
-            parts.append(f" {json.dumps(name)}: {json.dumps(value)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _rounded(value: Any) -> Any:
-    match value:
-        case float():
-            return round(value, 6)
-        case list():
-            return [_rounded(item) for item in value]
-        case dict():
-            return {key: _rounded(item) for key, item in value.items()}
-    return value
 
 
 def _options() -> argparse.Namespace:

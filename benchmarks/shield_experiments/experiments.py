@@ -84,12 +84,12 @@ def one_period(training: Training, size: Size) -> tuple[list[Row], list[Row]]:
     for fairness in HORIZONS:
         normalised: list[list[np.ndarray[Any, Any]]] = [[], []]
         for threshold in THRESHOLDS:
-            specification, inputs = _specification(fairness, threshold, "finite")
+            specification, inputs = specified(fairness, threshold, "finite")
             for task, method, found in _trained(training, METHODS):
                 simulation = simulate(
                     specification,
                     inputs,
-                    _events(found),
+                    events_of(found),
                     runs=size.runs,
                     random_state=size.seed,
                     solution=_solution(specification),
@@ -123,11 +123,11 @@ def several_periods(fairness: str, shield: str, training: Training, size: Size) 
     for threshold in THRESHOLDS:
         for task, method, found in _trained(training, ("ERM",)):
             bounds = _welfare(found, fairness, threshold)
-            specification, inputs = _specification(fairness, threshold, shield, bounds)
+            specification, inputs = specified(fairness, threshold, shield, bounds)
             simulation = simulate(
                 specification,
                 inputs,
-                _events(found),
+                events_of(found),
                 runs=runs,
                 periods=size.periods,
                 random_state=size.seed,
@@ -177,7 +177,8 @@ def _trained(
             yield task, method, predictions(task, method, training)
 
 
-def _events(found: Predictions) -> Events:
+def events_of(found: Predictions) -> Events:
+    """Give the test rows with what a network recommends, to draw people from."""
     return Events(found.groups, found.recommendations, np.ones(len(found.groups)), found.labels)
 
 
@@ -196,12 +197,13 @@ def _welfare(found: Predictions, fairness: str, threshold: Fraction) -> tuple[Fr
     return low, low + threshold
 
 
-def _specification(
+def specified(
     fairness: str,
     threshold: Fraction,
     shield: str,
     welfare: tuple[Fraction, Fraction] | None = None,
 ) -> tuple[ShieldSpecification, InputDistribution]:
+    """Specify a shield of the experiments; with the distribution that knows nothing."""
     horizon: dict[str, Any] = {"length": HORIZONS[fairness], "shield": shield}
     if shield == "static-bounded-welfare" and welfare is not None:
         horizon["welfare"] = [str(bound) for bound in welfare]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.marked_page import fill_marked, percent, table
 from benchmarks.shield_experiments.figure import draw
 from benchmarks.shield_experiments.tasks import REMARKS, TASKS
 from testsgd._files import write_text
@@ -55,18 +55,8 @@ def fill(docs: Path, results: Row) -> list[Path]:
         If the page is missing or lacks a pair of marks.
     """
     page = docs / "shields.md"
-    if not page.is_file():
-        raise SystemExit(f"{page} is missing")
-    text = page.read_text(encoding="utf-8")
-    for name, table in tables(results).items():
-        begin, end = marks(name)
-        before, found, rest = text.partition(begin)
-        _, ended, after = rest.partition(end)
-        if not (found and ended):
-            raise SystemExit(f"{page} lacks the lines {begin} and {end}")
-        text = f"{before}{begin}\n\n{table}\n\n{end}{after}"
+    fill_marked(page, {marks(name): part for name, part in tables(results).items()})
     picture = docs / "images" / "shields.svg"
-    write_text(page, text)
     write_text(picture, draw(results["one_period"]))
     return [page, picture]
 
@@ -115,21 +105,21 @@ def _classifiers(rows: list[Row]) -> str:
         first = here["ERM"]
         shares = [first["first_share"], 1 - first["first_share"]]
         groups = " / ".join(
-            f"{group} {_percent(share)}" for group, share in zip(task.groups, shares, strict=True)
+            f"{group} {percent(share)}" for group, share in zip(task.groups, shares, strict=True)
         )
         cells = [
             " / ".join(
-                _percent(here[method][figure], sign="")
+                percent(here[method][figure], sign="")
                 for figure in ("accuracy", "parity_gap", "opportunity_gap")
             )
             for method in METHODS
         ]
         paper = f"{_PAPER_ACCURACY[task.name]:.1f}"
-        label = _percent(first["label_share"])
+        label = percent(first["label_share"])
         name = f"{task.data}, {task.attribute}"
         lines.append([name, groups, label, f"{first['test_rows']:,}", *cells, paper])
     heading = ["data", "groups", "label 1", "test rows", *METHODS, "ERM in the paper: accuracy"]
-    return _table(heading, lines)
+    return table(heading, lines)
 
 
 def _fairness(rows: list[Row]) -> str:
@@ -138,11 +128,11 @@ def _fairness(rows: list[Row]) -> str:
         cells = []
         for method in METHODS:
             here = _of(rows, fairness=fairness, threshold=threshold, method=method)
-            cells.append(_percent(_mean(here, "above_without")))
+            cells.append(percent(_mean(here, "above_without")))
         here = _of(rows, fairness=fairness, threshold=threshold)
         runs = sum(row["runs"] for row in here)
         above = round(sum(row["above"] * row["runs"] for row in here))
-        changed = _percent(_mean(here, "cost"))
+        changed = percent(_mean(here, "cost"))
         lines.append(
             [PROPERTIES[fairness], f"{threshold:g}", *cells, f"{above:,} of {runs:,}", changed]
         )
@@ -153,7 +143,7 @@ def _fairness(rows: list[Row]) -> str:
         "above it with the shield",
         "decisions changed",
     ]
-    return _table(heading, lines)
+    return table(heading, lines)
 
 
 def _bias(rows: list[Row]) -> str:
@@ -170,14 +160,14 @@ def _bias(rows: list[Row]) -> str:
                 _PAPER_BIAS[row["fairness"], row["shield"]],
             ]
         )
-    return _table(["property", "shield", "here", "paper"], lines)
+    return table(["property", "shield", "here", "paper"], lines)
 
 
 def _utility(rows: list[Row]) -> str:
     lines = []
     for fairness, threshold in _settings(rows):
         cells = [
-            _percent(
+            percent(
                 _mean(
                     _of(rows, fairness=fairness, threshold=threshold, method=method),
                     "utility_loss",
@@ -188,7 +178,7 @@ def _utility(rows: list[Row]) -> str:
             for method in METHODS
         ]
         lines.append([PROPERTIES[fairness], f"{threshold:g}", *cells])
-    return _table(["property", "threshold", *METHODS], lines)
+    return table(["property", "threshold", *METHODS], lines)
 
 
 def _periods(rows: list[Row]) -> str:
@@ -201,14 +191,14 @@ def _periods(rows: list[Row]) -> str:
                 SHIELDS[shield],
                 "yes" if shield == "dynamic" else "no",
                 f"{sum(row['runs'] for row in here):,}",
-                _percent(_mean(here, "assumption")),
-                _percent(_mean(here, "assumption_of_periods")),
-                _percent(1 - _mean(here, "above")),
-                _percent(_mean(here, "fair_periods")),
-                _percent(_mean(here, "fair_periods_without")),
+                percent(_mean(here, "assumption")),
+                percent(_mean(here, "assumption_of_periods")),
+                percent(1 - _mean(here, "above")),
+                percent(_mean(here, "fair_periods")),
+                percent(_mean(here, "fair_periods_without")),
                 f"{sum(row['broken'] for row in here)}",
-                _percent(_mean(here, "cost")),
-                _percent(_mean(here, "utility_loss"), digits=2, sign=""),
+                percent(_mean(here, "cost")),
+                percent(_mean(here, "utility_loss"), digits=2, sign=""),
             ]
         )
     heading = [
@@ -216,7 +206,7 @@ def _periods(rows: list[Row]) -> str:
         "in a period", "fair after every period", "after a period", "without a shield",
         "unfair where guaranteed", "decisions changed", "utility loss, points",
     ]  # fmt: skip
-    return _table(heading, lines)
+    return table(heading, lines)
 
 
 def _by_threshold(rows: list[Row]) -> str:
@@ -225,8 +215,8 @@ def _by_threshold(rows: list[Row]) -> str:
     def cell(here: list[Row], threshold: float) -> str:
         at = _of(here, threshold=threshold)
         return (
-            f"{_percent(1 - _mean(at, 'above'))} / {_percent(_mean(at, 'assumption'))} / "
-            f"{_percent(_mean(at, 'utility_loss'), digits=2, sign='')}"
+            f"{percent(1 - _mean(at, 'above'))} / {percent(_mean(at, 'assumption'))} / "
+            f"{percent(_mean(at, 'utility_loss'), digits=2, sign='')}"
         )
 
     lines = [
@@ -245,7 +235,7 @@ def _by_threshold(rows: list[Row]) -> str:
         "in every period / utility loss in points."
     )
     heading = ["property", "shield", *(f"{value:g}" for value in thresholds)]
-    return f"{caption}\n\n{_table(heading, lines)}"
+    return f"{caption}\n\n{table(heading, lines)}"
 
 
 def _by_task(rows: list[Row]) -> str:
@@ -255,16 +245,14 @@ def _by_task(rows: list[Row]) -> str:
         cells = []
         for task in TASKS:
             at = _of(here, task=task.name)
-            cells.append(
-                f"{_percent(1 - _mean(at, 'above'))} / {_percent(_mean(at, 'assumption'))}"
-            )
+            cells.append(f"{percent(1 - _mean(at, 'above'))} / {percent(_mean(at, 'assumption'))}")
         lines.append([PROPERTIES[fairness], SHIELDS[shield], *cells])
     caption = (
         f"By data set, at threshold {_ONE_THRESHOLD:g}: runs that are fair after every period / "
         "runs in which the assumption held in every period."
     )
     heading = ["property", "shield", *(f"{task.data}, {task.attribute}" for task in TASKS)]
-    return f"{caption}\n\n{_table(heading, lines)}"
+    return f"{caption}\n\n{table(heading, lines)}"
 
 
 def _utility_by_period(rows: list[Row]) -> str:
@@ -272,11 +260,11 @@ def _utility_by_period(rows: list[Row]) -> str:
     for fairness, shield in _kinds(rows):
         here = _of(rows, fairness=fairness, shield=shield)
         losses = np.mean([row["utility_loss_of_periods"] for row in here], axis=0)
-        cells = [_percent(value, digits=2, sign="") for value in losses]
+        cells = [percent(value, digits=2, sign="") for value in losses]
         lines.append([PROPERTIES[fairness], SHIELDS[shield], *cells])
     periods = len(rows[0]["utility_loss_of_periods"])
     heading = ["property", "shield", *(str(1 + period) for period in range(periods))]
-    return f"Utility loss by period, in points.\n\n{_table(heading, lines)}"
+    return f"Utility loss by period, in points.\n\n{table(heading, lines)}"
 
 
 def _settings(rows: list[Row]) -> list[tuple[str, float]]:
@@ -293,14 +281,3 @@ def _of(rows: list[Row], **wanted: Any) -> list[Row]:
 
 def _mean(rows: list[Row], figure: str) -> float:
     return float(np.mean([row[figure] for row in rows]))
-
-
-def _percent(value: float, *, digits: int = 1, sign: str = "%") -> str:
-    # Rounded first, so that no "-0.00" is written.
-    rounded = round(100 * value, digits) + 0.0
-    return f"{rounded:.{digits}f}{sign}"
-
-
-def _table(heading: list[str], rows: Iterable[list[str]]) -> str:
-    lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
