@@ -45,7 +45,9 @@ def largest(rates: list[float], threshold: float, measure: Any, seed: int) -> ND
     successes, samples = counts_at(rates, looks, seed)
     found = []
     for pair in combinations(range(len(rates)), 2):
-        one = pair_evidence(successes[..., pair], samples[..., pair], threshold, measure=measure)
+        one = pair_evidence(
+            successes[..., pair], samples[..., pair], threshold, measure=measure, tuned_for=500
+        )
         found.append(one.max(axis=1))
     return np.max(found, axis=0)
 
@@ -157,7 +159,9 @@ def first_proof(
     first: list[tuple[int, set[str]]] = []
     for number, pair in enumerate(pairs):
         error = part / len(pairs) if named else part / ((number + 1) * (number + 2))
-        found = pair_evidence(successes[:, pair], samples[:, pair], 0.2, measure=measure)
+        found = pair_evidence(
+            successes[:, pair], samples[:, pair], 0.2, measure=measure, tuned_for=500
+        )
         proved = np.flatnonzero(found >= -math.log(error))
         if len(proved):
             first.append((int(proved[0]), {order[place] for place in pair}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 from testsgd.fairness import Measure
 from testsgd.monitoring.judging.counts import GroupCounts
@@ -16,6 +16,13 @@ from testsgd.scoring import may_be_evident, pair_evidence, pair_interval
 _GROWTH = 128
 
 Pair = tuple[int, int]
+
+
+class Bet(TypedDict):
+    """What evidence about a pair of rates comes from; see :mod:`testsgd.scoring.pair_sequences`."""
+
+    measure: Measure
+    tuned_for: float
 
 
 def part_of(total: float, number: int) -> float:
@@ -51,6 +58,8 @@ class PairEvidence:
         How many groups there will be, if that is known before.
     threshold : fractions.Fraction
     measure : {"difference", "ratio"}
+    tuned_for : float
+        After so many trials of each group it is sharpest.
 
     Notes
     -----
@@ -59,13 +68,18 @@ class PairEvidence:
     over all rates that keep the threshold exceeds 1 / error with at most that probability (Ville).
     """
 
-    __slots__ = ("_error", "_groups", "_next", "_places", "measure", "proved", "threshold")
+    __slots__ = ("_error", "_groups", "_next", "_places", "bet", "proved", "threshold")
 
     def __init__(
-        self, error: float, groups: int | None, threshold: Fraction, measure: Measure
+        self,
+        error: float,
+        groups: int | None,
+        threshold: Fraction,
+        measure: Measure,
+        tuned_for: float,
     ) -> None:
         self._error, self._groups = error, groups
-        self.measure = measure
+        self.bet: Bet = {"measure": measure, "tuned_for": tuned_for}
         # Evidence against a slightly larger threshold is evidence against the exact one.
         self.threshold = math.nextafter(float(threshold), 2.0)
         self._places: dict[Pair, int] = {}
@@ -104,9 +118,9 @@ class PairEvidence:
                 (bottoms[pair[0]], bottoms[pair[1]]),
             )
             level = -math.log(error)
-            if not may_be_evident(*seen, self.threshold, level, measure=self.measure):
+            if not may_be_evident(*seen, self.threshold, level, **self.bet):
                 continue
-            if float(pair_evidence(*seen, self.threshold, measure=self.measure)) >= level:
+            if float(pair_evidence(*seen, self.threshold, **self.bet)) >= level:
                 self.proved = pair
                 return pair
         return None
@@ -132,7 +146,7 @@ class PairEvidence:
             [counts.numerators[one] for one in pair],
             [counts.denominators[one] for one in pair],
             1 - self._error_of(pair),
-            measure=self.measure,
+            **self.bet,
         )
         return float(low), float(high)
 

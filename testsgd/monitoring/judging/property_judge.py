@@ -52,6 +52,7 @@ class PropertyJudge:
         error: float,
     ) -> None:
         self.monitored, self._error = monitored, error
+        self._tuned_for = specification.evidence.tuned_for
         self._names = specification.groups.names or ()
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
         self._given = tuple(given_fields.index(field) for field in monitored.given)
@@ -165,6 +166,7 @@ class PropertyJudge:
                 len(self._names) or None,
                 self.monitored.threshold,
                 self.monitored.fairness.measure,
+                self._tuned_for,
             )
         pairs = tuple(zip(self.monitored.given, given, strict=True))
         return Comparison(self.monitored, pairs, self._names, self._prior, evidence)

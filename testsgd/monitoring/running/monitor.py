@@ -130,7 +130,7 @@ class Monitor:
             uncompared=sum(judge.uncompared for judge in self._judges),
             first_time=book.first_time,
             time=book.time,
-            comparisons=sum_up(comparisons, self.specification.evidence.confidence),
+            comparisons=sum_up(comparisons, self.specification.evidence),
         )
 
     def to_state(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from testsgd.monitoring.judging import Comparison
 from testsgd.monitoring.running.status import ComparisonStatus, GroupStatus, Standing
+from testsgd.monitoring.specification import EvidencePart
 from testsgd.scoring import confidence_sequence, pair_interval
 
 Interval = tuple[float, float]
@@ -16,21 +17,23 @@ Interval = tuple[float, float]
 _NOTHING_KNOWN = (0.0, 1.0)
 
 
-def sum_up(comparisons: Sequence[Comparison], confidence: float) -> tuple[ComparisonStatus, ...]:
+def sum_up(
+    comparisons: Sequence[Comparison], settings: EvidencePart
+) -> tuple[ComparisonStatus, ...]:
     """Say how each comparison stands.
 
     Parameters
     ----------
     comparisons : sequence of Comparison
-    confidence : float
-        Of the intervals of single groups.
+    settings : EvidencePart
+        How sure evidence must be.
 
     Returns
     -------
     tuple of ComparisonStatus
     """
-    rates = _rate_intervals(comparisons, confidence)
-    biases = _bias_intervals(comparisons)
+    rates = _rate_intervals(comparisons, settings)
+    biases = _bias_intervals(comparisons, settings)
     return tuple(
         _status(comparison, groups, bias)
         for comparison, groups, bias in zip(comparisons, rates, biases, strict=True)
@@ -38,13 +41,15 @@ def sum_up(comparisons: Sequence[Comparison], confidence: float) -> tuple[Compar
 
 
 def _rate_intervals(
-    comparisons: Sequence[Comparison], confidence: float
+    comparisons: Sequence[Comparison], settings: EvidencePart
 ) -> list[list[Interval | None]]:
     """Give the interval of each group's rate, where evidence decides."""
     proving = [one for one in comparisons if one.evidence is not None]
     tops = [top for one in proving for top in one.counts.numerators]
     bottoms = [bottom for one in proving for bottom in one.counts.denominators]
-    low, high = confidence_sequence(tops, bottoms, confidence)
+    low, high = confidence_sequence(
+        tops, bottoms, settings.confidence, tuned_for=settings.tuned_for
+    )
     ends = iter(zip(low.tolist(), high.tolist(), strict=True))
     return [
         [None if one.evidence is None else next(ends) for _ in one.counts.names]
@@ -52,7 +57,9 @@ def _rate_intervals(
     ]
 
 
-def _bias_intervals(comparisons: Sequence[Comparison]) -> list[Interval | None]:
+def _bias_intervals(
+    comparisons: Sequence[Comparison], settings: EvidencePart
+) -> list[Interval | None]:
     """Give the interval of the largest bias of two groups of each comparison.
 
     The bias of no pair is larger than the largest, so it lies above all lower ends and below the
@@ -63,7 +70,7 @@ def _bias_intervals(comparisons: Sequence[Comparison]) -> list[Interval | None]:
         owners, tops, bottoms, errors = [], [], [], []
         for place, comparison in enumerate(comparisons):
             evidence, counts = comparison.evidence, comparison.counts
-            if evidence is None or evidence.measure != measure:
+            if evidence is None or evidence.bet["measure"] != measure:
                 continue
             known = sum(bottom > 0 for bottom in counts.denominators)
             # Of a group of which nobody was counted nothing is known.
@@ -74,7 +81,10 @@ def _bias_intervals(comparisons: Sequence[Comparison]) -> list[Interval | None]:
                 bottoms.append([counts.denominators[group] for group in pair])
                 errors.append(error)
         if owners:
-            low, high = pair_interval(tops, bottoms, 1 - np.array(errors), measure=measure)
+            tuned_for = settings.tuned_for
+            low, high = pair_interval(
+                tops, bottoms, 1 - np.array(errors), measure=measure, tuned_for=tuned_for
+            )
             for place, least, most in zip(owners, low.tolist(), high.tolist(), strict=True):
                 before = found[place] or _NOTHING_KNOWN
                 found[place] = max(before[0], least), max(before[1], most)

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from testsgd.data.exact_numbers import Between, ExactNotNegative, exact_share
+from testsgd.data.exact_numbers import AtLeastOne, Between, ExactNotNegative, exact_share
 from testsgd.data.schema_parts import Part, mistake, repeated
 from testsgd.fairness import GroupNames
 from testsgd.monitoring.specification.durations import Duration, duration_text, seconds_in
@@ -227,4 +227,9 @@ class EvidencePart(Part):
 
     confidence: Between = Field(
         0.95, description="of everything that the monitor ever says by evidence, together"
+    )
+    tuned_for: AtLeastOne = Field(
+        500,
+        description="after so many trials of each group evidence is sharpest; it is valid at any "
+        "time, but must not be chosen by what was seen",
     )
