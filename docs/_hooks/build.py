@@ -24,6 +24,7 @@ from testsgd.reporting import (
     AuditSummary,
     CertificationSummary,
     MitigationSummary,
+    MonitoringSummary,
     ShieldSummary,
     SimulationSummary,
     render_html,
@@ -58,6 +59,9 @@ _PARTS = {
     ),
     "shield-simulation-keys": lambda: schema_tables.reference(
         SimulationSummary.model_json_schema(by_alias=True), schema_tables.SIMULATION
+    ),
+    "monitoring-keys": lambda: schema_tables.reference(
+        MonitoringSummary.model_json_schema(by_alias=True), schema_tables.MONITORING
     ),
     "mitigation-keys": lambda: schema_tables.reference(
         MitigationSummary.model_json_schema(by_alias=True), schema_tables.MITIGATION

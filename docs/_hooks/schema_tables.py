@@ -112,6 +112,20 @@ SIMULATION = {
     "PeriodSummary": "`periods[]`",
 }
 
+MONITORING = {
+    "": "The document",
+    "MonitorVerdict": "`verdict`",
+    "MonitoredComparison": "`comparisons[]`",
+    "MonitoredGroup": "`comparisons[].groups[]`",
+    "CoursePoint": "`comparisons[].course[]`",
+    "WindowSummary": "`comparisons[].windows[]`",
+    "AlertSummary": "`alerts[]` and `comparisons[].first_alert`",
+    "GivenSummary": "`given[]` of a comparison or of an alert",
+    "PropertySummary": "`properties[]`",
+    "StreamSummary": "`stream`",
+    "MonitorSettings": "`settings`",
+}
+
 CERTIFICATION = {
     "": "The document",
     "CertificationVerdict": "`verdict`",

@@ -141,6 +141,7 @@ def test_a_wrong_event_is_named_or_handed_over(tmp_path: Path) -> None:
     [
         ("e.csv", "group,decision\na,1\nb\n", r"line 3: the row has 1 cells"),
         ("e.csv", "who,decision\na,1\n", "group"),
+        ("e.csv", "id,group,decison\n1,a,1\n", "the column 'decision' is missing"),
         ("e.csv", "group,group,decision\na,a,1\n", "stands twice"),
         ("e.csv", 'group,decision\n"a,1\n', "no CSV file"),
         ("e.csv", "", "group"),

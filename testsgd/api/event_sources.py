@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from testsgd.errors import DataError, ParameterError
 from testsgd.monitoring import MonitorSpecification
 
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
+# A journal and a log of answers are JSON lines, too.
+_ENDINGS = (".jsonl", ".ndjson", ".json", ".journal", ".log", ".csv")
 _WORDS = {"true": True, "false": False}
 
 
@@ -54,8 +57,8 @@ def event_source(events: Any, specification: MonitorSpecification) -> EventSourc
     Parameters
     ----------
     events : str, path-like, data frame, or iterable of mappings
-        A file of JSON lines (``.jsonl``, ``.ndjson`` or ``.json``) or a CSV file with a header
-        (``.csv``), a data frame of any library, or the events themselves.
+        A file of JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal`` or ``.log``) or a
+        CSV file with a header (``.csv``), a data frame of any library, or the events themselves.
     specification : MonitorSpecification
         What their fields are called.
 
@@ -117,7 +120,7 @@ def _without_mark(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 
 def _file(path: Path, specification: MonitorSpecification) -> EventSource:
     kind = path.suffix.lower()
-    if kind not in (".jsonl", ".ndjson", ".json", ".csv"):
+    if kind not in _ENDINGS:
         raise DataError(
             f"a file of the kind {kind!r} is not known" if kind else "the file has no ending",
             where=str(path),
@@ -257,7 +260,9 @@ def _check_columns(names: list[str], specification: MonitorSpecification, where:
     needed = (named.group, named.decision, *fields)
     if named.id in names:
         # Rows with the same id say one thing each.
-        needed = () if {named.group, named.decision} & set(names) else needed[:1]
+        known = {named.group, named.decision} & set(names)
+        misspelt = get_close_matches(named.decision, names, cutoff=0.75)
+        needed = ((named.decision,) if misspelt else ()) if known else needed[:1]
     for name in needed:
         if name not in names:
             raise missing_column(name, names, where)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.monitoring.phrases import (
     comparison_title,
@@ -22,7 +23,6 @@ from testsgd.reporting.monitoring.summary import (
     StreamSummary,
     WindowSummary,
 )
-from testsgd.reporting.shielding.phrases import bias_text
 from testsgd.reporting.wording import NOTHING, count, number, percent
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testsgd.reporting import mitigation
+from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.grid import Grid
 from testsgd.reporting.monitoring import drawings, grids, phrases
 from testsgd.reporting.monitoring.drawings import Course
@@ -18,7 +19,6 @@ from testsgd.reporting.monitoring.summary import (
 )
 from testsgd.reporting.monitoring.window_drawing import WindowBars, window_bars
 from testsgd.reporting.pages import page_environment
-from testsgd.reporting.shielding.phrases import bias_text
 from testsgd.reporting.wording import count, plural
 
 # Longer tables are folded away.

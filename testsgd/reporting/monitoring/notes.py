@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from testsgd.reporting.bias_words import exact_number
 from testsgd.reporting.monitoring.phrases import bias_meaning, property_title, rate_meaning
 from testsgd.reporting.monitoring.summary import MonitoringSummary
 from testsgd.reporting.notes import Note
-from testsgd.reporting.shielding.phrases import exact_number
 from testsgd.reporting.wording import count, plural, share
 
 

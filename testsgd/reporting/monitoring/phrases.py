@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from testsgd.reporting.bias_words import bias_text, events_text, exact_number
 from testsgd.reporting.monitoring.summary import (
     AlertSummary,
     GivenSummary,
@@ -13,7 +14,6 @@ from testsgd.reporting.monitoring.summary import (
     MonitorSettings,
     PropertySummary,
 )
-from testsgd.reporting.shielding.phrases import bias_text, events_text, exact_number
 from testsgd.reporting.wording import NOTHING, count, number, percent, plural
 
 STATUS_NAMES = {

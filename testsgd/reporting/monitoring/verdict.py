@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.monitoring.phrases import (
     alert_place,
     comparison_title,
@@ -17,7 +18,6 @@ from testsgd.reporting.monitoring.summary import (
     PropertySummary,
     StreamSummary,
 )
-from testsgd.reporting.shielding.phrases import bias_text
 from testsgd.reporting.wording import count, plural, share
 
 NO_ALERT, ALERT, WRONG_EVENTS, NOT_ENOUGH = 0, 1, 2, 3
@@ -191,7 +191,10 @@ def _standing(comparisons: Sequence[MonitoredComparison], alerts: int) -> list[s
 
 def _came(stream: StreamSummary) -> str:
     told = f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}"
-    return f"{told}; {plural(stream.open, 'trial')} wait for more." if stream.open else f"{told}."
+    waits = "waits" if stream.open == 1 else "wait"
+    return (
+        f"{told}; {plural(stream.open, 'trial')} {waits} for more." if stream.open else f"{told}."
+    )
 
 
 def _lost(stream: StreamSummary) -> list[str]:
@@ -199,6 +202,11 @@ def _lost(stream: StreamSummary) -> list[str]:
     if stream.refused:
         told.append(f"{plural(stream.refused, 'event')} {_were(stream.refused)} wrong and changed "
                     "nothing.")  # fmt: skip
+    if stream.ignored:
+        told.append(f"{plural(stream.ignored, 'event')} {_were(stream.ignored)} ignored: "
+                    "they say nothing that counts.")  # fmt: skip
+    if stream.repeated:
+        told.append(f"{plural(stream.repeated, 'event')} only said again what was known.")
     if stream.unknown:
         told.append(f"{plural(stream.unknown, 'decision')} on unknown groups "
                     f"{_were(stream.unknown)} not counted.")  # fmt: skip

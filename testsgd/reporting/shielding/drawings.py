@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.geometry import Scale, Tick, linear_scale, position
-from testsgd.reporting.shielding.phrases import bias_text, threshold_text
+from testsgd.reporting.shielding.phrases import (
+    threshold_text,
+)
 from testsgd.reporting.shielding.simulation_summary import BiasBin, SideSummary, SimulationSummary
 from testsgd.reporting.wording import count, percent, plural
 

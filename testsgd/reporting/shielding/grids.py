@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.shielding.parts import InputsSummary
-from testsgd.reporting.shielding.phrases import bias_text, cost_text
+from testsgd.reporting.shielding.phrases import (
+    cost_text,
+)
 from testsgd.reporting.shielding.simulation_summary import SideSummary, SimulationSummary
 from testsgd.reporting.shielding.verdict import loss_text
 from testsgd.reporting.wording import NOTHING, count, number, percent

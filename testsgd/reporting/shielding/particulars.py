@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.reporting.bias_words import events_text
 from testsgd.reporting.particulars import Section, section
 from testsgd.reporting.shielding.parts import BoundSummary
 from testsgd.reporting.shielding.phrases import (
@@ -11,7 +12,6 @@ from testsgd.reporting.shielding.phrases import (
     WHEN_INFEASIBLE,
     bytes_text,
     cost_text,
-    events_text,
     property_name,
     threshold_text,
 )

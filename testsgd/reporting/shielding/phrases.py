@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+from testsgd.reporting.bias_words import events_text, exact_number
 from testsgd.reporting.shielding.parts import BoundSummary
-from testsgd.reporting.wording import number, plural, series
+from testsgd.reporting.wording import plural, series
 
 STATUS_NAMES = {
     "synthesised": "Synthesised",
@@ -42,33 +41,9 @@ def property_name(bound: BoundSummary) -> str:
     return bound.property.replace("_", " ")
 
 
-def exact_number(text: str) -> str:
-    """Write a fraction as a decimal number if it is a short one.
-
-    Examples
-    --------
-    >>> exact_number("1/10"), exact_number("1/3"), exact_number("0")
-    ('0.1', '1/3', '0')
-    """
-    value = Fraction(text)
-    decimal = number(float(value))
-    return decimal if len(decimal) <= 8 and Fraction(decimal) == value else text
-
-
 def threshold_text(bound: BoundSummary) -> str:
     """Write the threshold."""
     return exact_number(bound.threshold_exact)
-
-
-def bias_text(bias: float) -> str:
-    """Write a bias.
-
-    Examples
-    --------
-    >>> bias_text(0.09999), bias_text(0.0)
-    ('0.100', '0.000')
-    """
-    return f"{bias:.3f}"
 
 
 def cost_text(cost: float) -> str:
@@ -142,19 +117,3 @@ def bias_meaning(bound: BoundSummary) -> str:
     if len(bound.groups) == 2:
         return "the difference between the rates of the two groups"
     return "the largest difference between the rates of any two groups"
-
-
-def events_text(names: list[str]) -> str:
-    """Say which events are counted.
-
-    Examples
-    --------
-    >>> events_text(["accept:1", "reject:1"])
-    'an acceptance with true label 1 or a rejection with true label 1'
-    """
-    words = []
-    for name in names:
-        decision, _, label = name.partition(":")
-        said = {"accept": "an acceptance", "reject": "a rejection"}.get(decision, decision)
-        words.append(f"{said} with true label {label}" if label else said)
-    return series(words, last="or")
