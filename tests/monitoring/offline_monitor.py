@@ -159,8 +159,12 @@ class OfflineMonitor:
                 belief = Fraction(sum(top for top, _ in table.values()), everybody)
             else:
                 belief, strength = Fraction(0), Fraction(0)
+        # A belief is no person: who is left out while nobody came is left out with it, too.
+        vacuous = one.empty_group == "vacuous"
         return {
-            name: (top + belief * strength) / (bottom + strength) if bottom + strength else None
+            name: None
+            if bottom + strength == 0 or (vacuous and bottom == 0)
+            else (top + belief * strength) / (bottom + strength)
             for name, (top, bottom) in table.items()
         }
 

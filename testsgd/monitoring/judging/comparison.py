@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -89,8 +90,12 @@ class Comparison:
 
     def extremes(self, counts: GroupCounts) -> Extremes | None:
         """Find the groups that are farthest apart by the estimates."""
-        smoothed = self.prior.smoothed(counts.numerators, counts.denominators)
-        return extremes(*smoothed, self.monitored.empty_group)
+        return extremes(*self.smoothed(counts), self.monitored.empty_group)
+
+    def smoothed(self, counts: GroupCounts) -> tuple[Sequence[int], Sequence[int]]:
+        """Give counters whose quotients are the estimates."""
+        empty_group = self.monitored.empty_group
+        return self.prior.smoothed(counts.numerators, counts.denominators, empty_group)
 
     def bias(self, counts: GroupCounts) -> Fraction:
         """Compute the bias without the prior belief; 0 if there is nothing to compare."""
@@ -162,8 +167,7 @@ class Comparison:
         """Keep a point of the trajectory, if one is due."""
         if not self.trajectory.wants(self.counted):
             return
-        counts = self.counts
-        tops, bottoms = self.prior.smoothed(counts.numerators, counts.denominators)
+        tops, bottoms = self.smoothed(self.counts)
         rates = tuple(
             top / bottom if bottom else None for top, bottom in zip(tops, bottoms, strict=True)
         )

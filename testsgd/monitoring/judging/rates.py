@@ -32,7 +32,7 @@ class Prior:
     strength: Fraction = Fraction(0)
 
     def smoothed(
-        self, numerators: Sequence[int], denominators: Sequence[int]
+        self, numerators: Sequence[int], denominators: Sequence[int], empty_group: EmptyGroup
     ) -> tuple[Sequence[int], Sequence[int]]:
         """Give counters in whole numbers whose quotients are the estimates.
 
@@ -40,6 +40,8 @@ class Prior:
         ----------
         numerators, denominators : sequence of int
             One of each a group.
+        empty_group : {"vacuous", "zero"}
+            A group of which nobody was counted stays one without a rate, or has the believed one.
 
         Returns
         -------
@@ -48,8 +50,11 @@ class Prior:
 
         Examples
         --------
-        >>> Prior(Fraction(1, 2), Fraction(24)).smoothed([10, 0], [10, 0])
-        ([44, 24], [68, 48])
+        >>> belief = Prior(Fraction(1, 2), Fraction(24))
+        >>> belief.smoothed([10, 4], [10, 10], "vacuous"), belief.smoothed([1, 0], [1, 0], "zero")
+        (([44, 32], [68, 68]), ([26, 24], [50, 48]))
+        >>> belief.smoothed([1, 0], [1, 0], "vacuous")
+        ([26, 0], [50, 0])
         """
         if self._nothing:
             return numerators, denominators
@@ -59,10 +64,13 @@ class Prior:
                 return numerators, denominators
             added = self._in_whole_numbers(Fraction(sum(numerators), everybody))
         scale, more_top, more_bottom = added
-        return (
-            [top * scale + more_top for top in numerators],
-            [bottom * scale + more_bottom for bottom in denominators],
-        )
+        tops = [top * scale + more_top for top in numerators]
+        bottoms = [bottom * scale + more_bottom for bottom in denominators]
+        if empty_group == "vacuous" and 0 in denominators:
+            for place, bottom in enumerate(denominators):
+                if not bottom:
+                    tops[place] = bottoms[place] = 0
+        return tops, bottoms
 
     @cached_property
     def _nothing(self) -> bool:

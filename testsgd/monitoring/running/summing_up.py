@@ -95,7 +95,7 @@ def _status(
     comparison: Comparison, intervals: Sequence[Interval | None], interval: Interval | None
 ) -> ComparisonStatus:
     counts = comparison.counts
-    tops, bottoms = comparison.prior.smoothed(counts.numerators, counts.denominators)
+    tops, bottoms = comparison.smoothed(counts)
     groups = tuple(
         GroupStatus(
             name,
