@@ -52,9 +52,9 @@ class Prior:
         --------
         >>> belief = Prior(Fraction(1, 2), Fraction(24))
         >>> belief.smoothed([10, 4], [10, 10], "vacuous"), belief.smoothed([1, 0], [1, 0], "zero")
-        (([44, 32], [68, 68]), ([26, 24], [50, 48]))
+        (([22, 16], [34, 34]), ([13, 12], [25, 24]))
         >>> belief.smoothed([1, 0], [1, 0], "vacuous")
-        ([26, 0], [50, 0])
+        ([13, 0], [25, 0])
         """
         if self._nothing:
             return numerators, denominators
