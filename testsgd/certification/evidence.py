@@ -36,18 +36,26 @@ def remainder_of(
         return None
     unfair = int(answers.unfair.sum())
     low, high = clopper_pearson(unfair, samples, 1.0 - confidence)
-    # A try hits unfair people, or fair ones, of the undecided region with a probability that is
-    # their share of the domain, divided by the measure; and what is proved comes on top.
-    least, _ = clopper_pearson(unfair, draws.tries, 1.0 - confidence)
-    fair, _ = clopper_pearson(samples - unfair, draws.tries, 1.0 - confidence)
-    ends = shares.falsified, shares.falsified + shares.undecided
+    # What is unfair and not known yet is the draws' measure times how many unfair people a try
+    # tells of, on average. It tells of none, one or two: add the rates of at least one and of two.
+    told = int((answers.unfair | draws.more).sum()) + draws.more_left_out
+    twice = int((answers.unfair & draws.more).sum())
+    # No try tells of two where nobody is falsified beside the pieces.
+    counts = np.array([told, twice] if draws.beside else [told])
+    least, most = clopper_pearson(counts, draws.tries, (1.0 - confidence) / len(counts))
+    proved = shares.falsified, shares.falsified + shares.undecided
+
+    def share(rate: float) -> float:
+        return float(np.clip(draws.falsified + draws.measure * rate, *proved))
+
     return Remainder(
         samples=samples,
         unfair=unfair,
         low=float(low),
         high=float(high),
-        domain_low=float(np.clip(draws.falsified + draws.measure * float(least), *ends)),
-        domain_high=float(np.clip(1.0 - draws.certified - draws.measure * float(fair), *ends)),
+        domain_unfair=share(counts.sum() / draws.tries),
+        domain_low=share(least.sum()),
+        domain_high=share(most.sum()),
     )
 
 

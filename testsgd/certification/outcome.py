@@ -204,9 +204,10 @@ class Remainder:
         Those for which two protected values get different decisions.
     low, high : float
         Clopper-Pearson interval of the undecided region's unfair share.
-    domain_low, domain_high : float or None
-        The same for the whole domain's unfair share, from all draws, those that are not kept
-        included; never outside of what is proved. None: `low` and `high` times the undecided share.
+    domain_low, domain_high, domain_unfair : float or None
+        An interval for the whole domain's unfair share, and its estimate, from all draws, those
+        that are not kept included; never outside of what is proved. None: `low`, `high` and the
+        unfair share of the samples, times the undecided share.
     """
 
     samples: int
@@ -215,6 +216,7 @@ class Remainder:
     high: float
     domain_low: float | None = None
     domain_high: float | None = None
+    domain_unfair: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,6 +282,17 @@ class Certification:
     counterexamples: tuple[Counterexample, ...]
     regions: tuple[Region, ...]
     within_rounding: int
+
+    @property
+    def unfair(self) -> float | None:
+        """Estimate of the domain's unfair share; None without samples."""
+        found = self.remainder
+        if found is None or not found.samples:
+            return None
+        if found.domain_unfair is not None:
+            return found.domain_unfair
+        middle = self.shares.falsified + self.shares.undecided * found.unfair / found.samples
+        return min(max(middle, self.unfair_low), self.unfair_high)
 
     @property
     def unfair_low(self) -> float:

@@ -237,6 +237,6 @@ def count_half_spaces(
         one = _count(flat, lo, hi, 2, bins, scratch)
         other = _count(flat, lo, hi, 3, bins, scratch)
         unfair = min(max(one + other - 1.0 - lost, 0.0), 1.0 - fair)
-        if apart == 3:
+        if apart == 3 and unfair > 0.0:
             cover = min(cover, 2.0 - above - below - one - other + lost)
     return fair, unfair, min(max(cover, 0.0), 1.0), apart

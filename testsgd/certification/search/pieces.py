@@ -20,6 +20,12 @@ of the box is known from the counts, and points of it are drawn without rejectio
 drawn from the first piece that holds it; that makes draws uniform on the union (Karp and Luby,
 1983, keep one for a piece chosen at random), and as certified and falsified points are left out,
 uniform on the undecided part. The search keeps of each box what its pieces have together.
+
+Whoever is falsified is left out, but counts for the unfair share of the whole domain. Where less is
+drawn because somebody is surely falsified, all of them lie beside the pieces; elsewhere all of them
+lie in the pieces. Beside them, the pieces still tell how many there are: one is above and another
+below for what the shares of these two half-spaces exceed 100% by, and as much again as is outside
+of both; and of these, falsified are those who fail no assumption.
 """
 
 from __future__ import annotations
@@ -34,7 +40,7 @@ from numpy.typing import NDArray
 from testsgd.certification.proving import Prover
 from testsgd.certification.proving.axes import Axes, Floats
 from testsgd.certification.proving.drawing_parts import Where
-from testsgd.certification.search.looked_again import LookedAgain
+from testsgd.certification.search.looked_again import LookedAgain, decided
 
 # Groups of draws of one piece of work of a thread.
 _GROUPS = 32
@@ -59,6 +65,11 @@ class Pieces:
     pairs: NDArray[np.int64]
 
     @property
+    def beside(self) -> NDArray[np.bool_]:
+        """In which boxes somebody is falsified, and nobody of them in a piece; (B,)."""
+        return np.asarray(self.pairs[:, 1, 0] >= 0)
+
+    @property
     def together(self) -> Floats:
         """Share of each box, with common parts counted as often as there are pieces; (B,)."""
         return np.asarray(self.shares.sum(axis=1))
@@ -71,6 +82,39 @@ class Pieces:
         pair = self.pairs[of, np.where(assumption, 0, piece)]
         first = np.where(assumption, piece + (4 - _FIRST), pair[:, 0])
         return first, np.where(assumption, -1, pair[:, 1])
+
+    def more_falsified(
+        self,
+        of: NDArray[np.intp],
+        piece: NDArray[np.intp],
+        held: NDArray[np.bool_],
+        first: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Say which points tell of falsified people beyond those that are known.
+
+        Known is what is counted where the falsified lie beside the pieces: what the two shares
+        exceed 100% by, less the shares of all failures of assumptions. It lacks what is outside of
+        both half-spaces, and takes off more than it should for whoever fails an assumption and is
+        not in both half-spaces, or fails several. Elsewhere the falsified are drawn themselves.
+
+        Parameters
+        ----------
+        of, piece : numpy.ndarray of int, shape (n,)
+            From which piece of which box the points were drawn.
+        held : numpy.ndarray of bool, shape (n, half-spaces)
+            Which half-spaces hold them.
+        first : numpy.ndarray of bool, shape (n,)
+            Whether no earlier piece holds them.
+
+        Returns
+        -------
+        numpy.ndarray of bool, shape (n,)
+            The measure of these points, by pieces, is the share that is falsified and not known.
+        """
+        neither = first & ~held[:, 2] & ~held[:, 3]
+        failing = (piece >= _FIRST) & ~(first & held[:, 2] & held[:, 3])
+        inside = first & decided(held)[1]
+        return np.where(self.beside[of], neither | failing, inside)
 
     def first_holding(self, of: NDArray[np.intp], held: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Give the first piece of the boxes `of` that holds each point; none is after the last.
@@ -113,7 +157,7 @@ def cut_boxes(again: LookedAgain) -> Pieces:
     not_below = np.maximum(1.0 - counted[:, 1] - counted[:, 2], 0.0)
     not_above = np.maximum(1.0 - counted[:, 0] - counted[:, 3], 0.0)
     both = np.isfinite(again.thresholds[:, 2:4]).all(axis=1) & (again.apart == 3)
-    both &= not_below + not_above < neither
+    both &= (not_below + not_above < neither) & (again.unfair > 0)
     shares = np.zeros((len(counted), _FIRST + lost.shape[1]))
     pairs = np.full((len(counted), 2, 2), -1, dtype=np.int64)
     shares[:, 0] = np.where(both, not_below, neither)

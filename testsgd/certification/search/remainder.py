@@ -26,8 +26,13 @@ from testsgd.certification.proving.axes import (
     Floats,
 )
 from testsgd.certification.search.best_first import BestFirst
-from testsgd.certification.search.looked_again import decided, decided_points, look_again
-from testsgd.certification.search.pieces import cut_boxes, draw_from_pieces
+from testsgd.certification.search.looked_again import (
+    LookedAgain,
+    decided,
+    decided_points,
+    look_again,
+)
+from testsgd.certification.search.pieces import Pieces, cut_boxes, draw_from_pieces
 from testsgd.scoring import clopper_pearson
 
 # Draws at most, as a multiple of those that were asked for.
@@ -57,35 +62,48 @@ class Draws:
     measure : float
         Share of the domain that stands for all tries: each part of the undecided region is hit by a
         try with a probability that is its share of the domain, divided by this.
-    certified, falsified : float
-        Shares of the domain that are proved and lie outside of the region.
+    falsified : float
+        Share of the domain that is proved unfair and that no try can tell of.
+    beside : bool
+        Whether some of it is in open boxes.
+    more : numpy.ndarray of bool, shape (n,)
+        Points that tell of as many falsified people beyond that share, see
+        :meth:`testsgd.certification.search.pieces.Pieces.more_falsified`.
+    more_left_out : int
+        How many of the tries that are not kept do.
     """
 
     points: Floats
     nodes: NDArray[np.int64]
     tries: int
     measure: float
-    certified: float
     falsified: float
+    beside: bool
+    more: NDArray[np.bool_]
+    more_left_out: int
 
 
 @dataclass(frozen=True)
 class _Region:
-    """What is drawn from: shares of the domain."""
+    """What is drawn from: of each box what its pieces have, and what is falsified beside them."""
 
     cover: Floats
-    certified: float
-    falsified: float
+    beside: Floats
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """What came of some tries; `short` are boxes of which more can be drawn than was said."""
+    """What came of some tries; `other` are boxes of which something else is proved than was said.
+
+    Or of which more can be drawn; `region` is what is true of them.
+    """
 
     points: Floats
     nodes: NDArray[np.int64]
-    short: NDArray[np.intp]
-    needed: Floats
+    more: NDArray[np.bool_]
+    more_left_out: int
+    other: NDArray[np.intp]
+    region: _Region
 
 
 def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -> Draws:
@@ -104,8 +122,7 @@ def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -
     -------
     Draws
     """
-    shares = search.shares
-    region = _Region(search.boxes["cover"].copy(), shares.certified, shares.falsified)
+    region = _as_searched(search)
     for correction in range(_CORRECTIONS + 1):
         measure = float(region.cover.sum())
         if measure <= 0 or samples <= 0:
@@ -113,18 +130,28 @@ def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -
         pilot = _try(search, region, _PILOT, generator)
         tries = _tries(samples, len(pilot.points))
         main = _try(search, region, tries, generator)
-        short = np.concatenate([pilot.short, main.short])
-        if len(short) == 0 or correction == _CORRECTIONS:
+        if len(pilot.other) + len(main.other) == 0 or correction == _CORRECTIONS:
+            beside = float(region.beside.sum())
             return Draws(
-                main.points, main.nodes, tries, measure, region.certified, region.falsified
+                main.points,
+                main.nodes,
+                tries,
+                measure,
+                search.unfair + beside,
+                beside > 0,
+                main.more,
+                main.more_left_out,
             )
         if correction == 0:
             # A checkpoint, read where boxes are looked at in another way than where it was written.
             region = _measured_again(search)
         else:
-            region.cover[short] = np.concatenate([pilot.needed, main.needed])
+            for tried in (pilot, main):
+                region.cover[tried.other] = tried.region.cover
+                region.beside[tried.other] = tried.region.beside
     nobody = np.zeros((0, len(search.axes.low)))
-    return Draws(nobody, np.zeros(0, np.int64), 0, measure, region.certified, region.falsified)
+    none = np.zeros(0, dtype=bool)
+    return Draws(nobody, np.zeros(0, np.int64), 0, measure, search.unfair, False, none, 0)
 
 
 def _tries(samples: int, kept: int) -> int:
@@ -150,17 +177,21 @@ def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Ge
     counts = generator.multinomial(tries, cover / cover.sum())
     chosen = np.repeat(np.arange(len(cover)), counts)
     points, nodes = [np.zeros((0, len(search.axes.low)))], [np.zeros(0, dtype=np.int64)]
-    short, needed = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+    told, left_out = [np.zeros(0, dtype=bool)], 0
+    others = [np.zeros(0, dtype=np.intp)]
+    covers, besides = [np.zeros(0)], [np.zeros(0)]
     for start in range(0, tries, _AT_ONCE):
         some = chosen[start : start + _AT_ONCE]
         unique, of = np.unique(some, return_inverse=True)
         again = look_again(search, unique)
         pieces = cut_boxes(again)
         share = boxes["share"][unique]
-        more = pieces.together * share
-        lacking = more > cover[unique] + _ROUNDING * share
-        short.append(unique[lacking])
-        needed.append(more[lacking])
+        seen = _region(again, pieces, share)
+        other = seen.cover > cover[unique] + _ROUNDING * share
+        other |= np.abs(seen.beside - region.beside[unique]) > _ROUNDING * share
+        others.append(unique[other])
+        covers.append(seen.cover[other])
+        besides.append(seen.beside[other])
         # The piece, or none: they may be less than what was said.
         upto = np.cumsum(pieces.shares, axis=1)[of]
         target = generator.random(len(of)) * np.maximum(cover[unique] / share, 0.0)[of]
@@ -170,28 +201,48 @@ def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Ge
         of, piece, drawn = of[ones], piece[ones], drawn[ones]
         held = again.holds(of, drawn)
         certified, falsified = decided(held)
-        kept = ~certified & ~falsified & (pieces.first_holding(of, held) == piece)
+        first = pieces.first_holding(of, held) == piece
+        kept = ~certified & ~falsified & first
+        more = pieces.more_falsified(of, piece, held, first)
         points.append(drawn[kept])
         nodes.append(boxes["node"][unique[of[kept]]].astype(np.int64))
+        told.append(more[kept])
+        left_out += int(more[~kept].sum())
     return _Tried(
-        np.concatenate(points), np.concatenate(nodes), np.concatenate(short), np.concatenate(needed)
+        np.concatenate(points),
+        np.concatenate(nodes),
+        np.concatenate(told),
+        left_out,
+        np.concatenate(others),
+        _Region(np.concatenate(covers), np.concatenate(besides)),
     )
+
+
+def _as_searched(search: BestFirst) -> _Region:
+    """Give what the search keeps of its boxes."""
+    boxes = search.boxes
+    cover, unfair = boxes["cover"], boxes["unfair"]
+    # The pieces, if the falsified are beside them, leave room for these; if not, for none.
+    room = boxes["share"] - boxes["fair"] - cover
+    return _Region(cover.copy(), np.where(room > unfair / 2, unfair, 0.0))
+
+
+def _region(again: LookedAgain, pieces: Pieces, share: Floats) -> _Region:
+    # Looked at in another way, a box may turn out to be unfair as a whole.
+    beside = pieces.beside | (again.status == 2)
+    return _Region(pieces.together * share, np.where(beside, again.unfair, 0.0) * share)
 
 
 def _measured_again(search: BestFirst) -> _Region:
     """Look at all open boxes, and say what is proved of them now."""
     boxes = search.boxes
-    cover = np.zeros(len(boxes))
-    fair, unfair = search.fair, search.unfair
+    cover, beside = np.zeros(len(boxes)), np.zeros(len(boxes))
     for start in range(0, len(boxes), _AT_ONCE):
         places = np.arange(start, min(start + _AT_ONCE, len(boxes)))
         again = look_again(search, places)
-        share = boxes["share"][places]
-        cover[places] = cut_boxes(again).together * share
-        fair += float((again.fair * share).sum())
-        unfair += float((again.unfair * share).sum())
-    shares = search.shares
-    return _Region(cover, min(fair, shares.certified), min(unfair, shares.falsified))
+        seen = _region(again, cut_boxes(again), boxes["share"][places])
+        cover[places], beside[places] = seen.cover, seen.beside
+    return _Region(cover, beside)
 
 
 def draw_falsified(search: BestFirst, tries: int, generator: np.random.Generator) -> Floats:

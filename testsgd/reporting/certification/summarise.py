@@ -194,21 +194,18 @@ def _input(item: DomainInput, *, protected: bool) -> InputSummary:
 
 
 def _estimated(certification: Certification) -> EstimatedSummary | None:
-    found, shares = certification.remainder, certification.shares
-    if found is None or not found.samples:
+    found, unfair = certification.remainder, certification.unfair
+    if found is None or unfair is None:
         return None
-    low, high = float(certification.unfair_low), float(certification.unfair_high)
-    middle = float(shares.falsified + shares.undecided * found.unfair / found.samples)
     return EstimatedSummary(
         samples=found.samples,
         unfair=found.unfair,
         low=float(found.low),
         high=float(found.high),
         confidence=certification.parameters.confidence,
-        # The interval may be from more draws than those of the undecided part.
-        domain_unfair=min(max(middle, low), high),
-        domain_unfair_low=low,
-        domain_unfair_high=high,
+        domain_unfair=float(unfair),
+        domain_unfair_low=float(certification.unfair_low),
+        domain_unfair_high=float(certification.unfair_high),
     )
 
 

@@ -120,8 +120,8 @@ class EstimatedSummary(Part):
     high: float = Field(description="its upper end (Clopper and Pearson)")
     confidence: float = Field(description="of the interval")
     domain_unfair: float = Field(
-        description="unfair share of the whole domain: falsified, and of the undecided part as "
-        "many as of the samples"
+        description="unfair share of the whole domain, by all draws from the boxes left undecided: "
+        "without bias, but for a cut at what is proved"
     )
     domain_unfair_low: float = Field(
         description="lower end for the unfair share of the whole domain, by all draws from the "
