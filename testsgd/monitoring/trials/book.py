@@ -111,29 +111,30 @@ class TrialBook:
         """
         if self._needs_time and event.time is not None:
             self._check_order(event.time)
-        if self._plays_no_part(event):
+        nameless = event.decision is None and event.group is None
+        if nameless and self._plays_no_part(event):
             return self._counted(event, "ignored")
-        record = self._find(event)
+        record, new = self._find(event)
         if self._needs_time and event.time is None:
             raise EventError(
                 "the event has no time, and deadlines and windows in time need one",
                 where="time",
                 remedy="give its time, in seconds or as text in ISO 8601",
             )
-        if self._forgotten(event, record):
+        if new and nameless and self._is_late(event):
             return self._counted(event, "late")
         if self._names is not None and event.group is not None:
             self._check_group(event.group)
         if record.state == "unknown":
             return self._counted(event, "ignored" if event.decision is None else "repeated")
-        if record.number >= 0 or self._records.get(record.name or "") is record:
+        if not new:
             record.check(event, self._given)
-        if record.state == "closed" or self._overdue(record, event.time):
-            late = event.label is not None and record.label is None and self._labelled
-            return self._counted(event, "late" if late else "repeated")
-        if event.name is None and record.number < 0:
+            if record.state == "closed" or self._overdue(record, event.time):
+                late = event.label is not None and record.label is None and self._labelled
+                return self._counted(event, "late" if late else "repeated")
+        elif event.name is None:
             self._check_whole(event)
-        return self._enter(record, event)
+        return self._enter(record, event, new=new)
 
     def advance(self, time: float) -> list[Step]:
         """Let time pass without an event.
@@ -156,9 +157,7 @@ class TrialBook:
         return self._pass(time)
 
     def _plays_no_part(self, event: Event) -> bool:
-        """Say whether an event is to be left out, or refuse it."""
-        if event.decision is not None or event.group is not None:
-            return False
+        """Say whether an event without a decision and a group is to be left out, or refuse it."""
         if event.given and any(value is not None for value in event.given):
             return False
         if event.label is None:
@@ -170,22 +169,23 @@ class TrialBook:
             )
         return not self._labelled
 
-    def _find(self, event: Event) -> Record:
-        """Give the record that an event belongs to, perhaps a new one that is not kept yet."""
+    def _find(self, event: Event) -> tuple[Record, bool]:
+        """Give the record that an event belongs to, and whether it is a new one, not kept yet."""
         if event.name is not None:
             found = self._records.get(event.name)
             # An id that may come again is free from the deadline on, whoever notices it first.
-            free = not self._remembers and found is not None and self._overdue(found, event.time)
-            return Record(event.name, len(self._given)) if found is None or free else found
+            if found is None or (not self._remembers and self._overdue(found, event.time)):
+                return Record(event.name, len(self._given)), True
+            return found, False
         if event.decision is not None or event.group is not None or event.label is None:
-            return Record(None, len(self._given))
+            return Record(None, len(self._given)), True
         if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
             raise EventError(
                 "no decision waits for this label",
                 where="label",
                 remedy="give one label after each decision, or give both the id of their trial",
             )
-        return self._last
+        return self._last, False
 
     def _check_order(self, time: float) -> None:
         if self.time is not None and time < self.time:
@@ -222,11 +222,9 @@ class TrialBook:
     def _overdue(self, record: Record, time: float | None) -> bool:
         return record.due is not None and time is not None and time > record.due
 
-    def _forgotten(self, event: Event, record: Record) -> bool:
+    def _is_late(self, event: Event) -> bool:
         """Say whether a label is of a trial whose id is free again, so not of the next one."""
-        if self._remembers or event.name is None or self._records.get(event.name) is record:
-            return False
-        return event.label is not None and event.decision is None and event.group is None
+        return not self._remembers and event.name is not None and event.label is not None
 
     def _counted(self, event: Event, kind: str) -> list[Step]:
         steps = self._begin(event)
@@ -234,18 +232,17 @@ class TrialBook:
         setattr(self.counters, kind, getattr(self.counters, kind) + 1)
         return steps
 
-    def _enter(self, record: Record, event: Event) -> list[Step]:
+    def _enter(self, record: Record, event: Event, *, new: bool) -> list[Step]:
         steps = self._begin(event)
         counters = self.counters
         counters.events += 1
-        if record.name is not None and record.name not in self._records:
+        if new and record.name is not None:
             self._records[record.name] = record
             self.open += 1
-        before = (record.group, record.decision, record.label, record.given)
-        record.add(event)
+        changed = record.add(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
             return self._enter_unknown(record, steps)
-        if before == (record.group, record.decision, record.label, record.given):
+        if not changed:
             counters.repeated += 1
             return steps
         if record.number < 0 and record.whole:

@@ -46,19 +46,23 @@ class Record:
         """Whether everything but the label is known."""
         return self.group is not None and self.decision is not None and None not in self.given
 
-    def add(self, event: Event) -> None:
-        """Take what an event says; see :meth:`check`."""
-        if event.group is not None:
-            self.group = event.group
-        if event.decision is not None:
-            self.decision = event.decision
-        if event.label is not None:
-            self.label = event.label
-        if self.given and any(value is not None for value in event.given):
-            self.given = tuple(
+    def add(self, event: Event) -> bool:
+        """Take what an event says, see :meth:`check`, and say whether it was not known."""
+        changed = False
+        if event.group is not None and self.group is None:
+            self.group, changed = event.group, True
+        if event.decision is not None and self.decision is None:
+            self.decision, changed = event.decision, True
+        if event.label is not None and self.label is None:
+            self.label, changed = event.label, True
+        if event.given and None in self.given:
+            given = tuple(
                 known if said is None else said
                 for known, said in zip(self.given, event.given, strict=True)
             )
+            changed = changed or given != self.given
+            self.given = given
+        return changed
 
     def check(self, event: Event, given_fields: tuple[str, ...]) -> None:
         """Check that an event says nothing else than was said.
