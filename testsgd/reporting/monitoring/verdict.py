@@ -203,8 +203,8 @@ def _lost(stream: StreamSummary) -> list[str]:
         told.append(f"{plural(stream.refused, 'event')} {_were(stream.refused)} wrong and changed "
                     "nothing.")  # fmt: skip
     if stream.ignored:
-        told.append(f"{plural(stream.ignored, 'event')} {_were(stream.ignored)} ignored: "
-                    "they say nothing that counts.")  # fmt: skip
+        told.append(f"{plural(stream.ignored, 'event')} {_were(stream.ignored)} ignored, for saying "
+                    "nothing that counts.")  # fmt: skip
     if stream.repeated:
         told.append(f"{plural(stream.repeated, 'event')} only said again what was known.")
     if stream.unknown:
