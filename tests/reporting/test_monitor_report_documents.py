@@ -110,7 +110,7 @@ def test_what_was_not_counted_is_said() -> None:
     told = " ".join(strata().verdict.sentences)
     for words in (
         "8 events were wrong",
-        "3 decisions on unknown groups",
+        "3 decisions were on unknown groups",
         "1 label came",
         "2 trials",
         "7 trials were not compared",

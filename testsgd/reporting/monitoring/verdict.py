@@ -198,27 +198,22 @@ def _came(stream: StreamSummary) -> str:
 
 
 def _lost(stream: StreamSummary) -> list[str]:
-    told = []
-    if stream.refused:
-        told.append(f"{plural(stream.refused, 'event')} {_were(stream.refused)} wrong and changed "
-                    "nothing.")  # fmt: skip
-    if stream.ignored:
-        told.append(f"{plural(stream.ignored, 'event')} {_were(stream.ignored)} ignored, for saying "
-                    "nothing that counts.")  # fmt: skip
+    told = (
+        (stream.refused, "event", "wrong and changed nothing"),
+        (stream.ignored, "event", "ignored, for saying nothing that counts"),
+        (stream.unknown, "decision", "on unknown groups and not counted"),
+        (stream.uncompared, "trial", "not compared, as there are too many given values"),
+        (stream.dropped, "trial", "dropped: no label had come by the deadline"),
+    )
+    sentences = [
+        f"{plural(number, noun)} {_were(number)} {what}." for number, noun, what in told if number
+    ]
     if stream.repeated:
-        told.append(f"{plural(stream.repeated, 'event')} only said again what was known.")
-    if stream.unknown:
-        told.append(f"{plural(stream.unknown, 'decision')} on unknown groups "
-                    f"{_were(stream.unknown)} not counted.")  # fmt: skip
-    if stream.uncompared:
-        told.append(f"{plural(stream.uncompared, 'trial')} {_were(stream.uncompared)} not "
-                    "compared: there are too many combinations of given values.")  # fmt: skip
+        sentences.append(f"{plural(stream.repeated, 'event')} only said again what was known.")
     if stream.late:
-        told.append(f"{plural(stream.late, 'label')} came after the deadline and changed nothing.")
-    if stream.dropped:
-        told.append(f"{plural(stream.dropped, 'trial')} {_were(stream.dropped)} dropped: no label "
-                    "had come by the deadline.")  # fmt: skip
-    return told
+        late = f"{plural(stream.late, 'label')} came after the deadline and changed nothing."
+        sentences.append(late)
+    return sentences
 
 
 def _promised(settings: MonitorSettings, properties: Sequence[PropertySummary]) -> list[str]:
