@@ -12,7 +12,16 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
-_READ = json.JSONDecoder(parse_constant=_no_number).decode
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands twice")
+    return found
+
+
+_READ = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_no_key_twice).decode
 
 
 def json_object(text: str | bytes, *, example: str) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +18,6 @@ from testsgd.cli.options import QuietOption, VerboseOption, listed
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
-    from testsgd.monitoring import Alert
     from testsgd.results import MonitorResult
 
 
@@ -73,8 +73,8 @@ def run(
             watched,
             dataclasses.replace(source, items=ending.until(source.items)),
             state=state,
-            on_alert=_print_alert,
-            on_error=_print_error,
+            on_alert=lambda alert: _print(alert.to_dict(), ending),
+            on_error=lambda error, number: _print(_refusal(error, number), ending),
         )
     written = [] if out is None else result.write(out, wanted)
     if not quiet:
@@ -82,15 +82,20 @@ def run(
     return result.exit_code
 
 
-def _print_alert(alert: Alert) -> None:
-    print_line(json.dumps(alert.to_dict(), allow_nan=False))
-    sys.stdout.flush()
+def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
+    told = " ".join(str(error).split())
+    return {"error": told, "kind": type(error).__name__, "line": number}
 
 
-def _print_error(error: TestSGDError, number: int) -> None:
-    told = {"error": " ".join(str(error).split()), "kind": type(error).__name__, "line": number}
-    print_line(json.dumps(told, allow_nan=False))
-    sys.stdout.flush()
+def _print(told: dict[str, Any], ending: Ending) -> None:
+    """Print an answer at once; if nobody reads them any more, the stream is at its end."""
+    try:
+        print_line(json.dumps(told, allow_nan=False))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        ending.wanted = True
+        # Python would try again at its exit, and fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_result(result: MonitorResult, written: list[Path]) -> None:

@@ -79,6 +79,7 @@ class Comparison:
         self.counts = GroupCounts(names)
         self.counted = self.alerts = self.windows_judged = self.windows_above = 0
         self.in_alert = False
+        self._newest = 0  # the latest window that was judged
         self.first_alert: Alert | None = None
         self.trajectory = Trajectory()
         self.windows: deque[WindowStatus] = deque(maxlen=_WINDOWS_KEPT)
@@ -148,8 +149,11 @@ class Comparison:
             Whether one was raised for it before; then there is no second one.
         """
         found = self.extremes(counts)
-        self.in_alert = self.above(found)
-        if again or not self.in_alert:
+        above = self.above(found)
+        # Labels may end an older window after a newer one.
+        if window >= self._newest:
+            self._newest, self.in_alert = window, above
+        if again or not above:
             return None
         return self._alert("raised", counts, found, time, window=window)
 
@@ -224,6 +228,7 @@ class Comparison:
             "counts": self.counts.to_state(),
             "counted": self.counted,
             "in_alert": self.in_alert,
+            "newest": self._newest,
             "alerts": self.alerts,
             "first_alert": None if self.first_alert is None else self.first_alert.to_dict(),
             "trajectory": self.trajectory.to_state(),
@@ -237,6 +242,7 @@ class Comparison:
         """Take up what :meth:`to_state` gave."""
         self.counts = GroupCounts.from_state(state["counts"])
         self.counted, self.in_alert = state["counted"], state["in_alert"]
+        self._newest = state["newest"]
         self.alerts, first = state["alerts"], state["first_alert"]
         self.first_alert = None if first is None else Alert.from_dict(first)
         self.trajectory = Trajectory.from_state(state["trajectory"])

@@ -61,11 +61,12 @@ class GroupCounts:
 
     def to_state(self) -> list[Any]:
         """Give the counters, as JSON has them."""
-        return [self.names, self.numerators, self.denominators, self.trials]
+        return [[*self.names], [*self.numerators], [*self.denominators], self.trials]
 
     @classmethod
     def from_state(cls, state: list[Any]) -> GroupCounts:
         """Make counters of what :meth:`to_state` gave."""
         counts = cls(tuple(state[0]))
-        counts.numerators, counts.denominators, counts.trials = state[1:]
+        numerators, denominators, counts.trials = state[1:]
+        counts.numerators, counts.denominators = list(numerators), list(denominators)
         return counts

@@ -98,6 +98,7 @@ class PropertyJudge:
             alerts = self._count(trial, self._added[trial.decision][label], window, time)
         if window is not None and self._tumbling is not None:
             window.complete += 1
+            window.known = time
             if self._tumbling.take_if_over(window):
                 alerts.extend(self._close(window, time))
         return alerts

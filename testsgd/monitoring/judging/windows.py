@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any, NamedTuple
 
 from testsgd.monitoring.judging.counts import GroupCounts
+from testsgd.monitoring.trials import ONE_MOMENT
 
 Values = tuple[str, ...]
 
@@ -59,7 +60,7 @@ class SlidingWindow:
             while len(kept) > self._trials:
                 gone.append(kept.popleft())
         elif self._seconds is not None and time is not None:
-            while kept and (kept[0].time or 0.0) < time - self._seconds:
+            while kept and (kept[0].time or 0.0) < time - self._seconds - ONE_MOMENT:
                 gone.append(kept.popleft())
         return gone
 
@@ -84,6 +85,8 @@ class TumblingWindow:
         From 0.
     decided, complete : int
         Trials that belong to it, and those of them whose result is known.
+    known : float or None
+        When the last of these results came.
     counts : dict
         Counters of each combination of given values.
     raised : set
@@ -93,6 +96,7 @@ class TumblingWindow:
     def __init__(self, number: int) -> None:
         self.number = number
         self.decided = self.complete = 0
+        self.known: float | None = None
         self.counts: dict[Values, GroupCounts] = {}
         self.raised: set[Values] = set()
 
@@ -112,6 +116,7 @@ class TumblingWindow:
             "number": self.number,
             "decided": self.decided,
             "complete": self.complete,
+            "known": self.known,
             "counts": [[list(given), one.to_state()] for given, one in self.counts.items()],
             "raised": [list(given) for given in sorted(self.raised)],
         }
@@ -121,6 +126,7 @@ class TumblingWindow:
         """Make a window of what :meth:`to_state` gave."""
         made = cls(state["number"])
         made.decided, made.complete = state["decided"], state["complete"]
+        made.known = state["known"]
         made.counts = {tuple(given): GroupCounts.from_state(one) for given, one in state["counts"]}
         made.raised = {tuple(given) for given in state["raised"]}
         return made
@@ -166,7 +172,7 @@ class TumblingWindows:
             assert self._seconds is not None
             assert time is not None
             assert origin is not None
-            place = int((time - origin) // self._seconds)
+            place = int((time - origin + ONE_MOMENT) // self._seconds)
         window = self._open.get(place)
         if window is None:
             window = self._open[place] = TumblingWindow(place)
@@ -185,16 +191,20 @@ class TumblingWindows:
         Returns
         -------
         list of (TumblingWindow, float)
-            With the time at which they were over.
+            With the time at which they were over and all was known.
         """
         if self._seconds is None or time is None or origin is None:
             return []
-        now = int((time - origin) // self._seconds)
+        now = int((time - origin + ONE_MOMENT) // self._seconds)
         if now == self._now:
             return []
         self._now = now
         over = [one for one in list(self._open.values()) if self.take_if_over(one)]
-        return [(one, origin + (one.number + 1) * self._seconds) for one in over]
+        ends = [origin + (one.number + 1) * self._seconds for one in over]
+        return [
+            (one, end if one.known is None else max(end, one.known))
+            for one, end in zip(over, ends, strict=True)
+        ]
 
     def take_if_over(self, window: TumblingWindow) -> bool:
         """Say whether a window is over and all its results are known; it is forgotten then."""

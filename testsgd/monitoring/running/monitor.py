@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,8 @@ class Monitor:
                 alerts += judge.take(step, origin)
         for judge in self._in_time:
             alerts.extend(judge.pass_time(time, origin))
+        if self._in_time:
+            alerts.sort(key=lambda alert: -inf if alert.time is None else alert.time)
         return tuple(alerts)
 
     def status(self) -> MonitorStatus:

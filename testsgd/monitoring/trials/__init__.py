@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from testsgd.monitoring.trials.book import Counters, TrialBook
-from testsgd.monitoring.trials.event import Event, EventReader, seconds_of
+from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader, seconds_of
 from testsgd.monitoring.trials.trial import Step, Trial
 
-__all__ = ["Counters", "Event", "EventReader", "Step", "Trial", "TrialBook", "seconds_of"]
+__all__ = [
+    "ONE_MOMENT",
+    "Counters",
+    "Event",
+    "EventReader",
+    "Step",
+    "Trial",
+    "TrialBook",
+    "seconds_of",
+]

@@ -12,9 +12,12 @@ from typing import Any
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
-from testsgd.monitoring.trials.event import Event, EventReader
+from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader
 from testsgd.monitoring.trials.record import Record
 from testsgd.monitoring.trials.trial import Step
+
+# Every pair of groups is compared, so that many more would fill the memory.
+MOST_GROUPS = 200
 
 
 @dataclass
@@ -75,6 +78,7 @@ class TrialBook:
         self._given = EventReader(specification).given_fields
         self._labelled = any(one.fairness.labelled for one in specification.monitored)
         self._names = None if names is None else frozenset(names)
+        self._found = set(names or ())
         self._passes = specification.groups.unknown == "pass"
         self._ignores = specification.events.others == "ignore"
         self._remembers = rules.repeated == "ignore"
@@ -123,9 +127,10 @@ class TrialBook:
             )
         if new and nameless and self._is_late(event):
             return self._counted(event, "late")
-        if self._names is not None and event.group is not None:
+        if event.group is not None and event.group not in self._found:
             self._check_group(event.group)
         if record.state == "unknown":
+            record.check(event, self._given)
             return self._counted(event, "ignored" if event.decision is None else "repeated")
         if not new:
             record.check(event, self._given)
@@ -198,8 +203,15 @@ class TrialBook:
             )
 
     def _check_group(self, group: str) -> None:
-        assert self._names is not None
-        if group not in self._names and not self._passes:
+        if self._names is None:
+            if len(self._found) >= MOST_GROUPS:
+                raise EventError(
+                    f"the group {group!r} is one more than the {MOST_GROUPS} that have come",
+                    where="group",
+                    remedy="check which field is the group, or name the groups in [groups]",
+                    group=group,
+                )
+        elif not self._passes:
             raise EventError(
                 f"the group {group!r} is unknown",
                 where="group",
@@ -220,7 +232,8 @@ class TrialBook:
             )
 
     def _overdue(self, record: Record, time: float | None) -> bool:
-        return record.due is not None and time is not None and time > record.due
+        due = record.due
+        return due is not None and time is not None and time > due + ONE_MOMENT
 
     def _is_late(self, event: Event) -> bool:
         """Say whether a label is of a trial whose id is free again, so not of the next one."""
@@ -236,6 +249,8 @@ class TrialBook:
         steps = self._begin(event)
         counters = self.counters
         counters.events += 1
+        if self._names is None and event.group is not None:
+            self._found.add(event.group)
         if new and record.name is not None:
             self._records[record.name] = record
             self.open += 1
@@ -297,7 +312,7 @@ class TrialBook:
             return []
         self.time = time if self.time is None else max(self.time, time)
         steps: list[Step] = []
-        while self._due and self._due[0][0] < time:
+        while self._due and self._due[0][0] + ONE_MOMENT < time:
             _, record = self._due.popleft()
             if record.state == "open":
                 steps.append(self._end(record))
@@ -319,6 +334,7 @@ class TrialBook:
             "records": [record.to_state() for record in self._records.values()],
             "anonymous": [record.to_state() for record in self._anonymous.values()],
             "last": None if last is None else last.to_state(),
+            "groups": sorted(self._found),
             "time": self.time,
             "first_time": self.first_time,
             "counters": asdict(self.counters),
@@ -337,5 +353,6 @@ class TrialBook:
         self.open = len(opened)
         due = [(one.due, one) for one in opened if one.due is not None]
         self._due = deque(sorted(due, key=lambda entry: (entry[0], entry[1].number)))
+        self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]
         self.counters = Counters(**state["counters"])

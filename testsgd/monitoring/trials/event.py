@@ -14,6 +14,14 @@ import numpy as np
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
 
+# Moments that are so close, in seconds, are one: a tenth of a second is no exact number.
+ONE_MOMENT = 1e-6
+
+# Farther from 0 a second is no longer told from the next one.
+_LAST_MOMENT = 1e15
+# From here on different whole numbers become the same float.
+_WHOLE_FLOATS = 2**53
+
 
 class Event(NamedTuple):
     """What an event says; None is what it does not say.
@@ -92,12 +100,12 @@ class EventReader:
         fields = self._fields
         name, group, decision, label, time = map(event.get, fields)
         return Event(
-            name if name is None or type(name) is str else text_of(name, fields[0]),
-            group if group is None or type(group) is str else text_of(group, fields[1]),
+            None if name is None else _quick_text(name, fields[0]),
+            None if group is None else _quick_text(group, fields[1]),
             None if decision is None else _meaning(decision, self._decisions, fields[2]),
             None if label is None else _meaning(label, self._labels, fields[3]),
             tuple(
-                None if (value := event.get(field)) is None else text_of(value, field)
+                None if (value := event.get(field)) is None else _quick_text(value, field)
                 for field in self.given_fields
             )
             if self.given_fields
@@ -125,6 +133,11 @@ def _meaning(value: Any, meanings: Mapping[Any, int], field: str) -> int | None:
         ) from None
 
 
+def _quick_text(value: Any, field: str) -> str | None:
+    # Most values are plain texts, and most time goes into calls.
+    return value if type(value) is str and value and value.isascii() else text_of(value, field)
+
+
 def text_of(value: Any, field: str) -> str | None:
     """Give a value as the text by which it is told from others; whole numbers without a point.
 
@@ -137,7 +150,7 @@ def text_of(value: Any, field: str) -> str | None:
     Returns
     -------
     str or None
-        None if the value is missing (not a number).
+        None if the value is missing (not a number, or an empty text).
 
     Raises
     ------
@@ -150,16 +163,25 @@ def text_of(value: Any, field: str) -> str | None:
     ('7', '7', 'true')
     """
     if type(value) is str:
-        return value
+        with contextlib.suppress(UnicodeEncodeError):  # half a character
+            value.encode()
+            return value or None
     if isinstance(value, np.generic):
         value = value.item()
     if _missing(value):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_FLOATS:
         return str(int(value))
-    if isinstance(value, str | int | float) and value not in (math.inf, -math.inf):
+    if isinstance(value, float) and abs(value) >= _WHOLE_FLOATS:
+        raise EventError(
+            f"the number {_shown(value)} is too large for a float to tell it from others",
+            where=field,
+            remedy="give it as a whole number or as a text",
+            value=value,
+        )
+    if isinstance(value, int | float) and value not in (math.inf, -math.inf):
         with contextlib.suppress(ValueError):  # a number of thousands of digits
             return str(value)
     raise EventError(
@@ -213,7 +235,7 @@ def seconds_of(value: Any, field: str = "time") -> float | None:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not math.isfinite(number):
+    if not abs(number) <= _LAST_MOMENT:
         raise _no_moment(value, field)
     return number
 
@@ -221,7 +243,7 @@ def seconds_of(value: Any, field: str = "time") -> float | None:
 def _read_moment(text: str, field: str) -> float | datetime:
     # Digits alone are seconds, although some of them could be a date.
     with contextlib.suppress(ValueError):
-        return float(text)
+        return float(text.replace("_", "?"))
     try:
         return datetime.fromisoformat(text.strip())
     except ValueError:
