@@ -40,12 +40,12 @@ def test_intervals_hold_the_truth_and_estimates_have_no_bias(
     assert search.boxes["unfair"].any()
     runs = 150
     found = [found_in(problem, search, run, confidence) for run in range(runs)]
-    held = sum(one.domain_low <= unfair <= one.domain_high for one in found)  # type: ignore[operator]
+    held = sum(one.domain_low <= unfair <= one.domain_high for one in found)  # type: ignore[operator]  # none is None here
     assert binom.cdf(held, runs, confidence) > 1e-4
     middles = np.array([one.domain_unfair for one in found])
     assert abs(middles.mean() - unfair) <= 4.5 * middles.std() / np.sqrt(runs) + 1e-12
     for one in found:
-        assert one.domain_low <= one.domain_unfair <= one.domain_high  # type: ignore[operator]
+        assert one.domain_low <= one.domain_unfair <= one.domain_high  # type: ignore[operator]  # none is None here
 
 
 def answered(draws: Draws, unfair: Bools) -> Answers:

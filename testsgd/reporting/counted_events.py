@@ -1,11 +1,28 @@
-"""The events that a fairness property counts, by the names that a specification gives them."""
+"""What a fairness property counts, as documents and specifications name it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from testsgd.reporting.parts import Part
 
 if TYPE_CHECKING:
     from testsgd.fairness import FairnessProperty
+
+
+class CountedProperty(Part):
+    """What is counted of each group, and how rates are compared."""
+
+    name: str
+    property: str = Field(description="the fairness property")
+    numerator: list[str] = Field(description="events that count above the line of a group's rate")
+    denominator: list[str] = Field(description="events that count below it")
+    labelled: bool = Field(description="true: the property counts by the true labels")
+    measure: Literal["difference", "ratio"] = Field(
+        description="the largest difference of two rates, or 1 minus the smallest over the largest"
+    )
 
 
 def counted_events(

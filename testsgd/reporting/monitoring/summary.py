@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from testsgd.reporting.counted_events import CountedProperty
 from testsgd.reporting.parts import Part
 
 SCHEMA_NAME = "testsgd.monitoring/1"
@@ -72,17 +73,10 @@ class StreamSummary(Part):
     resumed: bool = Field(description="true: the monitor went on from a state that was saved")
 
 
-class PropertySummary(Part):
+class PropertySummary(CountedProperty):
     """What is compared, and when that is an alert."""
 
     name: str = Field(description="what the property is called here")
-    property: str = Field(description="the fairness property")
-    numerator: list[str] = Field(description="events that count above the line of a group's rate")
-    denominator: list[str] = Field(description="events that count below it")
-    labelled: bool = Field(description="true: the property counts by the true labels")
-    measure: Literal["difference", "ratio"] = Field(
-        description="the largest difference of two rates, or 1 minus the smallest over the largest"
-    )
     threshold: float = Field(description="a bias above this is an alert")
     threshold_exact: str = Field(description="the same as a fraction")
     empty_group: Literal["vacuous", "zero"] = Field(

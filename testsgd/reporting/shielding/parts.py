@@ -6,22 +6,16 @@ from typing import Literal
 
 from pydantic import Field
 
+from testsgd.reporting.counted_events import CountedProperty
 from testsgd.reporting.parts import Part
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
 
 
-class BoundSummary(Part):
+class BoundSummary(CountedProperty):
     """What is kept, for whom and until when."""
 
     name: str = Field(description="what the specification is called")
-    property: str = Field(description="the fairness property")
-    numerator: list[str] = Field(description="events that count above the line of a group's rate")
-    denominator: list[str] = Field(description="events that count below it")
-    labelled: bool = Field(description="true: the property counts by the true labels")
-    measure: Literal["difference", "ratio"] = Field(
-        description="the largest difference of two rates, or 1 minus the smallest over the largest"
-    )
     threshold: float = Field(description="the bias may be at most this")
     threshold_exact: str = Field(description="the same as a fraction")
     empty_group: Literal["vacuous", "zero"] = Field(
