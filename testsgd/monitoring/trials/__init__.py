@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from testsgd.monitoring.trials.book import Counters, TrialBook
+from testsgd.monitoring.trials.book import TrialBook
+from testsgd.monitoring.trials.counters import Counters
 from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader, seconds_of
 from testsgd.monitoring.trials.trial import Step, Trial
 

@@ -7,46 +7,18 @@ each other (the dependence relation of the paper on stream-based monitoring, sec
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.trials.counters import Counters
 from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader
 from testsgd.monitoring.trials.record import Record
 from testsgd.monitoring.trials.trial import Step
 
 # Every pair of groups is compared, so that many more would fill the memory.
 MOST_GROUPS = 200
-
-
-@dataclass
-class Counters:
-    """How many events and trials of which kind there were.
-
-    Attributes
-    ----------
-    events : int
-        All that were taken; those that were refused are not among them.
-    ignored : int
-        Events that say nothing, or that play no part.
-    repeated : int
-        Events that only say what was known.
-    unknown : int
-        Decisions on people of unknown groups.
-    late : int
-        Labels that came after the deadline.
-    decided, dropped : int
-        Trials with a decision; those that a deadline ended without a label.
-    """
-
-    events: int = 0
-    ignored: int = 0
-    repeated: int = 0
-    unknown: int = 0
-    late: int = 0
-    decided: int = 0
-    dropped: int = 0
 
 
 class TrialBook:
