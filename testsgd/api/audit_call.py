@@ -129,13 +129,11 @@ def audit(
         )
     else:
         check_no_terms(terms, specification)
-        table = find_table(data, specification, limit=limit, seed=settings.seed)
-        findings = run_audit(
-            load_model(
-                model, specification, favourable_given=favourable is not None, threshold=threshold
-            ),
-            table,
-            settings,
-            progress=progress,
+        loaded = load_model(
+            model, specification, favourable_given=favourable is not None, threshold=threshold
         )
+        table = find_table(
+            data, specification, limit=limit, seed=settings.seed, passed=loaded.passed
+        )
+        findings = run_audit(loaded, table, settings, progress=progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)

@@ -92,11 +92,12 @@ def compare(
         )
     settings = audit_parameters(parameters, specification)
     check_count("limit", limit, 1)
-    table = find_table(data, specification, limit=limit, seed=settings.seed)
+    loaded = load_model(
+        model, specification, favourable_given=favourable is not None, threshold=threshold
+    )
+    table = find_table(data, specification, limit=limit, seed=settings.seed, passed=loaded.passed)
     comparison = compare_methods(
-        load_model(
-            model, specification, favourable_given=favourable is not None, threshold=threshold
-        ),
+        loaded,
         table,
         settings,
         methods=names,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -80,13 +80,21 @@ def find_texts(
 
 
 def find_table(
-    data: Any, specification: DatasetSpecification, *, limit: int | None, seed: int
+    data: Any,
+    specification: DatasetSpecification,
+    *,
+    limit: int | None,
+    seed: int,
+    passed: Sequence[str] = (),
 ) -> Table:
-    """Find, read and check rows: given ones, those of a file, or the data set's own."""
+    """Find, read and check rows: given ones, those of a file, or the data set's own.
+
+    `passed` are the columns that only the model needs.
+    """
     table = (
-        load_table(specification, file=data, seed=seed)
+        load_table(specification, file=data, seed=seed, passed=passed)
         if data is None or isinstance(data, (str, Path))
-        else check_table(data, specification)
+        else check_table(data, specification, passed=passed)
     )
     return table if limit is None else table.sample(limit, seed=seed)
 

@@ -78,9 +78,10 @@ def mitigation_inputs(
             audit_settings,
         )
     check_no_terms(terms, specification)
+    loaded = load_model(model, specification, favourable_given=given, threshold=threshold)
     return RowInputs(
-        find_table(data, specification, limit=limit, seed=seed),
-        load_model(model, specification, favourable_given=given, threshold=threshold),
+        find_table(data, specification, limit=limit, seed=seed, passed=loaded.passed),
+        loaded,
         summary,
         settings,
         audit_settings,

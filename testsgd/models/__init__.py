@@ -1,5 +1,6 @@
 """Models under audit: black boxes, the adapters that make them so, and the paper's networks."""
 
+from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import (
     PROBE_ROWS,
     CallableModel,
@@ -34,6 +35,7 @@ __all__ = [
     "PROBE_ROWS",
     "CallableModel",
     "CallableTextModel",
+    "CheckedFunction",
     "Encoding",
     "Examples",
     "Layer",

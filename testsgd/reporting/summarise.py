@@ -6,6 +6,7 @@ import datetime
 import platform
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from testsgd._version import __version__
 from testsgd.auditing import AuditParameters, Estimates, Findings, TableFindings
 from testsgd.auditing.text import TextFindings
+from testsgd.models import CheckedFunction
 from testsgd.reporting.chart_numbers import charts
 from testsgd.reporting.subject import Subject
 from testsgd.reporting.summary import (
@@ -256,7 +258,17 @@ def model_summary(findings: Findings) -> ModelSummary:
         file_sha256=findings.model.file_sha256,
         accuracy=findings.accuracy,
         card={key: _card_text(value) for key, value in findings.model.card.items()},
+        not_given=list(findings.model.not_given),
+        passed_through=list(findings.model.passed),
+        **_reading(model),
     )
+
+
+def _reading(model: object) -> dict[str, Any]:
+    """Return how a model's labels were read, where there is more to it than their text."""
+    if not isinstance(model, CheckedFunction):
+        return {}
+    return {"read_as": model.read_as, "other_labels": list(model.others)}
 
 
 def _card_text(value: object) -> str:

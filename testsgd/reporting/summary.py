@@ -226,6 +226,21 @@ class ModelSummary(Part):
     card: dict[str, str] = Field(
         default_factory=dict, description="the model card beside the file, as texts"
     )
+    not_given: list[str] = Field(
+        default_factory=list, description="features of the description that it is not given"
+    )
+    passed_through: list[str] = Field(
+        default_factory=list,
+        description="columns that it is given and the description does not have; never perturbed",
+    )
+    read_as: dict[str, str] = Field(
+        default_factory=dict,
+        description="the labels that its answers 0 and 1 were read as; empty if it gave labels",
+    )
+    other_labels: list[str] = Field(
+        default_factory=list,
+        description="its labels besides the favourable one, if several; compared as one",
+    )
 
 
 class Parameters(Part):
