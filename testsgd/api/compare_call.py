@@ -10,6 +10,7 @@ from testsgd.api.given import (
     Specification,
     audit_parameters,
     check_count,
+    check_repeatable,
     find_table,
     resolve_specification,
 )
@@ -91,6 +92,7 @@ def compare(
             name=specification.name,
         )
     settings = audit_parameters(parameters, specification)
+    check_repeatable(settings, "a comparison of methods")
     check_count("limit", limit, 1)
     loaded = load_model(
         model, specification, favourable_given=favourable is not None, threshold=threshold

@@ -7,7 +7,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from testsgd.auditing import AuditParameters
+from testsgd.auditing import DRAWS, AuditParameters
 from testsgd.data import (
     DatasetSpecification,
     SensitiveTerms,
@@ -135,6 +135,8 @@ def audit_parameters(
         chosen["theta"] = specification.audit.theta
     if chosen.get("theta", 0) is None:
         del chosen["theta"]
+    if isinstance(chosen.get("nondeterministic"), bool):
+        chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
     chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
     return AuditParameters(**chosen)
 
@@ -165,6 +167,17 @@ def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
             name="condition_on",
         )
     return chosen
+
+
+def check_repeatable(parameters: AuditParameters, what: str) -> None:
+    """Raise a :class:`ParameterError` if means are asked for where the answers must be the same."""
+    if parameters.nondeterministic is not None:
+        raise ParameterError(
+            f"{what} needs a model that answers the same when asked twice",
+            where="nondeterministic",
+            remedy="leave it out, or audit the model",
+            name="nondeterministic",
+        )
 
 
 def check_count(name: str, value: int | None, least: int) -> None:

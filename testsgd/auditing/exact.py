@@ -20,6 +20,7 @@ def audit_exactly(
     search: Search,
     *,
     jobs: int,
+    draws: int = 1,
     clock: Clock,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -37,6 +38,8 @@ def audit_exactly(
         Finds the groups and sums over them.
     jobs : int
         Threads that ask the model at once. The result does not depend on it.
+    draws : int
+        How often to ask each question.
     clock : Clock
         Takes down how long the predictions and the rule sets take.
     progress : callable, optional
@@ -47,7 +50,9 @@ def audit_exactly(
     Outcome
     """
     with clock.phase("predictions"):
-        neighbourhood = explore_neighbourhood(model, table, jobs=jobs, progress=progress)
+        neighbourhood = explore_neighbourhood(
+            model, table, jobs=jobs, draws=draws, progress=progress
+        )
     with clock.phase("rule sets"):
         favourable = neighbourhood.favourable.astype(np.int64)
         rows = contingency.tally()
@@ -68,4 +73,5 @@ def _accuracy(table: Table, neighbourhood: Neighbourhood) -> float | None:
     if table.labels is None or table.labels.isna().any():
         return None
     labels = table.labels.to_numpy() == table.specification.label.favourable
-    return float((neighbourhood.decisions == labels).mean())
+    right = np.where(labels, neighbourhood.own, neighbourhood.draws - neighbourhood.own)
+    return float(right.sum() / (len(labels) * neighbourhood.draws))

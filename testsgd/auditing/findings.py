@@ -117,6 +117,8 @@ class Findings(ABC):
         Share of rows labelled as in the file, if every row was predicted and has a label.
     seconds : dict of str to float
         Wall-clock time of each phase.
+    changing : float
+        Share of the first rows or texts that the model answered otherwise when asked again.
     guarantee : Guarantee or None
         What the intervals hold for; None if none were asked for.
     stability : mapping of int to float
@@ -143,6 +145,7 @@ class Findings(ABC):
     model_fingerprint: str
     accuracy: float | None
     seconds: dict[str, float] = field(default_factory=dict)
+    changing: float = 0.0
     guarantee: Guarantee | None = None
     stability: Mapping[int, float] = field(default_factory=dict)
     stability_samples: int = 0

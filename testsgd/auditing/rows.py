@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import joblib
 import numpy as np
 
 from testsgd.auditing.clock import Clock
+from testsgd.auditing.estimates import means_over_draws
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.false_discovery import false_discovery
@@ -23,7 +24,7 @@ from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.simultaneous import simultaneous
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
-from testsgd.models import PROBE_ROWS, LoadedModel, Model
+from testsgd.models import PROBE_ROWS, LoadedModel, Model, Repetition, ask_again
 from testsgd.rules import (
     Axis,
     Contingency,
@@ -99,7 +100,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
     with clock.phase("rows"):
         contingency = lay_out(table, audit.axes)
     with clock.phase("model check"):
-        fingerprint, probed = _probe(audit.model, table, _probe_rows(table, allowed))
+        fingerprint, again, probed = _probe(audit, _probe_rows(table, allowed))
     outcome = _find_rates(
         audit.model.model,
         table,
@@ -150,6 +151,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
         row_favourable=outcome.row_favourable,
         neighbourhood=neighbourhood_size(table) * len(table),
         queries=outcome.queries + probed,
+        changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
         guarantee=guarantee,
@@ -216,7 +218,7 @@ def _explanations(
     # Independent sampling has no samples that say what each rule does.
     if not groups or not outcome.cell_samples.any():
         return {}
-    answers = neighbourhood_size(audit.table)
+    answers = neighbourhood_size(audit.table) * audit.parameters.draws
     explained = explain_groups(
         audit.table,
         contingency,
@@ -244,7 +246,7 @@ def _stability(
     stability = group_stability(
         contingency,
         found,
-        neighbourhood_size(audit.table),
+        neighbourhood_size(audit.table) * parameters.draws,
         outcome.rule_sets,
         distinct[:LOOKED_AT],
         min_count=audit.min_count,
@@ -261,11 +263,31 @@ def _probe_rows(table: Table, allowed: int) -> int:
     return min(PROBE_ROWS, len(table), allowed // 2)
 
 
-def _probe(model: LoadedModel[Model], table: Table, rows: int) -> tuple[str, int]:
-    """Try the model on the first rows: it shows early what is wrong, and how to recognise it."""
-    frame = table.frame.iloc[:rows]
-    decisions = model.model.decisions(frame)
-    return hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest(), len(frame)
+def _probe(audit: RowAudit, rows: int) -> tuple[str, Repetition, int]:
+    """Try the model on the first rows, twice; give its fingerprint and the queries it took.
+
+    It shows early what is wrong, whether the answers can be relied on, and how to recognise it.
+    """
+    table, model = audit.table, audit.model.model
+    decisions = model.decisions(table.frame.iloc[:rows])
+    left = audit.parameters.budget(0) - rows
+    if audit.exact:
+        # It was found to fit with this.
+        left = max(rows, left - exact_queries(table, audit.parameters))
+    again = ask_again(
+        model,
+        lambda places: table.frame.iloc[places],
+        decisions,
+        most=left,
+        at_random=audit.parameters.nondeterministic is not None,
+    )
+    fingerprint = hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest()
+    return fingerprint, again, rows + again.asked
+
+
+def exact_queries(table: Table, parameters: AuditParameters) -> int:
+    """Return the queries of an exact audit, once the model was tried: rows and neighbours."""
+    return (neighbourhood_size(table) + 1) * len(table) * parameters.draws
 
 
 def _find_rates(
@@ -284,15 +306,20 @@ def _find_rates(
 ) -> Outcome:
     """Choose among the three ways of finding the groups' rates."""
     if exact:
-        return audit_exactly(
+        outcome = audit_exactly(
             model,
             table,
             contingency,
             search,
             jobs=jobs,
+            draws=parameters.draws,
             clock=clock,
             progress=progress,
         )
+        if parameters.draws == 1:
+            return outcome
+        estimates = means_over_draws(outcome.estimates, parameters.confidence)
+        return replace(outcome, estimates=estimates)
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":
             return sample_pooled(

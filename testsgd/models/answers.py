@@ -46,7 +46,7 @@ class CheckedFunction(Generic[Asked]):
     thread_safe = False
 
     # What one of the things is called that the function is asked about.
-    _one: ClassVar[str] = "row"
+    one: ClassVar[str] = "row"
 
     def __init__(
         self,
@@ -110,6 +110,14 @@ class CheckedFunction(Generic[Asked]):
             output=self._output,
         )
 
+    def decisions(self, asked: Asked) -> NDArray[np.bool_]:
+        """Say of each thing whether it gets the favourable label."""
+        raise NotImplementedError
+
+    def scores(self, asked: Asked) -> NDArray[np.float64] | None:
+        """Give each thing a number that is larger the nearer it is to the favourable label."""
+        raise NotImplementedError
+
     def _decide(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.bool_]:
         """Call the function with a copy of `count` things, and read its answers.
 
@@ -136,7 +144,7 @@ class CheckedFunction(Generic[Asked]):
         return self.reading(function)._answers(asked, count, takes).astype(np.float64)
 
     def _answers(self, asked: Asked, count: int, takes: str) -> NDArray[Any]:
-        one = self._one
+        one = self.one
         try:
             answers = self._function(asked)
         except TestSGDError:
@@ -179,8 +187,8 @@ class CheckedFunction(Generic[Asked]):
             codes, uniques = pd.factorize(answers)
         except TypeError as error:
             raise self._error(
-                f"the model returned a {type(answers[0]).__name__} for {self._one} 0",
-                f"return one label or score a {self._one}",
+                f"the model returned a {type(answers[0]).__name__} for {self.one} 0",
+                f"return one label or score a {self.one}",
             ) from error
         return codes, [category_text(value) for value in uniques]
 
@@ -204,7 +212,7 @@ class CheckedFunction(Generic[Asked]):
         if outside.any():
             place = int(np.flatnonzero(outside)[0])
             raise self._error(
-                f"the model returned the score {scores[place]:g} for {self._one} {place}, outside "
+                f"the model returned the score {scores[place]:g} for {self.one} {place}, outside "
                 "[0, 1]",
                 "return the probability of the favourable label",
             )

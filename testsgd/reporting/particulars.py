@@ -99,6 +99,10 @@ def model_section(title: str, model: ModelSummary, words: Words) -> Section:
         ("Columns passed through to it, never perturbed", series(model.passed_through)),
         ("Its answers are read", _reading(model)),
         (
+            "Answers otherwise when asked again",
+            f"for {percent(model.changing)} of the first {words.many}" if model.changing else "",
+        ),
+        (
             "Agrees with the labels in the file",
             "" if model.accuracy is None else f"for {percent(model.accuracy)} of the {words.many}",
         ),
@@ -169,6 +173,10 @@ def _settings(summary: AuditSummary) -> Section:
         ("Overlap from which two groups are one finding", percent(chosen.overlap)),
         ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
         ("Conditional on", series(chosen.condition_on)),
+        (
+            "Answers to each question, of which means are taken",
+            "" if chosen.nondeterministic is None else count(chosen.nondeterministic),
+        ),
         ("Fail above", "no gate" if gate is None else size_points(gate)),
         ("Seed", str(chosen.seed)),
     )

@@ -260,6 +260,7 @@ def model_summary(findings: Findings) -> ModelSummary:
         card={key: _card_text(value) for key, value in findings.model.card.items()},
         not_given=list(findings.model.not_given),
         passed_through=list(findings.model.passed),
+        changing=findings.changing,
         **_reading(model),
     )
 

@@ -233,6 +233,12 @@ class ModelSummary(Part):
         default_factory=list,
         description="columns that it is given and the description does not have; never perturbed",
     )
+    changing: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of the first rows or texts that it answered otherwise when asked again",
+    )
     read_as: dict[str, str] = Field(
         default_factory=dict,
         description="the labels that its answers 0 and 1 were read as; empty if it gave labels",
@@ -276,6 +282,11 @@ class Parameters(Part):
     )
     condition_on: tuple[str, ...] = Field(
         (), description="features whose mix a conditional score makes the same"
+    )
+    nondeterministic: int | None = Field(
+        None,
+        description="answers to each question over which means are taken, for a model that answers "
+        "differently each time; null: it must not",
     )
 
 

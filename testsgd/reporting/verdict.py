@@ -118,6 +118,8 @@ def verdict(
     balanced = next((group for group in decided if group.n_out >= fewest), None)
     if top.n_out < fewest and balanced is not None and not by_terms:
         sentences.append(_balanced_sentence(balanced, label, parameters.theta, words))
+    if parameters.nondeterministic is not None:
+        sentences.append(_means_sentence(parameters))
     if counts.undecided_frequent:
         sentences.append(
             f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error "
@@ -160,6 +162,15 @@ def _headline(group: GroupSummary, label: str, fewest: float, words: Words) -> s
         f"The model predicts “{label}” {how_often(group.difference)} for "
         f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
         f"({percent(group.rate_out)}{few})."
+    )
+
+
+def _means_sentence(parameters: Parameters) -> str:
+    """Return what the rates of a model that answers at random are."""
+    return (
+        "The model may answer the same question differently each time: the rates are those of its "
+        f"mean answer, estimated from {parameters.nondeterministic} answers to each question where "
+        "all are asked, and from a new answer for each sample where samples are drawn."
     )
 
 

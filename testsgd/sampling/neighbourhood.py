@@ -30,12 +30,16 @@ class Neighbourhood:
     Attributes
     ----------
     favourable : numpy.ndarray of int32, shape (rows,)
-        How many of each row's neighbours get the favourable label.
+        How many of the answers about each row's neighbours are favourable.
     decisions : numpy.ndarray of bool, shape (rows,)
-        What the model decides about the rows themselves.
+        What the model decides about the rows themselves, at the first draw.
+    own : numpy.ndarray of int32, shape (rows,)
+        How many of the answers about each row itself are favourable; there are `draws`.
     size : int
-        Neighbours a row: two for each feature that is not sensitive, or, where there is none, the
-        row itself.
+        Answers a row: about two neighbours for each feature that is not sensitive, or, where there
+        is none, about the row itself; each as often as it was asked.
+    draws : int
+        How often each question was asked.
     queries : int
         Rows the model was asked about. A neighbour that is the row itself need not be asked again,
         but may be where that is faster.
@@ -43,7 +47,9 @@ class Neighbourhood:
 
     favourable: NDArray[np.int32]
     decisions: NDArray[np.bool_]
+    own: NDArray[np.int32]
     size: int
+    draws: int
     queries: int
 
 
@@ -57,6 +63,7 @@ def explore_neighbourhood(
     table: Table,
     *,
     jobs: int = 1,
+    draws: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbourhood:
     """Ask a model about every neighbour of every row.
@@ -69,6 +76,8 @@ def explore_neighbourhood(
         The rows.
     jobs : int
         Threads that ask at once. The answer does not depend on it.
+    draws : int
+        How often to ask each question, of a model that answers differently each time.
     progress : callable, optional
         Called with the rows done and their number.
 
@@ -78,20 +87,26 @@ def explore_neighbourhood(
     """
     favourable = np.zeros(len(table), dtype=np.int32)
     decisions = np.zeros(len(table), dtype=bool)
+    own = np.zeros(len(table), dtype=np.int32)
     queries = done = 0
     # One thread a chunk: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
         chunks = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
-            joblib.delayed(_explore_chunk)(model, table, rows) for rows in _chunks(len(table))
+            joblib.delayed(_explore_chunk)(model, table, rows)
+            for _ in range(draws)
+            for rows in _chunks(len(table))
         )
         for rows, counts, base, asked in chunks:
-            favourable[rows] = counts
-            decisions[rows] = base
+            if done < len(table):
+                decisions[rows] = base
+            favourable[rows] += counts
+            own[rows] += base
             queries += asked
             done += len(counts)
             if progress is not None:
-                progress(done, len(table))
-    return Neighbourhood(favourable, decisions, neighbourhood_size(table), queries)
+                progress(done, draws * len(table))
+    size = neighbourhood_size(table) * draws
+    return Neighbourhood(favourable, decisions, own, size, draws, queries)
 
 
 def _chunks(rows: int) -> Iterator[slice]:

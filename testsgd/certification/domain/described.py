@@ -55,7 +55,7 @@ def domain_of_features(specification: DatasetSpecification) -> Described:
         protected_values=None,
         where=specification.name,
         no_inputs=tuple(
-            name for name in specification.features if name not in specification.inputs
+            name for name, feature in specification.features.items() if not feature.input
         ),
     )
 
