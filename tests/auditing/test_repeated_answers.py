@@ -1,4 +1,4 @@
-"""Models that answer differently when asked twice: found out, refused, or audited by their means."""
+"""Models that answer differently when asked twice: refused, or audited by their means."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from made_up_texts import SPECIFICATION as TEXT_SPECIFICATION
 from made_up_texts import by_words, made_up_terms, made_up_texts
 from scipy.stats import binom
+from sklearn.dummy import DummyClassifier
 
 import testsgd
 from testsgd.errors import ModelError, ParameterError
@@ -310,3 +311,13 @@ def test_held_out_rows_and_texts_are_means_too() -> None:
 def test_what_needs_a_sure_model_refuses_means(call: Any) -> None:
     with pytest.raises(ParameterError, match="nondeterministic"):
         call(None, None, "demo", nondeterministic=3)
+
+
+@pytest.mark.parametrize("call", [testsgd.audit, testsgd.compare, testsgd.mitigate])
+def test_an_estimator_that_draws_its_labels_is_refused_everywhere(call: Any) -> None:
+    rows = people().assign(y=np.where(people()["wage"] > 400_000, "yes", "no"))
+    features = list(SPECIFICATION["features"])
+    drawn = DummyClassifier(strategy="uniform").fit(rows[features], rows["y"])
+    options: dict[str, Any] = {"methods": "gerryfair"} if call is testsgd.compare else {}
+    with pytest.raises(ModelError, match="differently"):
+        call(drawn, rows, SPECIFICATION, **options)

@@ -94,13 +94,14 @@ def test_a_frame_keeps_cells_and_types() -> None:
 
 @pytest.mark.parametrize("by_file", [True, False])
 def test_what_is_missing_is_named(tmp_path: Path, by_file: bool) -> None:
-    with pytest.raises(DataError, match="'postcode'") as raised:
+    passed = ("id", "postcode")
+    frame = pd.DataFrame({"g": ["f", "m"], "age": [1, 2], "id": [1, 2]})
+
+    def load() -> object:
         if by_file:
-            read(tmp_path, ("id", "postcode"))
-        else:
-            check_table(
-                pd.DataFrame({"g": ["f", "m"], "age": [1, 2], "id": [1, 2]}),
-                specification(),
-                passed=("id", "postcode"),
-            )
+            return read(tmp_path, passed)
+        return check_table(frame, specification(), passed=passed)
+
+    with pytest.raises(DataError, match="'postcode'") as raised:
+        load()
     assert "model" in str(raised.value)

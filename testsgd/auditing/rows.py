@@ -271,14 +271,15 @@ def _probe(audit: RowAudit, rows: int) -> tuple[str, Repetition, int]:
     table, model = audit.table, audit.model.model
     decisions = model.decisions(table.frame.iloc[:rows])
     left = audit.parameters.budget(0) - rows
+    # An exact audit was found to fit with this; else something is left for the samples.
+    most = left // 2
     if audit.exact:
-        # It was found to fit with this.
-        left = max(rows, left - exact_queries(table, audit.parameters))
+        most = max(rows, left - exact_queries(table, audit.parameters))
     again = ask_again(
         model,
         lambda places: table.frame.iloc[places],
         decisions,
-        most=left,
+        most=most,
         at_random=audit.parameters.nondeterministic is not None,
     )
     fingerprint = hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest()

@@ -188,10 +188,16 @@ def _ask_again(
     if draws > 1:
         # They were asked about again already.
         return Repetition(float(np.mean((favourable > 0) & (favourable < draws))))
-    # An exact audit was found to fit with this.
-    most = max(len(first), allowed - audit.queries) if audit.exact else allowed - asked
+    # An exact audit was found to fit with this; else something is left for the samples.
+    most = max(len(first), allowed - audit.queries) if audit.exact else (allowed - asked) // 2
+    # Of equal texts one is asked about: as at first.
+    distinct = {text: place for place, text in enumerate(first)}
+    texts, places = list(distinct), list(distinct.values())
     return ask_again(
-        audit.model.model, lambda places: [first[place] for place in places], favourable, most=most
+        audit.model.model,
+        lambda some: [texts[place] for place in some],
+        favourable[places],
+        most=most,
     )
 
 
