@@ -25,6 +25,7 @@ _OPTIONAL = (
     "jobs",
     "max_queries",
     "min_rows",
+    "nondeterministic",
     "stability",
     "theta",
 )
@@ -40,7 +41,11 @@ _WHOLE_NUMBERS = (
     "jobs",
     "replicates",
     "stability",
+    "nondeterministic",
 )
+
+# Answers to each question to a model that answers differently when asked twice.
+DRAWS = 5
 
 # A text costs a model about a thousand times what a row of a table does.
 ROW_QUERIES = 20_000_000
@@ -120,6 +125,9 @@ class AuditParameters:
     condition_on : tuple of str
         Features that are not sensitive, whose mix a conditional score makes the same on both
         sides.
+    nondeterministic : int or None
+        For a model that answers differently when asked twice: how many answers to ask for to every
+        question. Rates are then means over these. None: such a model is refused.
 
     Raises
     ------
@@ -159,6 +167,12 @@ class AuditParameters:
     holdout: float | None = None
     stability: int | None = None
     condition_on: tuple[str, ...] = ()
+    nondeterministic: int | None = None
+
+    @property
+    def draws(self) -> int:
+        """How often an exact audit asks each question."""
+        return self.nondeterministic or 1
 
     def margin_kind(self) -> MarginKind:
         """Give whose margin sampling stops at."""
@@ -228,6 +242,7 @@ class AuditParameters:
             # Fewer hold no 95%.
             ("replicates", 19),
             ("stability", 0),
+            ("nondeterministic", 2),
         ):
             value = getattr(self, name)
             if value is not None and value < least:

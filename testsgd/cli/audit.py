@@ -137,6 +137,19 @@ def audit(
     jobs: JobsOption = None,
     favorable: FavourableOption = None,
     threshold: ThresholdOption = 0.5,
+    nondeterministic: Annotated[
+        bool,
+        typer.Option(
+            "--nondeterministic",
+            help="Take means over several answers of a model that answers differently each time.",
+        ),
+    ] = False,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            help="How many answers to each question, for --nondeterministic. (default: 5)"
+        ),
+    ] = None,
     fail_above: Annotated[
         float | None,
         typer.Option(
@@ -206,6 +219,7 @@ def audit(
             top=top,
             seed=seed,
             jobs=jobs,
+            nondeterministic=nondeterministic if draws is None else draws,
             fail_above=fail_above,
             strict=strict,
             max_unjudged=max_unjudged,

@@ -242,6 +242,27 @@ class ModelSummary(Part):
     card: dict[str, str] = Field(
         default_factory=dict, description="the model card beside the file, as texts"
     )
+    not_given: list[str] = Field(
+        default_factory=list, description="features of the description that it is not given"
+    )
+    passed_through: list[str] = Field(
+        default_factory=list,
+        description="columns that it is given and the description does not have; never perturbed",
+    )
+    changing: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of the first rows or texts that it answered otherwise when asked again",
+    )
+    read_as: dict[str, str] = Field(
+        default_factory=dict,
+        description="the labels that its answers 0 and 1 were read as; empty if it gave labels",
+    )
+    other_labels: list[str] = Field(
+        default_factory=list,
+        description="its labels besides the favourable one, if several; compared as one",
+    )
 
 
 class Parameters(Part):
@@ -289,6 +310,11 @@ class Parameters(Part):
     )
     condition_on: tuple[str, ...] = Field(
         (), description="features whose mix a conditional score makes the same"
+    )
+    nondeterministic: int | None = Field(
+        None,
+        description="answers to each question over which means are taken, for a model that answers "
+        "differently each time; null: it must not",
     )
 
 

@@ -140,6 +140,8 @@ def verdict(
             f"The model gave “{label}” to {who} it was asked about; check that this is the label "
             "meant."
         )
+    if parameters.nondeterministic is not None:
+        sentences.append(_means_sentence(parameters))
     if counts.undecided_frequent:
         sentences.append(
             f"{plural(counts.undecided_frequent, 'group')} of enough {words.many} did not reach "
@@ -231,6 +233,15 @@ def _headline(
     if not group.assured:
         return f"{estimand}, {difference}, which chance may explain."
     return f"{estimand}, {difference}."
+
+
+def _means_sentence(parameters: Parameters) -> str:
+    """Return what the rates of a model that answers at random are."""
+    return (
+        "The model may answer the same question differently each time: the rates are those of its "
+        f"mean answer, estimated from {parameters.nondeterministic} answers to each question where "
+        "all are asked, and from a new answer for each sample where samples are drawn."
+    )
 
 
 def _population_sentence(group: GroupSummary, words: Words) -> str:

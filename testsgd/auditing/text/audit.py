@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.estimates import Estimates, means_over_draws
 from testsgd.auditing.false_discovery import false_discovery
 from testsgd.auditing.guarantee import Guarantee, bonferroni, per_group
 from testsgd.auditing.order import order_groups
@@ -30,7 +32,7 @@ from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.auditing.text.stability import affordable_samples, term_stability
 from testsgd.data.text import Texts
-from testsgd.models import PROBE_ROWS, LoadedModel
+from testsgd.models import PROBE_ROWS, LoadedModel, Repetition, ask_again
 from testsgd.models.text import TextModel
 from testsgd.rules import Unjudged
 from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
@@ -79,6 +81,11 @@ class TextAudit:
         """Fewest texts that mention the terms of a frequent group."""
         return fewest_texts(len(self.texts), self.parameters)
 
+    @property
+    def queries(self) -> int:
+        """Queries of an exact audit, at most: texts and variants."""
+        return (len(self.texts) + self.variants) * self.parameters.draws
+
 
 def fewest_texts(texts: int, parameters: AuditParameters) -> int:
     """Give how many of some texts must mention the terms of a frequent group at least."""
@@ -104,13 +111,18 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     parameters = audit.parameters
     allowed = parameters.budget(0)
     processors = int(joblib.cpu_count()) if audit.model.model.thread_safe else 1
-    predictions = SharedPredictions(audit.model.model, jobs=parameters.jobs or processors)
+    predictions = SharedPredictions(
+        audit.model.model, jobs=parameters.jobs or processors, draws=parameters.draws
+    )
     with clock.phase("model check"):
         # The first texts show early what is wrong with a model, and by them it is recognised.
-        probe = predictions.decide(audit.texts.texts[: min(PROBE_ROWS, allowed // 2)])
+        tried = audit.texts.texts[: min(PROBE_ROWS, allowed // 2)]
+        favourable = predictions.decide(tried)
+        probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
+        again = _ask_again(audit, tried, favourable, asked=predictions.asked)
     outcome, queries = _find_rates(
-        audit, predictions, budget=allowed, clock=clock, progress=progress
+        audit, predictions, budget=allowed - again.asked, clock=clock, progress=progress
     )
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
@@ -158,7 +170,8 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         small=tuple(small),
         unjudged=Unjudged(0, 0, 0),
         neighbourhood=audit.variants,
-        queries=queries,
+        queries=queries + again.asked,
+        changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
@@ -178,6 +191,27 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     )
 
 
+def _ask_again(
+    audit: TextAudit, first: Sequence[str], favourable: NDArray[Any], *, asked: int
+) -> Repetition:
+    """Find out whether the model answers differently when asked twice."""
+    draws, allowed = audit.parameters.draws, audit.parameters.budget(0)
+    if draws > 1:
+        # They were asked about again already.
+        return Repetition(float(np.mean((favourable > 0) & (favourable < draws))))
+    # An exact audit was found to fit with this; else something is left for the samples.
+    most = max(len(first), allowed - audit.queries) if audit.exact else (allowed - asked) // 2
+    # Of equal texts one is asked about: as at first.
+    distinct = {text: place for place, text in enumerate(first)}
+    texts, places = list(distinct), list(distinct.values())
+    return ask_again(
+        audit.model.model,
+        lambda some: [texts[place] for place in some],
+        favourable[places],
+        most=most,
+    )
+
+
 def _find_rates(
     audit: TextAudit,
     predictions: SharedPredictions,
@@ -193,8 +227,18 @@ def _find_rates(
     paired = paired_intervals(rule_sets, parameters, groups=looked_at)
     if audit.exact:
         outcome = audit_texts_exactly(
-            predictions, texts, mentions, rule_sets, paired=paired, clock=clock, progress=progress
+            predictions,
+            texts,
+            mentions,
+            rule_sets,
+            paired=paired,
+            draws=parameters.draws,
+            clock=clock,
+            progress=progress,
         )
+        if parameters.draws > 1:
+            estimates = means_over_draws(outcome.estimates, parameters.confidence)
+            outcome = replace(outcome, estimates=estimates)
         return outcome, predictions.asked
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":

@@ -11,10 +11,10 @@ from testsgd.auditing.clock import Clock
 from testsgd.auditing.findings import Found, Holdout
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.run import fits_exactly
+from testsgd.auditing.run import again_queries, fits_exactly
 from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
 from testsgd.auditing.text.findings import TextFindings
-from testsgd.auditing.text.plan import count_variants
+from testsgd.auditing.text.plan import check_means, count_variants
 from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel
@@ -78,7 +78,10 @@ def audit_texts_held_out(
         most = variants + count_variants(
             second.mentions, term_sets_over(second.mentions, rule_sets)
         )
-    exact = fits_exactly(len(texts) + most, parameters.mode, allowed)
+    queries = (len(texts) + most) * parameters.draws
+    queries += again_queries(model, searched) + again_queries(model, kept)
+    exact = fits_exactly(queries, parameters.mode, allowed)
+    check_means(parameters, exact=exact, needed=queries)
     found = audit_texts(
         TextAudit(
             model=model,

@@ -143,11 +143,12 @@ def spread_of(estimates: Estimates, rule_sets: TermRuleSets, known: KnownAnswers
     overall = (known.texts.sum() + 1) / (len(known.texts) + 2)
     independent = np.zeros(len(counted))
     missing = np.zeros(len(counted))
-    for rows, favourable in (
-        (estimates.rows_in, estimates.favourable_in),
-        (estimates.rows_out, estimates.favourable_out),
+    for rows, samples, answers in (
+        (estimates.rows_in, estimates.samples_in, estimates.favourable_in),
+        (estimates.rows_out, estimates.samples_out, estimates.favourable_out),
     ):
         size = np.maximum(rows, 1)
+        favourable = answers * rows / np.maximum(samples, 1)
         rate = favourable / size
         guarded = (favourable + overall) / (size + 1)
         shown, needed = rate * (1 - rate), guarded * (1 - guarded)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
-from testsgd.auditing.run import Progress, fits_exactly, named
+from testsgd.auditing.run import Progress, again_queries, fits_exactly, named
 from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.holdout import audit_texts_held_out
-from testsgd.auditing.text.plan import count_variants
+from testsgd.auditing.text.plan import check_means, count_variants
 from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel
@@ -86,6 +86,9 @@ def run_text_audit(
             max_features=parameters.max_features,
         )
         variants = count_variants(mentions, rule_sets)
+    needed = (len(texts) + variants) * parameters.draws + again_queries(model, texts)
+    exact = fits_exactly(needed, parameters.mode, allowed)
+    check_means(parameters, exact=exact, needed=needed)
     audit = TextAudit(
         model=model,
         texts=texts,
@@ -93,6 +96,6 @@ def run_text_audit(
         rule_sets=rule_sets,
         variants=variants,
         parameters=parameters,
-        exact=fits_exactly(len(texts) + variants, parameters.mode, allowed),
+        exact=exact,
     )
     return audit_texts(audit, clock, told)

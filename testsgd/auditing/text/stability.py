@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,13 +189,13 @@ def resampled(
                 continue
             inside = known.inside(category_set)
             own = known.texts[category_set.rows][:, None]
-            favourable_out = favourable[:, None] - _times(of_seeds, inside & own)
+            favourable_out = favourable[:, None] - _times(of_seeds, inside * own)
             rate_out = _rate(favourable_out, texts - _times(of_seeds, inside))
             differences[:, place] = _rate(_times(of_seeds, variants), seeds) - rate_out
         yield from map(Sample, rows_in, differences)
 
 
-def _times(drawn: NDArray[np.float32], answers: NDArray[np.bool_]) -> Floats:
+def _times(drawn: NDArray[np.float32], answers: NDArray[Any]) -> Floats:
     """Sum answers over the texts drawn, in each sample."""
     sums: Floats = (drawn @ answers.astype(np.float32)).astype(np.float64)
     return sums
