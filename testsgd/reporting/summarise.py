@@ -187,6 +187,8 @@ def _group(
             "support": rows_in / findings.rows,
             "n_in": rows_in,
             "n_out": int(estimates.rows_out[at]),
+            "effective_in": _effective(estimates.effective_in, at),
+            "effective_out": _effective(estimates.effective_out, at),
             "rate_in": float(estimates.rate_in[at]),
             "rate_out": float(estimates.rate_out[at]),
             "difference": float(estimates.difference[at]),
@@ -205,6 +207,10 @@ def _group(
             **group_trust(findings, group),
         }
     )
+
+
+def _effective(rows: NDArray[np.float64] | None, at: int) -> float | None:
+    return None if rows is None else float(rows[at])
 
 
 def _undecided(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import joblib
 import numpy as np
@@ -18,6 +18,7 @@ from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
+from testsgd.auditing.text.clustering import with_independent_texts
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.explaining import explain_term_groups
 from testsgd.auditing.text.findings import TextFindings
@@ -33,6 +34,7 @@ from testsgd.data.text import Texts
 from testsgd.models import PROBE_ROWS, LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
+from testsgd.scoring import Clusters
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +51,8 @@ class TextAudit:
         The texts.
     mentions : Mentions
         The sensitive terms in them.
+    clusters : Clusters
+        Texts that are one unit: equal, nearly equal, or known variants of one.
     rule_sets : TermRuleSets
         The groups to ask about, all those of their categories.
     variants : int
@@ -64,11 +68,17 @@ class TextAudit:
     model: LoadedModel[TextModel]
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
     rule_sets: TermRuleSets
     variants: int
     parameters: AuditParameters
     exact: bool
     given: NDArray[np.intp] | None = None
+
+    @property
+    def repeated(self) -> Clusters | None:
+        """The clusters; None if every text is alone."""
+        return self.clusters if self.clusters.repeated else None
 
     @property
     def min_count(self) -> int:
@@ -107,6 +117,12 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
     outcome, queries = _find_rates(
         audit, predictions, budget=allowed, clock=clock, progress=progress
+    )
+    outcome = replace(
+        outcome,
+        estimates=with_independent_texts(
+            outcome.estimates, audit.rule_sets, audit.mentions, audit.repeated, outcome.known
+        ),
     )
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
@@ -161,6 +177,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         },
         texts=audit.texts,
         mentions=audit.mentions,
+        clusters=audit.clusters,
         counterfactual=counterfactual,
         asked=outcome.asked,
         favourable=outcome.favourable,
@@ -182,7 +199,14 @@ def _find_rates(
     paired = paired_intervals(rule_sets, parameters, groups=looked_at)
     if audit.exact:
         outcome = audit_texts_exactly(
-            predictions, texts, mentions, rule_sets, paired=paired, clock=clock, progress=progress
+            predictions,
+            texts,
+            mentions,
+            rule_sets,
+            paired=paired,
+            clusters=audit.repeated,
+            clock=clock,
+            progress=progress,
         )
         return outcome, predictions.asked
     with clock.phase("sampling"):
@@ -194,6 +218,7 @@ def _find_rates(
                 rule_sets,
                 parameters,
                 paired=paired,
+                clusters=audit.repeated,
                 budget=budget,
                 progress=progress,
             )
@@ -219,7 +244,13 @@ def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> 
         return false_discovery(estimates, parameters.confidence)
     if outcome.known is None or audit.given is not None:
         return bonferroni(estimates, parameters.confidence)
-    return simultaneous_texts(estimates, audit.rule_sets, outcome.known, parameters)
+    return simultaneous_texts(
+        estimates,
+        audit.rule_sets,
+        outcome.known,
+        parameters,
+        audit.repeated,
+    )
 
 
 def _stability(
@@ -241,5 +272,6 @@ def _stability(
         parameters,
         min_count=audit.min_count,
         samples=samples,
+        clusters=audit.repeated,
     )
     return stability, samples

@@ -15,7 +15,7 @@ from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets
-from testsgd.scoring import Overlaps
+from testsgd.scoring import Clusters, Overlaps
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +39,8 @@ class Counterfactual:
         Ends of the paired interval for the difference in the population of the seeds. With a
         simultaneous guarantee all of them hold at once, by Bonferroni's inequality; with any other
         each holds with the confidence that was asked for.
+    independent : numpy.ndarray of float64
+        How many independent seeds those that were compared are worth, of whom there may be copies.
     """
 
     seeds: Counts
@@ -46,6 +48,7 @@ class Counterfactual:
     rate_other: Floats
     low: Floats
     high: Floats
+    independent: Floats
 
     @property
     def difference(self) -> Floats:
@@ -60,6 +63,7 @@ class Counterfactual:
             self.rate_other[groups],
             self.low[groups],
             self.high[groups],
+            self.independent[groups],
         )
 
 
@@ -73,6 +77,8 @@ class TextFindings(Findings):
         The texts that were audited.
     mentions : Mentions
         The sensitive terms in them.
+    clusters : Clusters
+        Texts that are one unit: equal, nearly equal, or known variants of one.
     counterfactual : Counterfactual or None
         The paired comparison; None with independent sampling, which compares nothing in pairs.
     asked, favourable : int
@@ -84,6 +90,7 @@ class TextFindings(Findings):
     rule_sets: TermRuleSets
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
     counterfactual: Counterfactual | None
     asked: int
     favourable: int

@@ -8,6 +8,7 @@ from testsgd.auditing.clock import Clock
 from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
 from testsgd.auditing.run import Progress, fits_exactly, named
 from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
+from testsgd.auditing.text.clustering import text_clusters
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.holdout import audit_texts_held_out
 from testsgd.auditing.text.plan import count_variants
@@ -86,10 +87,12 @@ def run_text_audit(
             max_features=parameters.max_features,
         )
         variants = count_variants(mentions, rule_sets)
+        clusters = text_clusters(texts, mentions)
     audit = TextAudit(
         model=model,
         texts=texts,
         mentions=mentions,
+        clusters=clusters,
         rule_sets=rule_sets,
         variants=variants,
         parameters=parameters,

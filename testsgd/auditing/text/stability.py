@@ -17,7 +17,7 @@ from testsgd.auditing.stability import STABLE_GROUPS
 from testsgd.auditing.text.answers import KnownAnswers, other_means
 from testsgd.auditing.text.overlaps import SeedOverlaps
 from testsgd.rules.text import TermRuleSets
-from testsgd.scoring import distinct_groups, rank_groups
+from testsgd.scoring import Clusters, distinct_groups, rank_groups
 
 Floats = NDArray[np.float64]
 
@@ -70,6 +70,7 @@ def term_stability(
     *,
     min_count: int,
     samples: int,
+    clusters: Clusters | None = None,
 ) -> dict[int, float]:
     """Find how often groups of texts are found again in bootstrap samples of the texts.
 
@@ -89,6 +90,8 @@ def term_stability(
         Fewest seeds of a frequent group.
     samples : int
         How many bootstrap samples to draw.
+    clusters : Clusters, optional
+        Texts that are one unit, and drawn together.
 
     Returns
     -------
@@ -110,7 +113,12 @@ def term_stability(
     times = np.zeros(len(looked_for), dtype=np.int64)
     by_terms = parameters.rank_by == "counterfactual"
     for one in resampled(
-        rule_sets, known, by_terms=by_terms, samples=samples, seed=parameters.seed
+        rule_sets,
+        known,
+        by_terms=by_terms,
+        samples=samples,
+        seed=parameters.seed,
+        clusters=clusters,
     ):
         usable = np.flatnonzero((one.rows_in >= min_count) & ~np.isnan(one.difference))
         size = np.abs(one.difference[usable])
@@ -146,7 +154,13 @@ class Sample:
 
 
 def resampled(
-    rule_sets: TermRuleSets, known: KnownAnswers, *, by_terms: bool, samples: int, seed: int
+    rule_sets: TermRuleSets,
+    known: KnownAnswers,
+    *,
+    by_terms: bool,
+    samples: int,
+    seed: int,
+    clusters: Clusters | None = None,
 ) -> Iterator[Sample]:
     """Draw bootstrap samples of the texts.
 
@@ -160,6 +174,8 @@ def resampled(
         How many.
     seed : int
         Same seed, same samples.
+    clusters : Clusters, optional
+        Texts that are one unit, and drawn together.
 
     Yields
     ------
@@ -168,11 +184,15 @@ def resampled(
     texts, groups = len(known.texts), len(rule_sets)
     generator = np.random.default_rng([seed, 7])
     together = max(1, _NUMBERS // max(texts, groups, 1))
-    chances = np.full(texts, 1 / texts)
+    units = texts if clusters is None else len(clusters)
+    chances = np.full(units, 1 / units)
     for start in range(0, samples, together):
         size = min(together, samples - start)
         # Whole numbers below 2**24 are exact, and their product is fast.
-        drawn = generator.multinomial(texts, chances, size=size).astype(np.float32)
+        drawn = generator.multinomial(units, chances, size=size).astype(np.float32)
+        if clusters is not None:
+            drawn = drawn[:, clusters.of_row]
+        everything = drawn.sum(axis=1, dtype=np.float64)[:, None]
         rows_in = np.zeros((size, groups), dtype=np.int64)
         differences = np.full((size, groups), np.nan)
         favourable = drawn @ known.texts.astype(np.float32)
@@ -189,7 +209,7 @@ def resampled(
             inside = known.inside(category_set)
             own = known.texts[category_set.rows][:, None]
             favourable_out = favourable[:, None] - _times(of_seeds, inside & own)
-            rate_out = _rate(favourable_out, texts - _times(of_seeds, inside))
+            rate_out = _rate(favourable_out, everything - _times(of_seeds, inside))
             differences[:, place] = _rate(_times(of_seeds, variants), seeds) - rate_out
         yield from map(Sample, rows_in, differences)
 

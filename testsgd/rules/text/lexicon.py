@@ -190,6 +190,11 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFC", composed.casefold())
 
 
+def without_unseen(text: str) -> str:
+    """Return a text without the characters that are not seen."""
+    return _HAS_UNSEEN.sub("", text)
+
+
 def _forms(terms: SensitiveTerms) -> Iterator[tuple[Form, str]]:
     """Give every way to write a term, the singular before the plural."""
     for category, group in enumerate(terms.categories):
