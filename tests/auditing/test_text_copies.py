@@ -128,7 +128,8 @@ def test_each_text_five_times_says_what_it_says_once(guarantee, mode):
 def test_texts_that_stand_alone_are_judged_as_before_to_the_last_digit():
     found = world(1, "once", stability=20)
     estimates = found.estimates
-    assert estimates.effective_in is None and estimates.effective_out is None
+    assert estimates.effective_in is None
+    assert estimates.effective_out is None
     groups = np.arange(len(found.rule_sets))
     low, high = population_interval(
         Side(estimates.rows_in, estimates.rows_in, estimates.favourable_in),
@@ -156,11 +157,13 @@ def test_one_text_five_hundred_times_says_next_to_nothing():
         )
         group = result.summary.groups[0]
         assert group.difference == 1
-        assert group.interval[0] < 0 and group.interval[1] == 1
+        assert group.interval[0] < 0
+        assert group.interval[1] == 1
         assert (group.effective_in, group.effective_out) == (1, 1)
         assert result.summary.data.independent == 2
         low, high = group.counterfactual.interval
-        assert low < -0.9 and high > 0.9
+        assert low < -0.9
+        assert high > 0.9
         assert result.verdict.status != "gate_failed"
 
 
@@ -175,7 +178,7 @@ def in_clusters(decide):
 
 @pytest.mark.parametrize("decide", [by_words, lambda text: "red" in text])
 def test_what_the_texts_of_a_group_are_worth_is_no_more_than_clusters_allow(decide):
-    estimates, rule_sets, known, clusters = in_clusters(decide)
+    estimates, rule_sets, _known, clusters = in_clusters(decide)
     for group in range(len(rule_sets)):
         rows = rule_sets.category_sets[rule_sets.set_of(group)].rows
         sizes = np.bincount(clusters.of_row[rows])

@@ -77,7 +77,7 @@ class Comparisons:
         self._rates[1, groups] = sums.other / total
         # A seed counts once, however many variants or draws of it there are; where seeds were
         # drawn, both the seeds and the draws vary, so sizes add like resistances.
-        rows = self._independent(category_set, sums, total)
+        rows = self._independent_seeds(category_set, sums, total)
         self._independent[groups] = rows
         pairs = rows if draws is None else 1 / (1 / rows + 1 / draws)
         low, high = self._paired(
@@ -94,7 +94,7 @@ class Comparisons:
             return None
         return self._clusters.take(category_set.rows).size_of_row
 
-    def _independent(self, category_set: CategorySet, sums: PairSums, total: int) -> Floats:
+    def _independent_seeds(self, category_set: CategorySet, sums: PairSums, total: int) -> Floats:
         """Return the independent seeds of each group: what gains and losses are worth at least."""
         rows = np.full(len(sums.sizes), float(len(category_set.rows)))
         sizes = self.cluster_sizes(category_set)

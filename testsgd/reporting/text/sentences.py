@@ -81,8 +81,8 @@ def own_difference(group: GroupSummary, label: str) -> list[str]:
         f"The model predicts “{label}” {how_often(found.difference)} with {group.text} "
         f"({percent(found.rate_with)}) than with other terms of {categories} in the same texts "
         f"({percent(found.rate_other)}).",
-        f"Taken as a sample of a larger population, the {plural(found.seeds, 'text')}{worth} put that "
-        f"difference at {interval(found.interval)} points.{nothing}",
+        f"Taken as a sample of a larger population, the {plural(found.seeds, 'text')}{worth} put "
+        f"that difference at {interval(found.interval)} points.{nothing}",
         f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
         f"({percent(group.rate_in)}) differ by {signed(group.difference)} points.",
     ]
