@@ -114,4 +114,5 @@ class Comparisons:
 
     def result(self) -> Counterfactual:
         """Give what was collected; groups that were not compared have no seeds and NaN."""
-        return Counterfactual(self._seeds, *self._rates, *self._ends, self._independent)
+        (rate_with, rate_other), (low, high) = self._rates, self._ends
+        return Counterfactual(self._seeds, rate_with, rate_other, low, high, self._independent)
