@@ -22,6 +22,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from testsgd.data.text import SensitiveTerms
@@ -86,7 +87,7 @@ class Lexicon:
         self._tokenizer: Any = WordPunctTokenizer()
         # None: an exception.
         self._forms: dict[str, Form | None] = {}
-        first_words = set()
+        beginnings: set[tuple[str, ...]] = set()
         blanks = 0
         for form, written in _forms(terms):
             tokens = self._tokenise(written).words
@@ -106,14 +107,16 @@ class Lexicon:
                     remedy="leave one of them out",
                     term=written,
                 )
-            first_words.add(_WORD.findall(fold(written))[0])
+            beginnings.add(_beginning(form, written))
             blanks = max(blanks, tokens.count(_GAP))
         for form, written in _further_forms(terms):
             tokens = self._tokenise(written).words
             if self._forms.setdefault(_SEPARATOR.join(tokens), form) == form:
-                first_words.add(_WORD.findall(fold(written))[0])
+                beginnings.add(_beginning(form, written))
                 blanks = max(blanks, tokens.count(_GAP))
-        self._first_words = frozenset(first_words)
+        self._first_words = frozenset(words[0] for words in beginnings if len(words) == 1)
+        # Of an exception, which may begin with an everyday word, two words are looked for.
+        self._first_pairs = frozenset(words for words in beginnings if len(words) > 1)
         self._joiner: Any = MWETokenizer(
             [joined.split(_SEPARATOR) for joined in self._forms], separator=_SEPARATOR
         )
@@ -150,7 +153,10 @@ class Lexicon:
                 return [(0, len(text))]
         windows: list[tuple[int, int]] = []
         run_stop = 0
-        for start in sorted(_places(folded, self._first_words.intersection(_WORD.findall(folded)))):
+        words = _WORD.findall(folded)
+        wanted = self._first_words.intersection(words)
+        wanted |= {pair[0] for pair in self._first_pairs.intersection(pairwise(words))}
+        for start in sorted(_places(folded, wanted)):
             if start < run_stop:
                 continue
             reach = self._reach.match(text, start)
@@ -261,6 +267,11 @@ def _further_forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
             yield None, joined
             if joined[-1].isalpha():
                 yield None, regular_plural(joined)
+
+
+def _beginning(form: Form | None, written: str) -> tuple[str, ...]:
+    """Give the first word of a term, and the first two of an exception."""
+    return tuple(_WORD.findall(fold(written))[: 2 if form is None else 1])
 
 
 def _places(text: str, words: Iterable[str]) -> Iterator[int]:
