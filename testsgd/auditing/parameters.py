@@ -10,7 +10,7 @@ from testsgd.errors import ParameterError
 
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
-RankBy = Literal["score", "assured", "counterfactual"]
+RankBy = Literal["auto", "score", "assured", "counterfactual"]
 GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
 MarginKind = Literal["anytime", "wald"]
@@ -61,10 +61,11 @@ class AuditParameters:
         Most rules in a rule set.
     bins : int or None
         Number of bins of every continuous sensitive feature, in place of the description's.
-    rank_by : {"score", "assured", "counterfactual"}
+    rank_by : {"auto", "score", "assured", "counterfactual"}
         What groups are ranked by: the score; the assured size, which is the smallest size of the
         difference within its interval, so that groups of few rows come first only if they are
-        known to; or, for texts, the size of the paired difference, which is the terms' own.
+        known to; or, for texts, the counterfactual effect of the terms, first by its smallest size
+        within its interval. ``auto`` is that for texts, unless nothing is compared in pairs.
     top : int
         How many groups the summary holds.
     seed : int
@@ -117,7 +118,7 @@ class AuditParameters:
     max_queries: int | None = None
     max_features: int = 3
     bins: int | None = None
-    rank_by: RankBy = "score"
+    rank_by: RankBy = "auto"
     top: int = 100
     seed: int = 0
     jobs: int | None = None

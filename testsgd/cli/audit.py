@@ -116,10 +116,10 @@ def audit(
     rank_by: Annotated[
         str,
         typer.Option(
-            help="score; assured: by what chance leaves of it; or for texts counterfactual: by "
-            "what the terms change by themselves."
+            help="score; assured: by what chance leaves of it; counterfactual: by what the terms of "
+            "texts change by themselves; or auto: counterfactual for texts, else score."
         ),
-    ] = "score",
+    ] = "auto",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
     seed: SeedOption = 0,
     jobs: JobsOption = None,

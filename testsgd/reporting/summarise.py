@@ -203,6 +203,7 @@ def _group(
             "distinct": group in findings.distinct,
             "rules_alone": subject.rules_alone(group) if explain else [],
             "counterfactual": subject.counterfactual(group),
+            "unknown_to_model": subject.unknown(group),
             "assured": assured,
             **group_trust(findings, group),
         }

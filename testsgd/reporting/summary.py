@@ -148,6 +148,11 @@ class GroupSummary(Part):
         None,
         description="for texts: what the terms change by themselves; null if it was not compared",
     )
+    unknown_to_model: bool = Field(
+        False,
+        description="true: the model does not know a term of the group, which is one unknown word "
+        "to it; such groups come last, and neither the headline nor the gate goes by them",
+    )
     assured: float | None = Field(
         None,
         ge=0,

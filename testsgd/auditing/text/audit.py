@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.false_discovery import false_discovery
-from testsgd.auditing.guarantee import Guarantee, bonferroni, per_group
+from testsgd.auditing.guarantee import Guarantee, assured_size, bonferroni, per_group
 from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
@@ -21,8 +21,9 @@ from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.text.clustering import with_independent_texts
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.explaining import explain_term_groups
-from testsgd.auditing.text.findings import TextFindings
+from testsgd.auditing.text.findings import Counterfactual, TextFindings
 from testsgd.auditing.text.independent import sample_texts_independent
+from testsgd.auditing.text.known_words import unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.outcome import TextOutcome
 from testsgd.auditing.text.overlaps import seed_overlaps
@@ -131,6 +132,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
         guarantee = _guarantee(audit, outcome, estimates)
+    unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
     difference = estimates.difference
     if parameters.rank_by == "counterfactual" and counterfactual is not None:
         difference = counterfactual.difference
@@ -141,7 +143,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             rule_sets.rule_counts(),
             seed_overlaps(rule_sets, difference, len(audit.texts)),
             parameters,
-            first_by=guarantee.assured_sizes if parameters.rank_by == "assured" else None,
+            first_by=_first_by(parameters, guarantee, counterfactual, unknown),
         )
         small = small_category_sets(
             audit.mentions, min_count=audit.min_count, max_features=parameters.max_features
@@ -152,7 +154,13 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             outcome.estimates, audit.rule_sets, rule_sets.places(first).tolist()
         )
     with clock.phase("stability"):
-        stability, samples = _stability(audit, outcome, difference, distinct)
+        stability, samples = _stability(
+            audit,
+            outcome,
+            difference,
+            distinct,
+            first=_first_by(parameters, guarantee, counterfactual, unknown),
+        )
     return TextFindings(
         model=audit.model,
         parameters=parameters,
@@ -179,6 +187,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         mentions=audit.mentions,
         clusters=audit.clusters,
         counterfactual=counterfactual,
+        unknown=unknown,
         asked=outcome.asked,
         favourable=outcome.favourable,
     )
@@ -253,8 +262,28 @@ def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> 
     )
 
 
+def _first_by(
+    parameters: AuditParameters,
+    guarantee: Guarantee,
+    counterfactual: Counterfactual | None,
+    unknown: NDArray[np.bool_],
+) -> Floats:
+    """Give what groups are ranked by before their sizes; terms that are not known come last."""
+    first = np.zeros(len(unknown))
+    if parameters.rank_by == "assured":
+        first = guarantee.assured_sizes
+    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
+        first = assured_size(counterfactual.low, counterfactual.high)
+    return np.where(unknown, -1.0, first)
+
+
 def _stability(
-    audit: TextAudit, outcome: TextOutcome, difference: Floats, distinct: tuple[int, ...]
+    audit: TextAudit,
+    outcome: TextOutcome,
+    difference: Floats,
+    distinct: tuple[int, ...],
+    *,
+    first: Floats,
 ) -> tuple[dict[int, float], int]:
     """Look for the first distinct groups in bootstrap samples; give how many samples too."""
     parameters, known = audit.parameters, outcome.known
@@ -270,6 +299,7 @@ def _stability(
         difference,
         distinct,
         parameters,
+        first=first,
         min_count=audit.min_count,
         samples=samples,
         clusters=audit.repeated,

@@ -81,6 +81,9 @@ class TextFindings(Findings):
         Texts that are one unit: equal, nearly equal, or known variants of one.
     counterfactual : Counterfactual or None
         The paired comparison; None with independent sampling, which compares nothing in pairs.
+    unknown : numpy.ndarray of bool, shape (groups,)
+        Groups with a term that the model does not know, and takes for any unknown word: they come
+        last, and neither the headline nor the gate goes by them.
     asked, favourable : int
         Original texts that the model was asked about, draws that repeat one counted each time, and
         how many got the favourable label; 0 with independent sampling.
@@ -92,6 +95,7 @@ class TextFindings(Findings):
     mentions: Mentions
     clusters: Clusters
     counterfactual: Counterfactual | None
+    unknown: NDArray[np.bool_]
     asked: int
     favourable: int
 
@@ -110,16 +114,38 @@ class TextFindings(Findings):
         return seed_overlaps(self.rule_sets, self.estimates.difference, len(self.texts))
 
     @property
+    def judged(self) -> NDArray[np.bool_]:
+        """The groups that the headline and the gate go by: decided ones of terms that are known."""
+        known = self.estimates.decided & ~self.unknown
+        return known if known.any() else self.estimates.decided
+
+    @property
+    def top_score(self) -> float | None:
+        """The largest score, or paired difference, of a group that is judged; None if none is."""
+        sizes = self.sizes[self.judged]
+        return None if super().top_score is None else float(np.nanmax(sizes))
+
+    @property
     def assured(self) -> float:
         """The largest size that chance leaves of what groups are ranked by; 0 if of none.
 
         It is from the paired intervals if groups are ranked by paired differences.
         """
+        if self.guarantee is None:
+            return 0.0
         found = self.counterfactual
-        if self.parameters.rank_by != "counterfactual" or found is None or self.guarantee is None:
-            return super().assured
-        sizes = np.where(self.estimates.decided, assured_size(found.low, found.high), 0.0)
-        return float(sizes.max(initial=0.0))
+        sizes = self.guarantee.assured_sizes
+        if self.parameters.rank_by == "counterfactual" and found is not None:
+            sizes = assured_size(found.low, found.high)
+        return float(sizes[self.judged].max(initial=0.0))
+
+    @property
+    def sure_terms(self) -> int | None:
+        """How many groups' paired intervals leave out "no difference"; None without any."""
+        if self.counterfactual is None:
+            return None
+        own = assured_size(self.counterfactual.low, self.counterfactual.high)
+        return int((own[self.judged] > 0).sum())
 
     @property
     def sizes(self) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
+from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters, RankBy
 from testsgd.auditing.run import Progress, fits_exactly, named
 from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
 from testsgd.auditing.text.clustering import text_clusters
@@ -73,7 +73,7 @@ def run_text_audit(
         )
     clock = Clock()
     allowed = parameters.budget(TEXT_QUERIES)
-    parameters = replace(parameters, max_queries=allowed)
+    parameters = replace(parameters, max_queries=allowed, rank_by=_ranked_by(parameters))
     told = named("asking the model", progress)
     if parameters.holdout is not None:
         return audit_texts_held_out(
@@ -99,3 +99,10 @@ def run_text_audit(
         exact=fits_exactly(len(texts) + variants, parameters.mode, allowed),
     )
     return audit_texts(audit, clock, told)
+
+
+def _ranked_by(parameters: AuditParameters) -> RankBy:
+    """Choose what groups are ranked by, if the user does not say it."""
+    if parameters.rank_by != "auto":
+        return parameters.rank_by
+    return "score" if parameters.sampling == "independent" else "counterfactual"

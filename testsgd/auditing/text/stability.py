@@ -68,6 +68,7 @@ def term_stability(
     distinct: Sequence[int],
     parameters: AuditParameters,
     *,
+    first: Floats,
     min_count: int,
     samples: int,
     clusters: Clusters | None = None,
@@ -86,6 +87,9 @@ def term_stability(
         Those among them that are no near copies of one before, best first.
     parameters : AuditParameters
         What groups are ranked by, from which overlap two are one finding, and the seed.
+    first : numpy.ndarray of float64, shape (groups,)
+        What they are ranked by before that: the smallest size within an interval, or 0; -1 for
+        groups that come last.
     min_count : int
         Fewest seeds of a frequent group.
     samples : int
@@ -103,7 +107,8 @@ def term_stability(
     -----
     A sample may have too few texts of some categories, whose groups it then does not find. That it
     may have enough of others is not looked at: about these nothing was asked. Which groups are near
-    copies is judged by the seeds as they are, and by the sample's differences.
+    copies is judged by the seeds as they are, and by the sample's differences. An interval is taken
+    to reach as far from a sample's difference as it does from that of all texts.
     """
     looked_for = np.asarray(distinct[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
@@ -111,6 +116,7 @@ def term_stability(
     counts = rule_sets.rule_counts()
     seeds = SeedOverlaps(rule_sets, len(known.texts))
     times = np.zeros(len(looked_for), dtype=np.int64)
+    reach = np.where(first > 0, np.abs(np.nan_to_num(difference)) - first, np.inf)
     by_terms = parameters.rank_by == "counterfactual"
     for one in resampled(
         rule_sets,
@@ -123,15 +129,19 @@ def term_stability(
         usable = np.flatnonzero((one.rows_in >= min_count) & ~np.isnan(one.difference))
         size = np.abs(one.difference[usable])
         order = rank_groups(
-            size, one.rows_in[usable], counts[usable], np.ones(len(usable), dtype=bool)
+            size,
+            one.rows_in[usable],
+            counts[usable],
+            np.ones(len(usable), dtype=bool),
+            np.where(first[usable] < 0, -1.0, np.maximum(size - reach[usable], 0.0)),
         )
-        first = distinct_groups(
+        again = distinct_groups(
             usable[order],
             seeds.between(one.difference),
             overlap=parameters.overlap,
             limit=STABLE_GROUPS,
         )
-        found = np.array(first, dtype=np.intp)
+        found = np.array(again, dtype=np.intp)
         shares = seeds.between(difference, one.difference)(looked_for, found)
         times += np.any(shares >= parameters.overlap, axis=1)
     return dict(zip(looked_for.tolist(), (times / samples).tolist(), strict=True))

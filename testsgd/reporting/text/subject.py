@@ -138,6 +138,10 @@ class TextSubject(Subject):
             else None,
         )
 
+    def unknown(self, group: int) -> bool:
+        """Say whether the model does not know a term of a group."""
+        return bool(self._findings.unknown[group])
+
     def terms(self) -> TermsSummary | None:
         """Describe the sensitive terms."""
         return describe_terms(self._findings, self._term_rates, snippets=self._snippets)
