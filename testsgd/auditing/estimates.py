@@ -42,6 +42,8 @@ class Estimates:
     margin_kind : {"none", "wald", "anytime"}
         Whose margin it is: none in exact mode, Wald's (or Wilson's, see `wilson`), or that of a
         confidence sequence.
+    effective_in, effective_out : numpy.ndarray of float64, shape (groups,), or None
+        How many independent rows those on each side are worth; None if all are independent.
     """
 
     rows_in: Counts
@@ -54,6 +56,18 @@ class Estimates:
     wilson: NDArray[np.bool_]
     decided: NDArray[np.bool_]
     margin_kind: Literal["none", "wald", "anytime"] = "none"
+    effective_in: Floats | None = None
+    effective_out: Floats | None = None
+
+    @property
+    def independent_in(self) -> Counts | Floats:
+        """Independent rows inside, which the population interval is about."""
+        return self.rows_in if self.effective_in is None else self.effective_in
+
+    @property
+    def independent_out(self) -> Counts | Floats:
+        """Independent rows outside."""
+        return self.rows_out if self.effective_out is None else self.effective_out
 
     @property
     def exact(self) -> bool:
@@ -115,8 +129,8 @@ class Estimates:
             NaN where nothing was sampled on one side.
         """
         return population_interval(
-            Side(self.rows_in, self.samples_in, self.favourable_in),
-            Side(self.rows_out, self.samples_out, self.favourable_out),
+            Side(self.independent_in, self.samples_in, self.favourable_in),
+            Side(self.independent_out, self.samples_out, self.favourable_out),
             error,
             margin_kind=self.margin_kind,
         )

@@ -247,6 +247,11 @@ class Findings(ABC):
         """
         return self.estimates.score
 
+    @property
+    def sure_terms(self) -> int | None:
+        """How many groups' terms make a difference by themselves; None if that is not known."""
+        return None
+
     def intervals(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -90,8 +90,9 @@ class AuditParameters:
         Number of bins of every continuous sensitive feature, in place of the description's.
     rank_by : {"auto", "lower-bound", "score", "counterfactual"}
         What groups are ranked by: the lower confidence bound of the size of the difference, so
-        that groups of few rows come first only if they are known to; the score; or, for texts,
-        the size of the counterfactual effect of the terms. ``auto`` is the lower bound.
+        that groups of few rows come first only if they are known to; the score; or, for texts, the
+        counterfactual effect of the terms, first by the lower confidence bound of its size.
+        ``auto`` is that for texts, unless nothing is compared in pairs, and else the lower bound.
     top : int
         How many groups the summary holds.
     seed : int

@@ -129,7 +129,8 @@ def audit(
         str,
         typer.Option(
             help="lower-bound (the lower confidence bound of the difference), score (the paper's), "
-            "or for texts counterfactual (the effect of the terms)."
+            "counterfactual (the effect of the terms of texts), or auto: counterfactual for texts, "
+            "else lower-bound."
         ),
     ] = "auto",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,

@@ -209,6 +209,8 @@ def _group(
             "support": rows_in / findings.rows,
             "n_in": rows_in,
             "n_out": int(estimates.rows_out[at]),
+            "effective_in": _effective(estimates.effective_in, at),
+            "effective_out": _effective(estimates.effective_out, at),
             "rate_in": float(estimates.rate_in[at]),
             "rate_out": float(estimates.rate_out[at]),
             "difference": float(estimates.difference[at]),
@@ -224,10 +226,15 @@ def _group(
             "rules_alone": subject.rules_alone(group) if explain else [],
             "other": other,
             "counterfactual": subject.counterfactual(group),
+            "unknown_to_model": subject.unknown(group),
             "assured": assured,
             **group_trust(findings, group),
         }
     )
+
+
+def _effective(rows: NDArray[np.float64] | None, at: int) -> float | None:
+    return None if rows is None else float(rows[at])
 
 
 def _undecided(

@@ -250,6 +250,9 @@ def _population_sentence(group: GroupSummary, words: Words) -> str:
         f"Taken as a sample of a larger population, {words.sides(group)} put that difference at "
         f"{interval(group.interval)} points."
     )
+    if group.effective_in is not None and group.effective_out is not None:
+        worth = f"{count(round(group.effective_in))} and {count(round(group.effective_out))}"
+        sentence += f" As some repeat others, they count as {worth} independent ones."
     if low <= 0 <= high:
         sentence += " No difference at all is within that interval."
     return sentence

@@ -139,16 +139,25 @@ class PairSums:
         Sum of the mean answers with other terms, every category changed.
     squares, sizes : numpy.ndarray of float64
         Sums of the squared differences of the two, and of the differences without their signs.
+    cluster_sizes, cluster_gains, cluster_losses : numpy.ndarray of float64
+        Sums of the sizes of the seeds' clusters, and of these times the differences above and below
+        zero.
     """
 
     with_terms: Floats
     other: Floats
     squares: Floats
     sizes: Floats
+    cluster_sizes: Floats
+    cluster_gains: Floats
+    cluster_losses: Floats
 
 
 def pair_sums(
-    answers: NDArray[Any], shape: tuple[int, ...], weights: Counts | None = None
+    answers: NDArray[Any],
+    shape: tuple[int, ...],
+    weights: Counts | None = None,
+    cluster_sizes: Counts | None = None,
 ) -> PairSums:
     """Compare each seed's answer with a rule set's terms with those with other terms.
 
@@ -160,23 +169,29 @@ def pair_sums(
         Terms of each category; at least two each.
     weights : numpy.ndarray of int64, shape (m,), optional
         How often each seed counts.
+    cluster_sizes : numpy.ndarray of int64, shape (m,), optional
+        Seeds in each seed's cluster; 1 if not given.
 
     Returns
     -------
     PairSums
     """
     groups = answers.shape[1]
-    with_terms, other, squares, sizes = np.zeros((4, groups))
+    with_terms, other, squares, sizes, of_clusters, gains, losses = np.zeros((7, groups))
     step = max(1, _BLOCK_NUMBERS // max(1, groups))
     for start in range(0, len(answers), step):
         block = answers[start : start + step].astype(np.float64)
         means = other_means(block, shape)
         often = np.ones(len(block)) if weights is None else weights[start : start + step]
+        more = often if cluster_sizes is None else often * cluster_sizes[start : start + step]
         with_terms += often @ block
         other += often @ means
         squares += often @ (block - means) ** 2
         sizes += often @ np.abs(block - means)
-    return PairSums(with_terms, other, squares, sizes)
+        of_clusters += more.sum()
+        gains += more @ np.maximum(block - means, 0)
+        losses += more @ np.maximum(means - block, 0)
+    return PairSums(with_terms, other, squares, sizes, of_clusters, gains, losses)
 
 
 def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:

@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.estimates import Estimates, means_over_draws
 from testsgd.auditing.false_discovery import false_discovery
-from testsgd.auditing.guarantee import Guarantee, bonferroni, per_group
+from testsgd.auditing.guarantee import Guarantee, assured_size, bonferroni, per_group
 from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
+from testsgd.auditing.text.clustering import with_independent_texts
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.explaining import explain_term_groups
-from testsgd.auditing.text.findings import TextFindings
+from testsgd.auditing.text.findings import Counterfactual, TextFindings
 from testsgd.auditing.text.independent import sample_texts_independent
+from testsgd.auditing.text.known_words import unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.outcome import TextOutcome
 from testsgd.auditing.text.overlaps import seed_overlaps
@@ -36,7 +38,7 @@ from testsgd.models import PROBE_ROWS, LoadedModel, Repetition, ask_again
 from testsgd.models.text import TextModel
 from testsgd.rules import Unjudged
 from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
-from testsgd.scoring import distinct_groups
+from testsgd.scoring import Clusters, distinct_groups
 
 Floats = NDArray[np.float64]
 
@@ -55,6 +57,8 @@ class TextAudit:
         The texts.
     mentions : Mentions
         The sensitive terms in them.
+    clusters : Clusters
+        Texts that are one unit: equal, nearly equal, or known variants of one.
     rule_sets : TermRuleSets
         The groups to ask about, all those of their categories.
     variants : int
@@ -70,11 +74,17 @@ class TextAudit:
     model: LoadedModel[TextModel]
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
     rule_sets: TermRuleSets
     variants: int
     parameters: AuditParameters
     exact: bool
     given: NDArray[np.intp] | None = None
+
+    @property
+    def repeated(self) -> Clusters | None:
+        """The clusters; None if every text is alone."""
+        return self.clusters if self.clusters.repeated else None
 
     @property
     def min_count(self) -> int:
@@ -124,6 +134,12 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     outcome, queries = _find_rates(
         audit, predictions, budget=allowed - again.asked, clock=clock, progress=progress
     )
+    outcome = replace(
+        outcome,
+        estimates=with_independent_texts(
+            outcome.estimates, audit.rule_sets, audit.mentions, audit.repeated, outcome.known
+        ),
+    )
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
     if audit.given is not None:
@@ -131,6 +147,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
         guarantee = _guarantee(audit, outcome, estimates)
+    unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
     difference = estimates.difference
     if parameters.rank_by == "counterfactual" and counterfactual is not None:
         difference = counterfactual.difference
@@ -139,7 +156,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             estimates,
             np.abs(difference),
             rule_sets.rule_counts(),
-            first_by=guarantee.assured_sizes if parameters.ranked_by == "lower-bound" else None,
+            first_by=_first_by(parameters, guarantee, counterfactual, unknown),
         )
         distinct = tuple(
             distinct_groups(
@@ -158,7 +175,13 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             outcome.estimates, audit.rule_sets, rule_sets.places(first).tolist()
         )
     with clock.phase("stability"):
-        stability, samples = _stability(audit, outcome, difference, distinct)
+        stability, samples = _stability(
+            audit,
+            outcome,
+            difference,
+            distinct,
+            first=_first_by(parameters, guarantee, counterfactual, unknown),
+        )
     return TextFindings(
         model=audit.model,
         parameters=parameters,
@@ -185,7 +208,9 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         },
         texts=audit.texts,
         mentions=audit.mentions,
+        clusters=audit.clusters,
         counterfactual=counterfactual,
+        unknown=unknown,
         asked=outcome.asked,
         favourable=outcome.favourable,
     )
@@ -233,6 +258,7 @@ def _find_rates(
             rule_sets,
             paired=paired,
             draws=parameters.draws,
+            clusters=audit.repeated,
             clock=clock,
             progress=progress,
         )
@@ -249,6 +275,7 @@ def _find_rates(
                 rule_sets,
                 parameters,
                 paired=paired,
+                clusters=audit.repeated,
                 budget=budget,
                 progress=progress,
             )
@@ -274,11 +301,37 @@ def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> 
         return false_discovery(estimates, parameters.confidence)
     if outcome.known is None or audit.given is not None:
         return bonferroni(estimates, parameters.confidence)
-    return simultaneous_texts(estimates, audit.rule_sets, outcome.known, parameters)
+    return simultaneous_texts(
+        estimates,
+        audit.rule_sets,
+        outcome.known,
+        parameters,
+        audit.repeated,
+    )
+
+
+def _first_by(
+    parameters: AuditParameters,
+    guarantee: Guarantee,
+    counterfactual: Counterfactual | None,
+    unknown: NDArray[np.bool_],
+) -> Floats:
+    """Give what groups are ranked by before their sizes; terms that are not known come last."""
+    first = np.zeros(len(unknown))
+    if parameters.ranked_by == "lower-bound":
+        first = guarantee.assured_sizes
+    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
+        first = assured_size(counterfactual.low, counterfactual.high)
+    return np.where(unknown, -1.0, first)
 
 
 def _stability(
-    audit: TextAudit, outcome: TextOutcome, difference: Floats, distinct: tuple[int, ...]
+    audit: TextAudit,
+    outcome: TextOutcome,
+    difference: Floats,
+    distinct: tuple[int, ...],
+    *,
+    first: Floats,
 ) -> tuple[dict[int, float], int]:
     """Look for the first distinct groups in bootstrap samples; give how many samples too."""
     parameters, known = audit.parameters, outcome.known
@@ -294,7 +347,9 @@ def _stability(
         difference,
         distinct,
         parameters,
+        first=first,
         min_count=audit.min_count,
         samples=samples,
+        clusters=audit.repeated,
     )
     return stability, samples

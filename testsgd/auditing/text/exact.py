@@ -17,6 +17,7 @@ from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.data.text import Texts
 from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
+from testsgd.scoring import Clusters
 
 
 def audit_texts_exactly(
@@ -29,6 +30,7 @@ def audit_texts_exactly(
     draws: int = 1,
     clock: Clock,
     progress: Progress | None = None,
+    clusters: Clusters | None = None,
 ) -> TextOutcome:
     """Find every group's rates from all its seeds and all texts.
 
@@ -50,6 +52,8 @@ def audit_texts_exactly(
         Takes down how long the predictions of texts and of variants take.
     progress : callable, optional
         Called with the texts and variants done and their number.
+    clusters : Clusters, optional
+        Texts that are one unit.
 
     Returns
     -------
@@ -67,7 +71,7 @@ def audit_texts_exactly(
         done += len(texts)
     groups = len(rule_sets)
     favourable_in = np.zeros(groups, dtype=np.int64)
-    comparisons = Comparisons(rule_sets, paired)
+    comparisons = Comparisons(rule_sets, paired, clusters)
     replacer = Replacer(texts.texts, mentions)
     kept: list[NDArray[Any]] = []
     with clock.phase("predictions of the variants"):
@@ -80,7 +84,8 @@ def audit_texts_exactly(
             place = slice(category_set.first, category_set.first + variants.shape[1])
             favourable_in[place] = variants.sum(axis=0)
             if len(variants) and min(category_set.shape) > 1:
-                sums = pair_sums(kept[-1], category_set.shape)
+                sizes = comparisons.cluster_sizes(category_set)
+                sums = pair_sums(kept[-1], category_set.shape, cluster_sizes=sizes)
                 comparisons.add(category_set, sums, seeds=len(category_set.rows))
     rows_in = rule_sets.rows()
     once = np.ones(len(texts), dtype=np.int64)
