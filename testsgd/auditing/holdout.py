@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.findings import Found, Holdout, TableFindings
+from testsgd.auditing.findings import Findings, Found, Holdout, TableFindings
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.rows import RowAudit, audit_rows
 from testsgd.auditing.rule_selection import ExplainingRule
@@ -63,7 +63,7 @@ def audit_held_out(
         parameters=audit.parameters,
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
-        rules=_renumbered_rules(found),
+        rules=renumbered_rules(found),
         stability=_renumbered(found.stability, found.highlights),
         stability_samples=found.stability_samples,
         holdout=Holdout(
@@ -129,7 +129,7 @@ def _of_part(audit: RowAudit, part: Table) -> RowAudit:
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
 
 
-def _renumbered_rules(found: TableFindings) -> tuple[ExplainingRule, ...]:
+def renumbered_rules(found: Findings) -> tuple[ExplainingRule, ...]:
     """Return the explaining rules with the numbers of the groups that are estimated."""
     number = {group: index for index, group in enumerate(found.highlights)}
     return tuple(

@@ -65,7 +65,7 @@ def explaining_sentences(rules: Sequence[ExplainingRuleSummary], words: Words) -
     rest = f" ({plural(of_all, 'more rule')} in the report)" if of_all else ""
     return [
         f"{_NUMBERS[len(named)]} {'rule' if len(named) == 1 else 'rules'} {explain} "
-        f"{percent(explained)} of how rates differ between {words.combinations}: "
+        f"{percent(explained)} of {words.variation}: "
         f"{texts}{rest}."
     ]
 

@@ -143,9 +143,14 @@ def verdict(
     if parameters.nondeterministic is not None:
         sentences.append(_means_sentence(parameters))
     if counts.undecided_frequent:
+        why = (
+            f"have too few {words.many} as they are on one side"
+            if top.exact
+            else "did not reach the error margin"
+        )
         sentences.append(
-            f"{plural(counts.undecided_frequent, 'group')} of enough {words.many} did not reach "
-            "the error margin: undecided, neither fair nor unfair."
+            f"{plural(counts.undecided_frequent, 'group')} {why}: undecided, neither fair nor "
+            "unfair."
         )
     sentences += unjudged_sentences(unjudged, words)
     return _judged(headline, sentences, measures, parameters, unjudged, guarantee, words)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.estimates import Estimates, means_over_draws
 from testsgd.auditing.false_discovery import false_discovery
+from testsgd.auditing.findings import Estimated
 from testsgd.auditing.guarantee import Guarantee, assured_size, bonferroni, per_group
 from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress
@@ -27,22 +28,21 @@ from testsgd.auditing.text.findings import Counterfactual, TextFindings
 from testsgd.auditing.text.independent import sample_texts_independent
 from testsgd.auditing.text.known_words import unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
+from testsgd.auditing.text.observed import observed_estimates, unjudged_texts
 from testsgd.auditing.text.outcome import TextOutcome
 from testsgd.auditing.text.overlaps import seed_overlaps
 from testsgd.auditing.text.paired import paired_intervals
 from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.auditing.text.rule_selection import TermSelection
 from testsgd.auditing.text.stability import affordable_samples, term_stability
 from testsgd.data.text import Texts
 from testsgd.models import PROBE_ROWS, LoadedModel, Repetition, ask_again
 from testsgd.models.text import TextModel
-from testsgd.rules import Unjudged
 from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
-from testsgd.scoring import Clusters, distinct_groups
+from testsgd.scoring import Clusters, normal_quantile
 
 Floats = NDArray[np.float64]
-
-DISTINCT_GROUPS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +131,8 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
         again = _ask_again(audit, tried, favourable, asked=predictions.asked)
+    with clock.phase("predictions of the texts"):
+        answers = _ask_all(audit, predictions, allowed - again.asked)
     outcome, queries = _find_rates(
         audit, predictions, budget=allowed - again.asked, clock=clock, progress=progress
     )
@@ -147,6 +149,11 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
         guarantee = _guarantee(audit, outcome, estimates)
+        others = tuple(filter(None, [_observed(audit, outcome, answers)]))
+        if parameters.estimand == "observed" and others:
+            [observed] = others
+            others = (Estimated("neighbourhood", estimates, guarantee),)
+            estimates, guarantee = observed.estimates, observed.guarantee
     unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
     difference = estimates.difference
     if parameters.rank_by == "counterfactual" and counterfactual is not None:
@@ -158,40 +165,20 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             rule_sets.rule_counts(),
             first_by=_first_by(parameters, guarantee, counterfactual, unknown),
         )
-        distinct = tuple(
-            distinct_groups(
-                ranking[estimates.decided[ranking]],
-                seed_overlaps(rule_sets, difference, len(audit.texts)),
-                overlap=parameters.overlap,
-                limit=DISTINCT_GROUPS,
-            )
-        )
         small = small_category_sets(
             audit.mentions, min_count=audit.min_count, max_features=parameters.max_features
         )
-    with clock.phase("explanations"):
-        first = np.array(distinct[:LOOKED_AT], dtype=np.intp)
-        explained = explain_term_groups(
-            outcome.estimates, audit.rule_sets, rule_sets.places(first).tolist()
-        )
-    with clock.phase("stability"):
-        stability, samples = _stability(
-            audit,
-            outcome,
-            difference,
-            distinct,
-            first=_first_by(parameters, guarantee, counterfactual, unknown),
-        )
-    return TextFindings(
+    findings = TextFindings(
         model=audit.model,
         parameters=parameters,
         mode="exact" if audit.exact else "sampled",
         rule_sets=rule_sets,
         estimates=estimates,
         ranking=ranking,
-        rules=tuple(ExplainingRule(group, float("nan")) for group in distinct),
+        others=others,
+        rules=(),
         small=tuple(small),
-        unjudged=Unjudged(0, 0, 0),
+        unjudged=unjudged_texts(audit.mentions, audit.rule_sets, parameters.max_features),
         neighbourhood=audit.variants,
         queries=queries + again.asked,
         changing=again.differing,
@@ -199,13 +186,6 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
         guarantee=guarantee,
-        stability=stability,
-        stability_samples=samples,
-        explanations={
-            group: explained[place]
-            for group, place in zip(first.tolist(), rule_sets.places(first).tolist(), strict=True)
-            if place in explained
-        },
         texts=audit.texts,
         mentions=audit.mentions,
         clusters=audit.clusters,
@@ -213,6 +193,28 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         unknown=unknown,
         asked=outcome.asked,
         favourable=outcome.favourable,
+    )
+    by_terms = parameters.rank_by == "counterfactual"
+    with clock.phase("rule selection"):
+        selection = TermSelection(audit.rule_sets)
+        variances = _variances(audit, estimates, counterfactual if by_terms else None)
+        rules = _explaining_rules(audit, findings, selection, difference, variances)
+        findings = replace(findings, rules=rules)
+    with clock.phase("explanations"):
+        first = np.array(findings.highlights[:LOOKED_AT], dtype=np.intp)
+        places = rule_sets.places(first).tolist()
+        explained = explain_term_groups(outcome.estimates, audit.rule_sets, places)
+    with clock.phase("stability"):
+        stability, samples = _stability(audit, outcome, findings, selection, difference, variances)
+    return replace(
+        findings,
+        stability=stability,
+        stability_samples=samples,
+        explanations={
+            group: explained[place]
+            for group, place in zip(first.tolist(), places, strict=True)
+            if place in explained
+        },
     )
 
 
@@ -325,29 +327,119 @@ def _first_by(
     return np.where(unknown, -1.0, first)
 
 
+def _observed(
+    audit: TextAudit, outcome: TextOutcome, answers: NDArray[Any] | None
+) -> Estimated | None:
+    """Return the rates of the texts as they are, None if not all texts were asked about."""
+    parameters = audit.parameters
+    if outcome.known is not None:
+        answers = np.rint(outcome.known.texts * parameters.draws)
+    if answers is None:
+        return None
+    estimates = observed_estimates(
+        answers, audit.mentions, audit.rule_sets, audit.repeated, parameters
+    )
+    if audit.given is not None:
+        estimates = estimates.take(audit.given)
+    guarantee = {
+        "per-group": per_group,
+        "fdr": false_discovery,
+        "simultaneous": bonferroni,
+    }[parameters.guarantee](estimates, parameters.confidence)
+    return Estimated("observed", estimates, guarantee)
+
+
+def _ask_all(audit: TextAudit, predictions: SharedPredictions, budget: int) -> NDArray[Any] | None:
+    """Ask about all texts as they are, if that takes at most half of what sampling may ask."""
+    if audit.exact or 2 * len(audit.texts) * audit.parameters.draws > budget:
+        return None
+    return predictions.decide(audit.texts.texts)
+
+
+def _variances(
+    audit: TextAudit, estimates: Estimates, counterfactual: Counterfactual | None
+) -> Floats:
+    """Return the variance of what groups are ranked by, in samples of texts like these."""
+    if counterfactual is None:
+        rates = (
+            (estimates.favourable_in, estimates.samples_in, estimates.independent_in),
+            (estimates.favourable_out, estimates.samples_out, estimates.independent_out),
+        )
+        variance = np.zeros(len(estimates.rows_in))
+        for favourable, samples, size in rates:
+            rate = (favourable + 1) / (samples + 2)
+            variance += rate * (1 - rate) / np.maximum(size, 1)
+        return variance
+    looked_at = None if audit.given is None else len(audit.given)
+    paired = paired_intervals(audit.rule_sets, audit.parameters, groups=looked_at)
+    half = (counterfactual.high - counterfactual.low) / 2
+    return (half / normal_quantile(paired.confidence)) ** 2
+
+
+def _explaining_rules(
+    audit: TextAudit,
+    findings: TextFindings,
+    selection: TermSelection,
+    effects: Floats,
+    variances: Floats,
+) -> tuple[ExplainingRule, ...]:
+    """Find the fewest sets of terms that explain how groups differ."""
+    judged = findings.ranking[findings.judged[findings.ranking]]
+    if audit.given is not None or findings.guarantee is None or not len(judged):
+        return ()
+    rules = selection.select(
+        effects,
+        findings.estimates.independent_in.astype(np.float64),
+        variances,
+        judged,
+        critical=findings.guarantee.critical_value,
+    )
+    overlaps = seed_overlaps(audit.rule_sets, effects, len(audit.texts))
+    return tuple(
+        replace(
+            rule,
+            near_duplicates=tuple(
+                int(other)
+                for other, share in zip(
+                    judged, overlaps(np.array([rule.group]), judged)[0], strict=True
+                )
+                if other != rule.group and share >= audit.parameters.overlap
+            ),
+        )
+        for rule in rules
+    )
+
+
 def _stability(
     audit: TextAudit,
     outcome: TextOutcome,
-    difference: Floats,
-    distinct: tuple[int, ...],
-    *,
-    first: Floats,
+    findings: TextFindings,
+    selection: TermSelection,
+    effects: Floats,
+    variances: Floats,
 ) -> tuple[dict[int, float], int]:
-    """Look for the first distinct groups in bootstrap samples; give how many samples too."""
+    """Look for the explaining rules in bootstrap samples; return how many samples too."""
     parameters, known = audit.parameters, outcome.known
-    if known is None or audit.given is not None or not distinct:
+    # What the bootstrap draws anew is the answers to generated texts.
+    answered = parameters.estimand == "neighbourhood"
+    if known is None or audit.given is not None or not findings.rules or not answered:
         return {}, 0
     samples = parameters.stability
     if samples is None:
         answers = sum(variants.size for variants in known.variants)
         samples = affordable_samples(len(audit.texts), answers, len(audit.rule_sets))
+    if not samples or findings.guarantee is None:
+        return {}, 0
     stability = term_stability(
         audit.rule_sets,
         known,
-        difference,
-        distinct,
+        effects,
+        findings.distinct,
         parameters,
-        first=first,
+        selection=selection,
+        variances=variances,
+        judged=findings.judged,
+        critical=findings.guarantee.critical_value,
         min_count=audit.min_count,
         samples=samples,
         clusters=audit.repeated,

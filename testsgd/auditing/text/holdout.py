@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.findings import Found, Holdout
+from testsgd.auditing.holdout import renumbered_rules
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.run import again_queries, fits_exactly
@@ -104,7 +105,7 @@ def audit_texts_held_out(
         progress,
     )
     with clock.phase("terms"):
-        needed, given = chosen_over(second.mentions, rule_sets, found.distinct)
+        needed, given = chosen_over(second.mentions, rule_sets, found.highlights)
         variants = count_variants(second.mentions, needed)
     estimated = audit_texts(
         TextAudit(
@@ -122,12 +123,13 @@ def audit_texts_held_out(
         progress,
     )
     rank = {int(group): place for place, group in enumerate(found.ranking, start=1)}
-    number = {group: place for place, group in enumerate(found.distinct)}
+    number = {group: index for index, group in enumerate(found.highlights)}
     return replace(
         estimated,
         parameters=parameters,
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
+        rules=renumbered_rules(found),
         stability={number[group]: share for group, share in found.stability.items()},
         stability_samples=found.stability_samples,
         holdout=Holdout(

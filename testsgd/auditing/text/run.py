@@ -74,6 +74,9 @@ def run_text_audit(
     clock = Clock()
     allowed = parameters.budget(TEXT_QUERIES)
     parameters = replace(parameters, max_queries=allowed, rank_by=_ranked_by(parameters))
+    if parameters.rank_by == "counterfactual":
+        # The effect is of terms that are put in; so are the rates that stand beside it.
+        parameters = replace(parameters, estimand="neighbourhood")
     told = named("asking the model", progress)
     if parameters.holdout is not None:
         return audit_texts_held_out(

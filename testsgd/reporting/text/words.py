@@ -43,6 +43,7 @@ class TextWords(Words):
     }
     combination = "combination of categories of terms"
     combinations = "combinations of categories of terms"
+    variation = "how sets of terms of the same categories differ in their effects"
 
     def target(self, group: Described) -> str:
         """Say which texts are in a group."""
