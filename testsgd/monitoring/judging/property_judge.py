@@ -71,7 +71,7 @@ class PropertyJudge:
         self.comparisons: dict[Values, Comparison] = {}
         self.uncompared = 0
 
-    def take(self, step: Step, origin: float | None) -> list[Alert]:
+    def take(self, step: Step, origin: float | None, now: float | None = None) -> list[Alert]:
         """Take what became of a trial.
 
         Parameters
@@ -79,6 +79,8 @@ class PropertyJudge:
         step : Step
         origin : float or None
             When the stream began.
+        now : float or None
+            The moment before which no event will come.
 
         Returns
         -------
@@ -95,7 +97,7 @@ class PropertyJudge:
         alerts: list[Alert] = []
         if step.kind != "dropped":
             label = 0 if trial.label is None else trial.label
-            alerts = self._count(trial, self._added[trial.decision][label], window, time)
+            alerts = self._count(trial, self._added[trial.decision][label], window, time, now)
         if window is not None and self._tumbling is not None:
             window.complete += 1
             window.known = time
@@ -130,6 +132,7 @@ class PropertyJudge:
         added: tuple[int, int],
         window: TumblingWindow | None,
         time: float | None,
+        now: float | None,
     ) -> list[Alert]:
         given = tuple(trial.given[place] for place in self._given)
         comparison = self._comparison(given)
@@ -139,7 +142,8 @@ class PropertyJudge:
         place = comparison.add(trial.group, added)
         if self._sliding is not None:
             self._sliding.push(Counted(given, trial.group, added, time))
-            touched = dict.fromkeys((comparison, *self._forget(time)))
+            reached = time if time is None or now is None else min(time, now)
+            touched = dict.fromkeys((comparison, *self._forget(reached)))
             comparison.record(time)
             return [alert for one in touched for alert in _some(one.judge_estimate(time))]
         comparison.record(time)
