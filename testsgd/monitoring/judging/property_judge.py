@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from testsgd.monitoring.judging.alert import Alert
+from testsgd.monitoring.judging.alert import Alert, Source
 from testsgd.monitoring.judging.comparison import Comparison
 from testsgd.monitoring.judging.counts import GroupCounts
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
@@ -54,6 +54,7 @@ class PropertyJudge:
         self.monitored, self._error = monitored, error
         self._tuned_for = specification.evidence.tuned_for
         self._names = specification.groups.names or ()
+        self._source = Source(specification.name, specification.digest())
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
         self._given = tuple(given_fields.index(field) for field in monitored.given)
         fairness, window = monitored.fairness, specification.window
@@ -174,7 +175,7 @@ class PropertyJudge:
                 self._tuned_for,
             )
         pairs = tuple(zip(self.monitored.given, given, strict=True))
-        return Comparison(self.monitored, pairs, self._names, self._prior, evidence)
+        return Comparison(self.monitored, pairs, self._names, self._prior, evidence, self._source)
 
     def _forget(self, time: float | None) -> list[Comparison]:
         """Take back what has left the sliding window; give the comparisons that changed."""

@@ -111,9 +111,7 @@ class TrialBook:
             self._check_group(event.group)
         if record.state == "unknown":
             record.check(event, self._given)
-            return self._counted(
-                event, "ignored" if event.decision is None else "repeated", now
-            )
+            return self._counted(event, "ignored" if event.decision is None else "repeated", now)
         if not new:
             record.check(event, self._given)
             if record.state == "closed" or self._overdue(record, event.time):
@@ -241,9 +239,7 @@ class TrialBook:
         setattr(self.counters, kind, getattr(self.counters, kind) + 1)
         return steps
 
-    def _enter(
-        self, record: Record, event: Event, now: float | None, *, new: bool
-    ) -> list[Step]:
+    def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
         steps = self._begin(event, now)
         counters = self.counters
         counters.events += 1

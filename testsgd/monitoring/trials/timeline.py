@@ -282,9 +282,7 @@ def _plain_value(value: Any) -> Any:
 
 
 def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
-    return [
-        [list(one.event), dict(one.given), _plain_value(one.place)] for one in arrivals
-    ]
+    return [[list(one.event), dict(one.given), _plain_value(one.place)] for one in arrivals]
 
 
 def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:

@@ -195,6 +195,14 @@ def stream_grid(stream: StreamSummary) -> Grid:
         ("Trials not compared", stream.uncompared, "Of more than 1,000 combinations of given "
          "values; not counted."),
         ("Late labels", stream.late, "They came after the deadline and changed nothing."),
+        ("Events in another unit of time", stream.dead_unit, "Dead letters; not counted."),
+        ("Events too far ahead", stream.dead_ahead, "Dead letters: ahead of the clock, or of the "
+         "other events; not counted, and time did not move."),
+        ("Events too late", stream.dead_late, "Dead letters: they came after later ones; not "
+         "counted."),
+        ("Events that did not fit", stream.dead_wrong, "Dead letters: they waited, and were wrong "
+         "when others had confirmed their time; not counted."),
+        ("Events that wait", stream.waiting, "Until others confirm their time; not counted."),
         ("Dropped trials", stream.dropped, "Their deadline passed before all was known; not "
          "counted."),
     )  # fmt: skip
