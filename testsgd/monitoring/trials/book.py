@@ -231,7 +231,9 @@ class TrialBook:
         """Say whether a label is of a trial that had the same id before this one was decided."""
         if self._remembers or not self._lateness or event.label is None or event.time is None:
             return False
-        return record.time is not None and event.time < record.time - ONE_MOMENT
+        if record.number < 0 or record.time is None:
+            return False
+        return event.time < record.time - ONE_MOMENT
 
     def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
         steps = self._begin(event, now)
@@ -258,8 +260,8 @@ class TrialBook:
             counters.repeated += 1
             return steps
         if record.number < 0 and record.whole:
-            self._decide(record, event.time)
-            steps.append(Step("decided", record.trial(None), event.time))
+            self._decide(record)
+            steps.append(Step("decided", record.trial(None), record.time))
         if record.number >= 0:
             if not self._labelled:
                 self._close(record)
@@ -279,8 +281,8 @@ class TrialBook:
         record.state = "unknown"
         return steps
 
-    def _decide(self, record: Record, time: float | None) -> None:
-        record.number, record.time = self.counters.decided, time
+    def _decide(self, record: Record) -> None:
+        record.number, time = self.counters.decided, record.time
         self.counters.decided += 1
         if record.name is None:
             self._last = record
@@ -288,6 +290,10 @@ class TrialBook:
             self.open += 1
         if self._deadline is not None and time is not None:
             record.due = time + self._deadline
+            if record.label is not None and self._overdue(record, record.labelled):
+                # It came before an earlier event of its trial did.
+                record.label = None
+                self.counters.late += 1
             heappush(self._due, (record.due, record.number, record))
 
     def _close(self, record: Record) -> None:
