@@ -197,7 +197,18 @@ def test_a_gap_in_a_replay_is_believed_when_three_events_agree() -> None:
     for number, time in enumerate(times):
         monitor.observe(person(number, time))
         found.append((monitor.status().decided, monitor.status().waiting))
-    assert found == [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (5, 1), (5, 2), (8, 0), (9, 0), (10, 0)]
+    assert found == [
+        (1, 0),
+        (2, 0),
+        (3, 0),
+        (4, 0),
+        (5, 0),
+        (5, 1),
+        (5, 2),
+        (8, 0),
+        (9, 0),
+        (10, 0),
+    ]
     assert (monitor.status().dead_letters, monitor.status().time) == (0, times[-1])
 
 
@@ -418,9 +429,7 @@ def test_events_in_another_order_count_the_same(
     document["time"] = {"lateness": 6}
     events = only_named(data.draw(streams(document)))
     assume(events and "time" in events[0])
-    delays = data.draw(
-        st.lists(st.integers(0, 5), min_size=len(events), max_size=len(events))
-    )
+    delays = data.draw(st.lists(st.integers(0, 5), min_size=len(events), max_size=len(events)))
     keys = [event["time"] + delay for event, delay in zip(events, delays, strict=True)]
     order = sorted(range(len(events)), key=keys.__getitem__)
     monitor = monitor_of(document)
