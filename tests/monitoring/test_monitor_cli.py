@@ -200,9 +200,8 @@ def test_dead_letters_are_answered_counted_and_added_to_a_file(
     assert [kept[f"dead_{reason}"] for reason in ("unit", "ahead", "late", "wrong")] == [1, 1, 1, 0]
     assert (kept["decided"], kept["dead_this_run"], kept["unit"]) == (4, 3, "s")
     # The next run adds to the file. Dead letters are wrong input, of the run in which they came.
-    codes = [code]
-    for more in ("2062-01-01", START + 9):
-        codes.append(command(*arguments, "--quiet", given=dated(more))[0])
+    more = ("2062-01-01", START + 9)
+    codes = [code, *(command(*arguments, "--quiet", given=dated(time))[0] for time in more)]
     letters = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
     assert [one["event"]["time"] for one in letters] == [times[0], times[4], times[6], "2062-01-01"]
     assert codes == [2, 2, 3]

@@ -470,7 +470,7 @@ def test_a_wrong_time_anywhere_changes_no_count(
     place, time = data.draw(st.integers(0, len(events))), data.draw(st.sampled_from(ODD))
     # An event from long before at the very beginning is an early one, and not wrong.
     assume(place > 0 or time != -3_000_000)
-    given = {field: "x" for field in given_fields(document)}
+    given = dict.fromkeys(given_fields(document), "x")
     wrong = {"id": "odd", "group": "a", "decision": 1, "label": 1, "time": time} | given
     monitor = monitor_of(document)
     for event in [*events[:place], wrong, *events[place:]]:

@@ -19,6 +19,7 @@ from testsgd.monitoring.trials import (
     DeadLetter,
     Event,
     EventReader,
+    Fate,
     Step,
     Timeline,
     TrialBook,
@@ -108,15 +109,19 @@ class Monitor:
             If it is wrong or does not fit those before it. It is not counted then, and nothing
             has changed.
         """
-        read = self._reader.read(event)
+        read, line = self._reader.read(event), self._timeline
         if not self._watches_time:
             return self._judged(self._book.take(read))
-        return tuple(self._arrived(Arrival(read, event, place)))
+        fate = "take" if read.time is None else line.fate(read)
+        if fate == "take" and line.settled and not line.waiting:
+            alerts = self._judged(self._book.take(read, line.reached(read)))
+            line.believe(read)
+            return alerts
+        return tuple(self._arrived(Arrival(read, event, place), fate))
 
-    def _arrived(self, arrival: Arrival) -> list[Alert]:
+    def _arrived(self, arrival: Arrival, fate: Fate) -> list[Alert]:
         """Take an event, let it wait, or bury it."""
         line = self._timeline
-        fate = "take" if arrival.event.time is None else line.fate(arrival.event)
         if fate == "take":
             alerts = self._believe(arrival)
             return [*alerts, *self._look_again()] if line.waiting and line.settled else alerts
@@ -128,10 +133,10 @@ class Monitor:
         return []
 
     def _believe(self, arrival: Arrival) -> list[Alert]:
-        event, line = arrival.event, self._timeline
-        now = None if event.time is None else line.capped(event.time)
-        alerts = self._judged(self._book.take(event, now))
-        line.believe(arrival)
+        line = self._timeline
+        alerts = self._judged(self._book.take(arrival.event, line.reached(arrival.event)))
+        line.believe(arrival.event)
+        line.keep(arrival)
         return list(alerts)
 
     def _believe_what_waited(self, arrivals: Iterable[Arrival]) -> list[Alert]:

@@ -6,7 +6,7 @@ from testsgd.monitoring.trials.book import TrialBook
 from testsgd.monitoring.trials.counters import Counters
 from testsgd.monitoring.trials.event import Event, EventReader
 from testsgd.monitoring.trials.moments import ONE_MOMENT, UNIT_NAMES, Unit, iso_text, shown
-from testsgd.monitoring.trials.timeline import Arrival, DeadLetter, Timeline
+from testsgd.monitoring.trials.timeline import Arrival, DeadLetter, Fate, Timeline
 from testsgd.monitoring.trials.trial import Step, Trial
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "DeadLetter",
     "Event",
     "EventReader",
+    "Fate",
     "Step",
     "Timeline",
     "Trial",

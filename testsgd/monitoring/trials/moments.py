@@ -137,6 +137,8 @@ def shown(value: Any) -> str:
 
 def _unit_by_size(size: float) -> Unit:
     """Find the unit in which a number is a date; seconds if it is too small for any."""
+    if size < 1000 * CALENDAR:  # by far the most
+        return "s"
     return next(unit for unit, scale in _SCALES.items() if size < CALENDAR * 1000 * scale)
 
 

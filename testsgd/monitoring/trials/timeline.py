@@ -8,6 +8,7 @@ a dead letter: it is counted, and nothing else changes.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -111,6 +112,7 @@ class Timeline:
         self.unit: Unit | None = None
         self.waiting: list[Arrival] = []
         self.dead: dict[Reason, int] = {"unit": 0, "ahead": 0, "late": 0, "wrong": 0}
+        self._now = -math.inf  # the present moment, when an event came
         self._live = False
         # What was believed so far, with all that had no time; None once that is settled.
         self._first: list[Arrival] | None = []
@@ -121,7 +123,7 @@ class Timeline:
         return self._first is None
 
     def fate(self, event: Event) -> Fate:
-        """Decide what becomes of an event with a time; nothing changes by it.
+        """Decide what becomes of an event with a time, by the present moment.
 
         Returns
         -------
@@ -131,12 +133,15 @@ class Timeline:
         """
         time, unit, now = event.time, event.unit, self._clock()
         assert time is not None
+        self._now = now
         if time > now + self._skew:
             return "ahead"
         if self.time is None:
             return "take"
         late = time < self.time - self.lateness - ONE_MOMENT
         near = not late and time <= self.time + self._skew
+        if near and unit == self.unit:
+            return "take"
         # A clock of the stream's own may go on until its seconds could be a date.
         same = self.unit in (unit, None) or (near and {unit, self.unit} == {"own", "s"})
         if same and near:
@@ -147,24 +152,32 @@ class Timeline:
             return "unit"
         return "confirm" if same and self._live and now - time <= self._skew else "wait"
 
-    def believe(self, arrival: Arrival) -> None:
-        """Note an event that was taken: time moves on to its own, but not beyond the clock."""
-        event = arrival.event
+    def reached(self, event: Event) -> float | None:
+        """Return how far the stream has come with an event: never beyond the clock, and not back.
+
+        None if the event has no time.
+        """
+        time = event.time
+        if time is None:
+            return None
+        if time > self._now:
+            time = self._now
+        return time if self.time is None or time > self.time else self.time
+
+    def believe(self, event: Event) -> None:
+        """Note an event that was taken: time moves on by it."""
         if event.time is not None:
-            now = self._clock()
-            self.time = self.capped(event.time, now)
+            self.time = self.reached(event)
             self.unit = self.unit or event.unit
-            self._live = abs(now - event.time) <= self._skew
+            self._live = abs(self._now - event.time) <= self._skew
+
+    def keep(self, arrival: Arrival) -> None:
+        """Keep an event that was taken, until it is settled that the first times were right."""
         if self._first is not None:
             self._first.append(arrival._replace(given=plain(arrival.given)))
             timed = sum(one.event.time is not None for one in self._first)
             if timed >= ENOUGH or len(self._first) > _MOST_KEPT:
                 self._first = None
-
-    def capped(self, time: float, now: float | None = None) -> float:
-        """Return to what time moves on by an event: at most to the clock, and never back."""
-        reached = min(time, self._clock() if now is None else now)
-        return reached if self.time is None else max(self.time, reached)
 
     def wait(self, arrival: Arrival) -> list[Arrival]:
         """Let an event wait; return what waits in vain, for too many do."""
@@ -240,7 +253,7 @@ class Timeline:
             by = f"more than {allowed} before" if allowed else "before"
             return f"the time {moment} is {by} the latest one, {latest}"
         skew = duration_text(self._skew)
-        if time > self._clock() + self._skew:
+        if time > self._now + self._skew:
             return f"the time {moment} is more than {skew} ahead of the clock"
         return f"the time {moment} is more than {skew} ahead of the other events' at {latest}"
 
