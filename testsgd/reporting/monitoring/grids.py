@@ -25,6 +25,9 @@ from testsgd.reporting.monitoring.summary import (
 )
 from testsgd.reporting.wording import NOTHING, count, number, percent
 
+# So much of an alert's id tells it from the others of a report.
+_ID_SHOWN = 8
+
 
 def comparisons_grid(summary: MonitoringSummary) -> Grid:
     """List all comparisons: where they stand, how large the bias is."""
@@ -158,6 +161,7 @@ def alerts_grid(alerts: Sequence[AlertSummary]) -> Grid:
         *((Column("Interval", "number"),) if intervals else ()),
         Column("Highest"),
         Column("Lowest"),
+        Column("Id"),
     )
     rows = tuple(
         Row(
@@ -170,6 +174,7 @@ def alerts_grid(alerts: Sequence[AlertSummary]) -> Grid:
                 *((ends_text(one.low, one.high),) if intervals else ()),
                 one.highest,
                 one.lowest,
+                one.id[:_ID_SHOWN] or NOTHING,
             ),
             emphasis=one.alert == "raised",
             note=one.alert,
