@@ -127,7 +127,9 @@ class DatasetSpecification(Description):
     files: list[DataFile] = Field(default=[], description="the files of rows")
     parse: Parsing = Field(Parsing(), description="how the rows are written in the files")
     filters: list[RowFilter] = Field(default=[], description="which rows belong to the data set")
-    features: dict[str, Feature] = Field(description="the inputs of the model, in their order")
+    features: dict[str, Feature] = Field(
+        description="the inputs of the model, in their order, and sensitive features besides"
+    )
 
     @model_validator(mode="after")
     def _parts_agree(self) -> DatasetSpecification:
