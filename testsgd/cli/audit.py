@@ -116,8 +116,8 @@ def audit(
     rank_by: Annotated[
         str,
         typer.Option(
-            help="score; assured: by what chance leaves of it; counterfactual: by what the terms of "
-            "texts change by themselves; or auto: counterfactual for texts, else score."
+            help="score; assured: by what chance leaves of it; counterfactual: by what the terms "
+            "of texts change by themselves; or auto: counterfactual for texts, else score."
         ),
     ] = "auto",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
