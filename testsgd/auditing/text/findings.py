@@ -110,8 +110,15 @@ class TextFindings(Findings):
         return self.favourable / self.asked if self.asked else float("nan")
 
     def overlaps(self) -> Overlaps:
-        """Give Jaccard's index of the seeds of groups that share a term."""
-        return seed_overlaps(self.rule_sets, self.estimates.difference, len(self.texts))
+        """Return Jaccard's index of the seeds of groups that share a term and a direction."""
+        return seed_overlaps(self.rule_sets, self._difference, len(self.texts))
+
+    @property
+    def _difference(self) -> Floats:
+        """What groups are ranked by, with its sign."""
+        if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
+            return self.counterfactual.difference
+        return self.estimates.difference
 
     @property
     def judged(self) -> NDArray[np.bool_]:
@@ -150,6 +157,4 @@ class TextFindings(Findings):
     @property
     def sizes(self) -> Floats:
         """The groups' scores, or paired differences if ranked by them; NaN where not known."""
-        if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
-            return np.abs(self.counterfactual.difference)
-        return self.estimates.score
+        return np.abs(self._difference)

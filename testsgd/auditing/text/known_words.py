@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -77,7 +77,7 @@ def _vectoriser_knows(source: Any) -> Callable[[str], bool] | None:
     steps = getattr(source, "steps", None)
     first = steps[0][1] if steps else source
     vocabulary = getattr(first, "vocabulary_", None)
-    if not hasattr(vocabulary, "__contains__") or not hasattr(first, "build_analyzer"):
+    if not isinstance(vocabulary, Mapping) or not hasattr(first, "build_analyzer"):
         return None
     parts_of = first.build_analyzer()
     return lambda word: any(part in vocabulary for part in parts_of(word))

@@ -82,15 +82,15 @@ class TermsDocument(Part):
                         raise mistake(place, _twice(form, seen[form], (category, term)))
                     seen[form] = (category, term)
         excepted: set[str] = set()
-        for place_in_list, written in enumerate(self.terms.exceptions):
-            key = ("terms", "exceptions", place_in_list)
+        for number, written in enumerate(self.terms.exceptions):
+            where = ("terms", "exceptions", number)
             form = plain_form(written)
-            _check_form(form, key)
+            _check_form(form, where)
             if form in seen:
                 category, term = seen[form]
-                raise mistake(key, f"{form!r} is a form of the term {term!r} of {category!r}")
+                raise mistake(where, f"{form!r} is a form of the term {term!r} of {category!r}")
             if form in excepted:
-                raise mistake(key, f"{form!r} stands twice")
+                raise mistake(where, f"{form!r} stands twice")
             excepted.add(form)
         return self
 
@@ -104,7 +104,7 @@ def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
     ]
 
 
-def _check_form(form: str, place: tuple[str, ...]) -> None:
+def _check_form(form: str, place: tuple[str | int, ...]) -> None:
     if not any(character.isalnum() for character in form):
         raise mistake(place, f"{form!r} is no term: it has no letter and no digit")
 
