@@ -96,7 +96,7 @@ def test_a_run_counts_what_an_audit_of_the_same_people_says() -> None:
     low, high = found.estimates.population_interval(0.95)
     covered = 0
     for group in range(len(found.rule_sets)):
-        true = truth_of(people).difference(found.rule_set(group))
+        true = truth_of(people, "neighbourhood").difference(found.rule_set(group))
         covered += bool(low[group] <= true <= high[group])
     run = runs(PLANTED)[number]
     assert (run.intervals["per-group"].covered, run.intervals["per-group"].groups) == (
@@ -104,7 +104,7 @@ def test_a_run_counts_what_an_audit_of_the_same_people_says() -> None:
         len(found.rule_sets),
     )
     first = found.distinct[0]
-    true = abs(truth_of(people).difference(found.rule_set(first)))
+    true = abs(truth_of(people, "neighbourhood").difference(found.rule_set(first)))
     assert run.overstated == pytest.approx(found.estimates.score[first] - true)
 
 
@@ -123,7 +123,7 @@ def test_an_audit_that_asks_for_another_guarantee_gives_the_same_intervals(
     if found.guarantee.q_values is not None:
         groups = np.flatnonzero(found.guarantee.q_values <= 0.05)
     low, high = found.guarantee.interval(found.estimates, groups)
-    true = truth_of(people).differences(found.rule_sets)[groups]
+    true = truth_of(people, "neighbourhood").differences(found.rule_sets)[groups]
     interval = runs(PLANTED)[2].intervals[kind]
     assert (interval.covered, interval.groups) == (((low <= true) & (true <= high)).sum(), len(low))
 

@@ -9,11 +9,16 @@ from testsgd.truth.populations import Population
 from testsgd.truth.rates import Truth, truth_of
 from testsgd.truth.runs import Coverage, Run, audit_once
 from testsgd.truth.tables import TruthTable, truth_document, truth_markdown, truth_tables
+from testsgd.truth.worlds import CLEARLY, LIMIT, NOTHING, WORLDS, world
 
 __all__ = [
+    "CLEARLY",
     "FINDINGS",
+    "LIMIT",
+    "NOTHING",
     "POPULATIONS",
     "SIZES",
+    "WORLDS",
     "BaselineRun",
     "Coverage",
     "Hits",
@@ -37,4 +42,5 @@ __all__ = [
     "truth_markdown",
     "truth_of",
     "truth_tables",
+    "world",
 ]

@@ -164,7 +164,7 @@ def planted_groups(found: TableFindings, population: Population) -> NDArray[np.i
 def _coverage(found: TableFindings, population: Population, groups: NDArray[np.intp]) -> Coverage:
     """Compare the intervals of some groups with their true differences."""
     low, high = found.intervals(groups)
-    true = truth_of(population).differences(found.rule_sets)[groups]
+    true = truth_of(population, "neighbourhood").differences(found.rule_sets)[groups]
     known = ~np.isnan(low)
     covered = (low <= true + _ROUNDING) & (true - _ROUNDING <= high)
     nothing = np.abs(true) < _ROUNDING
@@ -205,7 +205,7 @@ def _overstated(found: TableFindings, population: Population) -> float:
     if not found.distinct:
         return 0.0
     first = found.distinct[0]
-    true = truth_of(population).differences(found.rule_sets)[first]
+    true = truth_of(population, "neighbourhood").differences(found.rule_sets)[first]
     return float(found.estimates.score[first] - abs(true))
 
 
