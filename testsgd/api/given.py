@@ -123,10 +123,14 @@ def audit_parameters(
                 remedy=f"the parameters are {', '.join(sorted(known))}",
             )
     chosen = dict(parameters)
-    if chosen.get("theta") is None and specification.audit is not None:
-        chosen["theta"] = specification.audit.theta
-    if chosen.get("theta", 0) is None:
-        del chosen["theta"]
+    defaults = specification.audit
+    # A user's bound on the rows of a group takes the place of both of the description's.
+    bounded = any(chosen.get(name) is not None for name in ("theta", "min_rows"))
+    for name in ("estimand",) if bounded else ("estimand", "theta", "min_rows"):
+        if chosen.get(name) is None:
+            chosen[name] = None if defaults is None else getattr(defaults, name)
+    if chosen["estimand"] is None:
+        del chosen["estimand"]
     chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
     return AuditParameters(**chosen)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass
 
 import joblib
@@ -18,6 +17,7 @@ from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
+from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.explaining import explain_term_groups
 from testsgd.auditing.text.findings import TextFindings
@@ -32,9 +32,13 @@ from testsgd.auditing.text.stability import affordable_samples, term_stability
 from testsgd.data.text import Texts
 from testsgd.models import PROBE_ROWS, LoadedModel
 from testsgd.models.text import TextModel
+from testsgd.rules import Unjudged
 from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
+from testsgd.scoring import distinct_groups
 
 Floats = NDArray[np.float64]
+
+DISTINCT_GROUPS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +82,7 @@ class TextAudit:
 
 def fewest_texts(texts: int, parameters: AuditParameters) -> int:
     """Give how many of some texts must mention the terms of a frequent group at least."""
-    return max(1, math.ceil(parameters.theta * texts - 1e-9))
+    return parameters.fewest_rows(texts)
 
 
 def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> TextFindings:
@@ -119,13 +123,19 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     if parameters.rank_by == "counterfactual" and counterfactual is not None:
         difference = counterfactual.difference
     with clock.phase("ranking"):
-        ranking, distinct = order_groups(
+        ranking = order_groups(
             estimates,
             np.abs(difference),
             rule_sets.rule_counts(),
-            seed_overlaps(rule_sets, difference, len(audit.texts)),
-            parameters,
-            first_by=guarantee.assured_sizes if parameters.rank_by == "assured" else None,
+            first_by=guarantee.assured_sizes if parameters.ranked_by == "lower-bound" else None,
+        )
+        distinct = tuple(
+            distinct_groups(
+                ranking[estimates.decided[ranking]],
+                seed_overlaps(rule_sets, difference, len(audit.texts)),
+                overlap=parameters.overlap,
+                limit=DISTINCT_GROUPS,
+            )
         )
         small = small_category_sets(
             audit.mentions, min_count=audit.min_count, max_features=parameters.max_features
@@ -144,8 +154,9 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         rule_sets=rule_sets,
         estimates=estimates,
         ranking=ranking,
-        distinct=distinct,
+        rules=tuple(ExplainingRule(group, float("nan")) for group in distinct),
         small=tuple(small),
+        unjudged=Unjudged(0, 0, 0),
         neighbourhood=audit.variants,
         queries=queries,
         model_fingerprint=fingerprint,
