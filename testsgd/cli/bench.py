@@ -28,16 +28,28 @@ def bench() -> None:
 def truth(
     populations: Annotated[
         str | None,
-        typer.Option(help="Populations, with commas. (default: all six)"),
+        typer.Option(help="Populations, with commas. (default: all six, unless worlds are named)"),
+    ] = None,
+    worlds: Annotated[
+        str | None,
+        typer.Option(
+            help="Worlds that try to fool the verdict, with commas, or all. (default: none)"
+        ),
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(help="People in a run, with commas. (default: 1000,10000,100000,1000000)"),
+        typer.Option(
+            help="People in a run, with commas. (default: 1000,10000,100000, and for populations "
+            "1000000)"
+        ),
     ] = None,
     runs: Annotated[
-        int,
-        typer.Option(help="Runs up to 10,000 people; above, fewer, so that they take as long."),
-    ] = 1_000,
+        int | None,
+        typer.Option(
+            help="Runs up to 10,000 people; above, fewer, so that they take as long. Of worlds, at "
+            "every size. (default: 1000; if worlds are named, 200)"
+        ),
+    ] = None,
     baseline_runs: Annotated[
         int,
         typer.Option(help="The same for other methods, run up to 100,000 people; 0: none."),
@@ -59,15 +71,29 @@ def truth(
     """Audit generated people whose discrimination is known, many times over.
 
     Measures how often the planted group is found, how often there is a false finding where there is
-    none, and how often each kind of interval holds the truth; and the same of other methods.
+    none, and how often each kind of interval holds the truth; and the same of other methods. Of
+    worlds: how often the default verdict is a false all-clear or a false alarm.
     """
     from testsgd.baselines import METHODS
-    from testsgd.truth import POPULATIONS, SIZES, TruthSettings, run_truth, truth_tables
+    from testsgd.truth import (
+        POPULATIONS,
+        SIZES,
+        WORLD_SIZES,
+        WORLDS,
+        TruthSettings,
+        run_truth,
+        truth_tables,
+    )
 
+    fooling = WORLDS if worlds == "all" else tuple(listed(worlds or ""))
+    others = () if fooling else POPULATIONS
     settings = TruthSettings(
-        populations=POPULATIONS if populations is None else tuple(listed(populations)),
-        sizes=SIZES if sizes is None else tuple(_size(text) for text in listed(sizes)),
-        runs=runs,
+        populations=others if populations is None else tuple(listed(populations)),
+        worlds=fooling,
+        sizes=(WORLD_SIZES if fooling else SIZES)
+        if sizes is None
+        else tuple(_size(text) for text in listed(sizes)),
+        runs=(200 if fooling else 1_000) if runs is None else runs,
         baseline_runs=baseline_runs,
         methods=METHODS if methods is None else tuple(listed(methods)),
         time_limit=time_limit,
@@ -89,7 +115,7 @@ def truth(
                 Column(
                     heading,
                     numeric=place >= table.labels and " " not in heading,
-                    only_if_wide=heading in ("runs", "seconds"),
+                    only_if_wide=heading in ("runs", "seconds") or heading.startswith("before"),
                 )
                 for place, heading in enumerate(table.headings)
             ]
@@ -116,15 +142,32 @@ def _command(settings: TruthSettings) -> str:
     return " ".join(
         [
             "testsgd bench truth",
-            f"--populations {','.join(settings.populations)}",
+            *(
+                f"--{option} {','.join(names)}"
+                for option, names in (
+                    ("populations", settings.populations),
+                    ("worlds", settings.worlds),
+                )
+                if names
+            ),
             f"--sizes {','.join(str(size) for size in settings.sizes)}",
             f"--runs {settings.runs}",
-            f"--baseline-runs {settings.baseline_runs}",
-            *([f"--methods {','.join(settings.methods)}"] if settings.baseline_runs else []),
-            f"--time-limit {settings.time_limit:g}",
+            *_others(settings),
             f"--seed {settings.seed}",
         ]
     )
+
+
+def _others(settings: TruthSettings) -> list[str]:
+    if not settings.populations:
+        return []
+    if not settings.baseline_runs:
+        return ["--baseline-runs 0"]
+    return [
+        f"--baseline-runs {settings.baseline_runs}",
+        f"--methods {','.join(settings.methods)}",
+        f"--time-limit {settings.time_limit:g}",
+    ]
 
 
 def _write(
