@@ -47,7 +47,13 @@ def audit_exactly(
     Outcome
     """
     with clock.phase("predictions"):
-        neighbourhood = explore_neighbourhood(model, table, jobs=jobs, progress=progress)
+        neighbourhood = explore_neighbourhood(
+            model,
+            table,
+            jobs=jobs,
+            cell_of_row=contingency.cell_of_row,
+            progress=progress,
+        )
     with clock.phase("rule sets"):
         favourable = neighbourhood.favourable.astype(np.int64)
         rows = contingency.tally()
@@ -77,4 +83,5 @@ def audit_exactly(
             decisions,
         ),
         neighbourhood.queries,
+        neighbourhood.by_feature,
     )

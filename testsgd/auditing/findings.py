@@ -286,6 +286,9 @@ class TableFindings(Findings):
         Answers about each row, if all rows, or all their neighbours, were asked about.
     row_favourable : numpy.ndarray of int, shape (rows,), or None
         How many of these got the favourable label; None if samples were drawn.
+    by_feature : numpy.ndarray of int64, shape (features, cells), or None
+        For each feature that is not sensitive, how many of the neighbours that differ in it get
+        the favourable label; None if samples were drawn.
     """
 
     model: LoadedModel[Model]
@@ -296,6 +299,7 @@ class TableFindings(Findings):
     cell_favourable: Counts
     row_samples: int = 1
     row_favourable: NDArray[np.integer] | None = None
+    by_feature: Counts | None = None
 
     @property
     def rows(self) -> int:
@@ -315,6 +319,23 @@ class TableFindings(Findings):
         rows_in, rows_out = estimates.rows_in[0], estimates.rows_out[0]
         weighted = estimates.rate_in[0] * rows_in + estimates.rate_out[0] * rows_out
         return float(weighted / (rows_in + rows_out))
+
+    def moved_differences(self, group: int) -> dict[str, float]:
+        """Return a group's difference if one feature that is not sensitive is moved by a step.
+
+        Returns
+        -------
+        dict of str to float
+            One a feature; the neighbourhood difference is their mean. Empty if not all neighbours
+            were asked about.
+        """
+        if self.by_feature is None:
+            return {}
+        inside = self.rule_sets.members(np.array([group]), self.contingency)[0]
+        answers = 2 * self.contingency.tally()
+        differences = self.by_feature[:, inside].sum(axis=1) / answers[inside].sum()
+        differences = differences - self.by_feature[:, ~inside].sum(axis=1) / answers[~inside].sum()
+        return dict(zip(self.table.specification.insensitive, differences.tolist(), strict=True))
 
     @property
     def block(self) -> int:

@@ -55,12 +55,16 @@ class Outcome:
         What the model answered about the rows' neighbours, and about the rows as they are.
     queries : int
         Rows the model was asked about.
+    by_feature : numpy.ndarray of int64, shape (features, cells), or None
+        For each feature that is not sensitive, how many of the neighbours that differ in it get
+        the favourable label; None if samples were drawn.
     """
 
     rule_sets: FrequentRuleSets
     neighbourhood: Answers
     observed: Answers
     queries: int
+    by_feature: Counts | None = None
 
 
 def sides_of(

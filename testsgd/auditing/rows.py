@@ -167,6 +167,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
         cell_favourable=ranked.cell_favourable,
         row_samples=ranked.row_samples,
         row_favourable=ranked.row_favourable,
+        by_feature=outcome.by_feature,
         neighbourhood=neighbourhood_size(table) * len(table),
         queries=outcome.queries + probed,
         model_fingerprint=fingerprint,

@@ -122,12 +122,31 @@ def _steps(summary: AuditSummary) -> Section:
     return section(
         "From rule sets to groups",
         (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
-        (words.frequent.format(share(summary.parameters.theta)), count(counts.frequent)),
+        (words.frequent.format(_fewest(summary)), count(counts.frequent)),
         # Rule sets of texts never select the same texts, so nothing is folded there.
         (folded, count(counts.groups) if words.kind == "rows" else ""),
         ("Groups decided", count(counts.decided)),
         ("Frequent groups not decided", count(counts.undecided_frequent)),
         ("Groups too small to be judged", count(counts.undecided_small)),
+        *_unjudged(summary, words),
+    )
+
+
+def _fewest(summary: AuditSummary) -> str:
+    return "enough" if summary.unjudged is None else count(summary.unjudged.fewest)
+
+
+def _unjudged(summary: AuditSummary, words: Words) -> tuple[tuple[str, str], ...]:
+    unjudged = summary.unjudged
+    if unjudged is None:
+        return ()
+    combinations = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
+    return (
+        (f"{words.combinations.capitalize()} not judged", combinations),
+        (
+            f"{words.many.capitalize()} only in such combinations",
+            f"{count(unjudged.rows)} ({percent(unjudged.share)})",
+        ),
     )
 
 
@@ -137,7 +156,9 @@ def _settings(summary: AuditSummary) -> Section:
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
     return section(
         "Settings",
-        ("Smallest support (theta)", share(chosen.theta)),
+        ("Estimand", chosen.estimand),
+        ("Support threshold (theta)", "" if chosen.theta is None else share(chosen.theta)),
+        (f"{words.many.capitalize()} on each side, at least", _fewest(summary)),
         ("Error margin", size_points(chosen.error_margin)),
         ("Confidence on each side", number(chosen.confidence)),
         ("Samples on each side, at least", count(chosen.min_samples)),
@@ -152,10 +173,11 @@ def _settings(summary: AuditSummary) -> Section:
         ("Bins", bins if words.kind == "rows" else ""),
         ("Ranked by", chosen.rank_by),
         ("Groups to report", count(chosen.top)),
-        ("Overlap from which two groups are one finding", percent(chosen.overlap)),
+        ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
         ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
         ("Conditional on", series(chosen.condition_on)),
         ("Fail above", "no gate" if gate is None else size_points(gate)),
+        ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
         ("Seed", str(chosen.seed)),
     )
 

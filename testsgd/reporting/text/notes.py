@@ -18,7 +18,7 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
     label = summary.data.label.favourable
     by = {
         "score": "it",
-        "assured": "its smallest size within the interval",
+        "lower-bound": "the lower confidence bound of its size",
         "counterfactual": "the difference of the terms alone",
     }[summary.parameters.rank_by]
     overlap = percent(summary.parameters.overlap)
@@ -62,11 +62,10 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
         Note("Population interval", _population_interval(summary)),
         *searching_notes(summary, "texts"),
         Note(
-            "Distinct groups",
-            "Many groups tell the same story. A group is called distinct if it is no near copy of "
-            "a distinct group ranked above it. Two groups are near copies if they share a term, "
-            "differ from other texts in the same direction, and their seeds overlap (Jaccard) by "
-            f"at least {overlap}.",
+            "Explaining rules",
+            "Many groups tell the same story. Forward selection chooses the fewest sets of terms "
+            f"that explain the differences. Near-duplicates overlap (Jaccard) by at least {overlap}"
+            ".",
         ),
         not_judged_note("texts"),
         *behind_notes(summary, "texts"),
