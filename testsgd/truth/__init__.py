@@ -15,6 +15,7 @@ from testsgd.truth.populations import Population
 from testsgd.truth.rates import Truth, truth_of
 from testsgd.truth.runs import Coverage, Run, audit_once
 from testsgd.truth.tables import TruthTable, truth_document, truth_markdown, truth_tables
+from testsgd.truth.theta import THETAS, ThetaRow, study_data_set, theta_document, theta_tables
 from testsgd.truth.verdicts import WorldRun, Wrong, judge_once
 from testsgd.truth.worlds import CLEARLY, LIMIT, NOTHING, WORLDS, world
 
@@ -25,6 +26,7 @@ __all__ = [
     "NOTHING",
     "POPULATIONS",
     "SIZES",
+    "THETAS",
     "WORLDS",
     "WORLD_SIZES",
     "BaselineRun",
@@ -34,6 +36,7 @@ __all__ = [
     "Part",
     "Population",
     "Run",
+    "ThetaRow",
     "Truth",
     "TruthSettings",
     "TruthTable",
@@ -50,6 +53,9 @@ __all__ = [
     "population",
     "run_truth",
     "share_interval",
+    "study_data_set",
+    "theta_document",
+    "theta_tables",
     "truth_document",
     "truth_markdown",
     "truth_of",

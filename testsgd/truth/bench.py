@@ -188,9 +188,7 @@ def _part(settings: TruthSettings, name: str, rows: int, progress: Progress | No
     return Part(runs, baselines, [*measure_runs(runs), *measure_baselines(baselines)])
 
 
-def _world_part(
-    settings: TruthSettings, name: str, rows: int, progress: Progress | None
-) -> Part:
+def _world_part(settings: TruthSettings, name: str, rows: int, progress: Progress | None) -> Part:
     tasks = [
         joblib.delayed(_judge)(settings, name, rows, number) for number in range(settings.runs)
     ]

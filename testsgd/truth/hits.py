@@ -112,7 +112,7 @@ def same_groups(groups: Sequence[NDArray[np.bool_]], others: Sequence[NDArray[np
     Parameters
     ----------
     groups, others : sequence of numpy.ndarray of bool, shape (n,)
-        Who, or which cells, are in each; `groups` may be an array of that many rows.
+        Who, or which cells, are in each.
 
     Examples
     --------

@@ -171,8 +171,8 @@ class _Made:
         from scipy.stats import binom
 
         ordered = np.sort(values)
-        low, high = binom.ppf([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], len(ordered), 0.5)
-        ends = np.clip([low - 1, high], 0, len(ordered) - 1).astype(int)
+        ends = binom.ppf([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], len(ordered), 0.5)
+        ends = np.clip(ends - [1, 0], 0, len(ordered) - 1).astype(int)
         first, last = (float(end) for end in ordered[ends])
         return self._measure(name, len(ordered), float(np.median(ordered)), first, last, None)
 

@@ -197,11 +197,13 @@ class Population:
             asked = np.mean(steps, axis=0)
         shares = self.merits[self._kinds] * asked.mean(axis=-1)
         # Sums that are exact to the last digit: equal rates are equal.
-        return np.apply_along_axis(math.fsum, -1, shares)
+        rates: Floats = np.apply_along_axis(math.fsum, -1, shares)
+        return rates
 
 
 def _steps(values: Floats, axis: int) -> Floats:
     """Average the values one step down and one step up an axis."""
     last = values.shape[axis] - 1
     down, up = (np.clip(np.arange(last + 1) + step, 0, last) for step in (-1, 1))
-    return (np.take(values, down, axis=axis) + np.take(values, up, axis=axis)) / 2
+    averages: Floats = (np.take(values, down, axis=axis) + np.take(values, up, axis=axis)) / 2
+    return averages

@@ -197,7 +197,7 @@ def explained(found: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> boo
     if not planted:
         return None
     chosen = np.array(found.distinct, dtype=np.intp)
-    return same_groups(found.rule_sets.members(chosen, found.contingency), planted)
+    return same_groups(list(found.rule_sets.members(chosen, found.contingency)), planted)
 
 
 def _coverage(found: TableFindings, population: Population, groups: NDArray[np.intp]) -> Coverage:

@@ -139,9 +139,7 @@ def _found(measures: Sequence[Measure], intervals: bool) -> TruthTable:
         "group's score is larger than its true size, on average.",
         {name: _HEADS[name] for name in names},
         intervals,
-        of=lambda measure: (
-            measure.method == AUDIT and measure.population not in ("null", *WORLDS)
-        ),
+        of=lambda measure: measure.method == AUDIT and measure.population not in ("null", *WORLDS),
     )
 
 
@@ -222,8 +220,8 @@ def _verdicts(measures: Sequence[Measure]) -> TruthTable:
         measures,
         "Is the verdict right?",
         "Share of runs in which the verdict misleads, by the defaults, and either way by those of "
-        "before: the neighbourhood's rates, theta 5%, ranked by score. A false "
-        "all-clear: nothing beyond chance in the headline, or a gate of "
+        "before: rates over the neighbourhood, groups of at least 5% with anybody outside, the "
+        "first by score. A false all-clear: nothing beyond chance in the headline, or a gate of "
         f"{LIMIT:g} that passes, though a planted group of at least 50 people on both sides truly "
         "differs by clearly more. A false alarm: a headline about a group that does not differ, or "
         "differs the other way; or a gate that fails at a limit that no group exceeds. “Not enough "

@@ -1,4 +1,4 @@
-"""One world, audited with the defaults: is the verdict right?
+"""One world, audited with the defaults, and whether the verdict is right.
 
 A verdict is a headline and a gate. Both can be wrong in two ways, and ``not enough evidence`` is
 neither:
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from testsgd.auditing import AuditParameters, TableFindings, run_audit
 from testsgd.auditing.parameters import MIN_ROWS
 from testsgd.reporting import summarise
+from testsgd.truth.one_sided import OneSided, search_inside_only
 from testsgd.truth.populations import Population
 from testsgd.truth.rates import truth_of
 from testsgd.truth.runs import explained, lower_bounds, places_of, planted_cells
@@ -30,8 +31,8 @@ from testsgd.truth.worlds import CLEARLY, LIMIT, NOTHING
 
 PASSED, FAILED, UNDECIDED = "gate_passed", "gate_failed", "not_enough_evidence"
 
-# How an audit's gate answers at a limit.
-Gate = Callable[[TableFindings, float], str]
+# What a gate says at a limit.
+Gate = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class WorldRun:
     judgeable : bool
         A planted group has at least 50 people on both sides.
     default, old : Wrong
-        Of the verdict of the defaults; and of those before: neighbourhood, theta 5%, by score.
+        Of the verdict of the defaults; and of those before: rates over the neighbourhood, groups
+        of 5% of the people with anybody outside, the first by score.
     explained : bool or None
         The rules that explain the differences are the planted groups, no more and no less; None if
         nothing is planted.
@@ -124,18 +126,28 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
         seed=number,
         jobs=1,
     )
-    before = replace(parameters, estimand="neighbourhood", theta=0.05, rank_by="score")
     found = run_audit(model, table, parameters)
     sizes = [int(group.matches(table).sum()) for group in world.planted]
     judgeable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
     planted = planted_cells(found, world)
+    before = search_inside_only(model.model, table, replace(parameters, theta=0.05))
     return WorldRun(
         world=world.name,
         rows=rows,
         number=number,
         judgeable=judgeable,
-        default=_wrong(found, world, judgeable, gate_today),
-        old=_wrong(run_audit(model, table, before), world, judgeable, gate_before),
+        default=_wrong(
+            claimed_difference(found, found.first, world),
+            lambda limit: gate_today(found, limit),
+            world,
+            judgeable,
+        ),
+        old=_wrong(
+            claimed_difference(before, before.first(), world),
+            lambda limit: gate_before(before, limit),
+            world,
+            judgeable,
+        ),
         explained=explained(found, planted),
         ranks=_ranks(found, places_of(found, planted)) if planted else {},
     )
@@ -147,21 +159,32 @@ def highest_limit(world: Population) -> float:
     return max(LIMIT, largest + CLEARLY)
 
 
-def claimed_difference(found: TableFindings, world: Population) -> float | None:
+def claimed_difference(
+    found: TableFindings | OneSided, first: int | None, world: Population
+) -> float | None:
     """Return the true size of the difference that a headline claims, None if it claims none.
+
+    Parameters
+    ----------
+    found : TableFindings or OneSided
+        What an audit found.
+    first : int or None
+        The group that its headline is about.
+    world : Population
+        Whose people were audited.
 
     Returns
     -------
     float or None
         Negative if the group truly differs the other way.
     """
-    if found.first is None:
+    if first is None or found.guarantee is None:
         return None
-    first = np.array([found.first])
-    (low,), (high,) = found.intervals(first)
+    group = np.array([first])
+    (low,), (high,) = found.guarantee.interval(found.estimates, group)
     if not (low > 0 or high < 0):
         return None
-    (true,) = truth_of(world, "observed").differences(found.rule_sets)[first]
+    (true,) = truth_of(world, "observed").differences(found.rule_sets)[group]
     return float(true if low > 0 else -true)
 
 
@@ -171,19 +194,18 @@ def gate_today(found: TableFindings, limit: float) -> str:
     return summarise(gated).verdict.status
 
 
-def gate_before(found: TableFindings, limit: float) -> str:
+def gate_before(found: OneSided, limit: float) -> str:
     """Return what the gate said when it looked at one estimand."""
-    if found.top_score is None:
+    if not len(found.rule_sets):
         return UNDECIDED
-    if found.assured > limit:
+    if found.guarantee.assured > limit:
         return FAILED
-    return PASSED if found.top_score <= limit else UNDECIDED
+    return PASSED if found.estimates.score.max() <= limit else UNDECIDED
 
 
-def _wrong(found: TableFindings, world: Population, judgeable: bool, gate: Gate) -> Wrong:
-    claimed = claimed_difference(found, world)
-    at_limit, highest = gate(found, LIMIT), highest_limit(world)
-    at_highest = at_limit if highest == LIMIT else gate(found, highest)
+def _wrong(claimed: float | None, gate: Gate, world: Population, judgeable: bool) -> Wrong:
+    at_limit, highest = gate(LIMIT), highest_limit(world)
+    at_highest = at_limit if highest == LIMIT else gate(highest)
     return Wrong(
         headline_all_clear=judgeable and claimed is None,
         headline_alarm=claimed is not None and claimed < NOTHING,
