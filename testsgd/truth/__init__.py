@@ -15,12 +15,20 @@ from testsgd.truth.populations import Population
 from testsgd.truth.rates import Truth, truth_of
 from testsgd.truth.runs import Coverage, Run, audit_once
 from testsgd.truth.tables import TruthTable, truth_document, truth_markdown, truth_tables
-from testsgd.truth.theta import THETAS, ThetaRow, study_data_set, theta_document, theta_tables
+from testsgd.truth.theta import (
+    DATA_SETS,
+    THETAS,
+    ThetaRow,
+    study_data_set,
+    theta_document,
+    theta_tables,
+)
 from testsgd.truth.verdicts import WorldRun, Wrong, judge_once
 from testsgd.truth.worlds import CLEARLY, LIMIT, NOTHING, WORLDS, world
 
 __all__ = [
     "CLEARLY",
+    "DATA_SETS",
     "FINDINGS",
     "LIMIT",
     "NOTHING",

@@ -171,10 +171,10 @@ class _Made:
         from scipy.stats import binom
 
         ordered = np.sort(values)
-        ends = binom.ppf([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], len(ordered), 0.5)
-        ends = np.clip(ends - [1, 0], 0, len(ordered) - 1).astype(int)
-        first, last = (float(end) for end in ordered[ends])
-        return self._measure(name, len(ordered), float(np.median(ordered)), first, last, None)
+        runs = len(ordered)
+        below = int(binom.ppf((1 - CONFIDENCE) / 2, runs, 0.5))
+        low, high = ordered[max(0, below - 1)], ordered[min(runs - below, runs - 1)]
+        return self._measure(name, runs, float(np.median(ordered)), float(low), float(high), None)
 
     def _measure(
         self, name: str, runs: int, value: float, low: float, high: float, claimed: float | None

@@ -154,16 +154,16 @@ class Population:
 
     def decide(self, frame: pd.DataFrame) -> Floats:
         """Decide on people by nothing but their rows: 1 is yes, 0 is no."""
-        merit = frame["merit"].to_numpy(dtype=np.int64)
+        merit: NDArray[np.int64] = frame["merit"].to_numpy(dtype=np.int64)
         first = self.limits.flat[0]
         if self.answers is None and (self.limits == first).all():
             # A model that is the same for all does not look at who it is.
-            return (merit > first).astype(np.float64)
+            return np.asarray(merit > first, dtype=np.float64)
         cells = tuple(trait.cells(frame[trait.name]) for trait in self.traits)
         if self.answers is None:
-            return (merit > self.limits[cells]).astype(np.float64)
+            return np.asarray(merit > self.limits[cells], dtype=np.float64)
         tenure = frame["tenure"].to_numpy(dtype=np.int64)
-        return self.answers[(*cells, merit, tenure)].astype(np.float64)
+        return np.asarray(self.answers[(*cells, merit, tenure)], dtype=np.float64)
 
     def model(self) -> LoadedModel[Model]:
         """Give the model as a black box."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from testsgd.auditing import AuditParameters, Findings, run_audit
+from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
 from testsgd.auditing.text import run_text_audit
 from testsgd.data import (
     Table,
@@ -28,12 +28,15 @@ from testsgd.data import (
     load_terms,
     load_texts,
 )
+from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel, Model, load_model, load_text_model
 from testsgd.truth.one_sided import search_inside_only
 from testsgd.truth.tables import TruthTable
 
 SCHEMA = "testsgd.theta/1"
 THETAS = (0.01, 0.05, 0.1, 0.2, 0.5)
+# The paper's.
+DATA_SETS = ("census", "bank", "credit", "compas", "law", "crime", "wiki", "imdb")
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,9 @@ class ThetaRow:
     inside_only: ThetaSearch | None
 
 
-def study_data_set(name: str, thetas: Sequence[float] = THETAS) -> list[ThetaRow]:
+def study_data_set(
+    name: str, thetas: Sequence[float] = THETAS, *, progress: Progress | None = None
+) -> list[ThetaRow]:
     """Audit a data set of the catalogue, by its own network, with several thresholds.
 
     Parameters
@@ -103,6 +108,8 @@ def study_data_set(name: str, thetas: Sequence[float] = THETAS) -> list[ThetaRow
         Its name in the catalogue.
     thetas : sequence of float
         The thresholds.
+    progress : callable, optional
+        As for :func:`testsgd.auditing.run_audit`.
 
     Returns
     -------
@@ -113,23 +120,34 @@ def study_data_set(name: str, thetas: Sequence[float] = THETAS) -> list[ThetaRow
     TestSGDError
         If its files or its network are not there.
     """
+    if not thetas:
+        raise ParameterError(
+            "nothing is named", where="thetas", remedy="give shares such as 0.05, with commas"
+        )
     specification = load_specification(name)
     if not isinstance(specification, TextSpecification):
-        return study_table(name, load_model(None, specification), load_table(specification), thetas)
+        model, table = load_model(None, specification), load_table(specification)
+        return study_table(name, model, table, thetas, progress=progress)
     audit = partial(
         run_text_audit,
         load_text_model(None, specification),
         load_texts(specification),
         load_terms(specification.terms),
+        progress=progress,
     )
     return [ThetaRow(name, theta, _timed(audit, theta), None) for theta in thetas]
 
 
 def study_table(
-    name: str, model: LoadedModel[Model], table: Table, thetas: Sequence[float]
+    name: str,
+    model: LoadedModel[Model],
+    table: Table,
+    thetas: Sequence[float],
+    *,
+    progress: Progress | None = None,
 ) -> list[ThetaRow]:
     """Audit a model on some rows with several thresholds; see :func:`study_data_set`."""
-    audit = partial(run_audit, model, table)
+    audit = partial(run_audit, model, table, progress=progress)
     return [
         ThetaRow(name, theta, _timed(audit, theta), _inside_only(model, table, theta))
         for theta in thetas

@@ -22,7 +22,7 @@ from testsgd.truth.traits import CategoryTrait, NumberTrait, Trait
 # The gate, by how much a planted group is at least beyond it, and what counts as no difference.
 LIMIT = 0.2
 CLEARLY = 0.1
-NOTHING = 0.02
+NOTHING = 0.01
 
 _WEST = RuleSet((ValueRule("region", ("west",)),))
 _LEVEL = np.full(MERITS, 1 / MERITS)
@@ -161,7 +161,8 @@ def _fair_looking(number: int) -> Population:
 
 
 def _random_answers(number: int) -> Population:
-    tenures = 100
+    # So many rows can be that hardly any two people of a sample are the same.
+    tenures = 1_000
     limits = limits_of(PEOPLE, {})
     coins = np.random.default_rng(number).integers(0, 2, (*limits.shape, MERITS, tenures))
     return Population(
