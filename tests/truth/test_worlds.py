@@ -12,7 +12,16 @@ from enumeration import answers, as_table, everybody
 
 from testsgd.errors import ParameterError
 from testsgd.rules import RuleSet, ValueRule
-from testsgd.truth import CLEARLY, LIMIT, NOTHING, WORLDS, Population, truth_of, world
+from testsgd.truth import (
+    CLEARLY,
+    LIMIT,
+    NOTHING,
+    WORLDS,
+    Population,
+    baselines_once,
+    truth_of,
+    world,
+)
 
 PLANTED = [name for name in WORLDS if world(name).planted]
 EMPTY = [name for name in WORLDS if not world(name).planted]
@@ -123,6 +132,12 @@ def test_the_model_of_the_fair_looking_world_does_look_at_gender() -> None:
     assert (people.decide(frame)[changed & women] == 0).all()
     # And neither estimand can see it.
     assert truth_of(people, "neighbourhood").largest == 0
+
+
+def test_methods_that_change_gender_alone_do_see_it() -> None:
+    methods = ["themis", "individual"]
+    runs = baselines_once(world("fair-looking"), 1_000, 0, seed=0, methods=methods)
+    assert all(run.finding for run in runs)
 
 
 def test_the_blind_model_reads_no_sensitive_feature() -> None:

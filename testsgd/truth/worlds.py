@@ -1,8 +1,8 @@
 """Ten kinds of worlds that try to fool an audit's verdict, each with its truth by construction.
 
-A world is a population. What is true of its groups is summed over every row there can be. In six of
-them a group truly differs, as people are, by clearly more than :data:`LIMIT`; the right headline
-names a group that differs, and the right gate at that limit fails. In the other four no group
+A world is a population. What is true of its groups is summed over every row there can be. In seven
+of them a group truly differs, as people are, by clearly more than :data:`LIMIT`; the right headline
+names a group that differs, and the right gate at that limit fails. In the other three no group
 differs; the right headline claims no difference beyond chance, and the right gate passes.
 """
 
