@@ -171,7 +171,7 @@ def test_texts_have_no_features_to_condition_on():
 
 def test_groups_without_seeds_in_the_part_kept_are_missing():
     # Two texts about a shape, both in the part searched.
-    plain = [f"{place} the {place} door" for place in range(60)]
+    plain = [f"{one}{other} door" for one in "abcdef" for other in "abcdefghij"]
     searched, _ = split_texts(checked(plain), 0.5, 0)
     for row in [plain.index(text) for text in searched.texts][:2]:
         plain[row] += " round"

@@ -74,8 +74,9 @@ def unjudged_sentences(unjudged: UnjudgedSummary | None, words: Words) -> list[s
     """Write how many people are only in combinations that could not be judged; nothing if none."""
     if unjudged is None or not unjudged.unjudged:
         return []
+    of_all = plural(unjudged.combinations, words.combination, words.combinations)
     few = (
-        f"Of {plural(unjudged.combinations, words.combination, words.combinations)}, {count(unjudged.unjudged)} "
+        f"Of {of_all}, {count(unjudged.unjudged)} "
         f"{'has' if unjudged.unjudged == 1 else 'have'} fewer than "
         f"{plural(unjudged.fewest, words.one, words.many)} inside or outside and could not be "
         "judged"

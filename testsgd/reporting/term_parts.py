@@ -49,6 +49,9 @@ class TermsSummary(Part):
     name: str = Field(description="name of the list")
     source: str = Field(description="where the list is from")
     fingerprint: str = Field(description="sha256 of the list")
+    exceptions: list[str] = Field(
+        default_factory=list, description="fixed expressions in which no term was looked for"
+    )
     texts: int = Field(ge=0, description="texts that contain any of the terms")
     snippets_shown: bool = Field(description="false: the texts were not to be shown")
     categories: list[TermCategorySummary] = Field(description="in the order of the list")

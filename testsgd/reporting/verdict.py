@@ -140,6 +140,8 @@ def verdict(
             f"The model gave “{label}” to {who} it was asked about; check that this is the label "
             "meant."
         )
+    if parameters.nondeterministic is not None:
+        sentences.append(_means_sentence(parameters))
     if counts.undecided_frequent:
         sentences.append(
             f"{plural(counts.undecided_frequent, 'group')} of enough {words.many} did not reach "
@@ -233,12 +235,24 @@ def _headline(
     return f"{estimand}, {difference}."
 
 
+def _means_sentence(parameters: Parameters) -> str:
+    """Return what the rates of a model that answers at random are."""
+    return (
+        "The model may answer the same question differently each time: the rates are those of its "
+        f"mean answer, estimated from {parameters.nondeterministic} answers to each question where "
+        "all are asked, and from a new answer for each sample where samples are drawn."
+    )
+
+
 def _population_sentence(group: GroupSummary, words: Words) -> str:
     low, high = group.interval
     sentence = (
         f"Taken as a sample of a larger population, {words.sides(group)} put that difference at "
         f"{interval(group.interval)} points."
     )
+    if group.effective_in is not None and group.effective_out is not None:
+        worth = f"{count(round(group.effective_in))} and {count(round(group.effective_out))}"
+        sentence += f" As some repeat others, they count as {worth} independent ones."
     if low <= 0 <= high:
         sentence += " No difference at all is within that interval."
     return sentence

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.estimates import Estimates, means_over_draws
 from testsgd.auditing.false_discovery import false_discovery
-from testsgd.auditing.guarantee import Guarantee, bonferroni, per_group
+from testsgd.auditing.guarantee import Guarantee, assured_size, bonferroni, per_group
 from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
+from testsgd.auditing.text.clustering import with_independent_texts
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.explaining import explain_term_groups
-from testsgd.auditing.text.findings import TextFindings
+from testsgd.auditing.text.findings import Counterfactual, TextFindings
 from testsgd.auditing.text.independent import sample_texts_independent
+from testsgd.auditing.text.known_words import unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.outcome import TextOutcome
 from testsgd.auditing.text.overlaps import seed_overlaps
@@ -30,11 +34,11 @@ from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.auditing.text.stability import affordable_samples, term_stability
 from testsgd.data.text import Texts
-from testsgd.models import PROBE_ROWS, LoadedModel
+from testsgd.models import PROBE_ROWS, LoadedModel, Repetition, ask_again
 from testsgd.models.text import TextModel
 from testsgd.rules import Unjudged
 from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
-from testsgd.scoring import distinct_groups
+from testsgd.scoring import Clusters, distinct_groups
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +57,8 @@ class TextAudit:
         The texts.
     mentions : Mentions
         The sensitive terms in them.
+    clusters : Clusters
+        Texts that are one unit: equal, nearly equal, or known variants of one.
     rule_sets : TermRuleSets
         The groups to ask about, all those of their categories.
     variants : int
@@ -68,6 +74,7 @@ class TextAudit:
     model: LoadedModel[TextModel]
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
     rule_sets: TermRuleSets
     variants: int
     parameters: AuditParameters
@@ -75,9 +82,19 @@ class TextAudit:
     given: NDArray[np.intp] | None = None
 
     @property
+    def repeated(self) -> Clusters | None:
+        """The clusters; None if every text is alone."""
+        return self.clusters if self.clusters.repeated else None
+
+    @property
     def min_count(self) -> int:
         """Fewest texts that mention the terms of a frequent group."""
         return fewest_texts(len(self.texts), self.parameters)
+
+    @property
+    def queries(self) -> int:
+        """Queries of an exact audit, at most: texts and variants."""
+        return (len(self.texts) + self.variants) * self.parameters.draws
 
 
 def fewest_texts(texts: int, parameters: AuditParameters) -> int:
@@ -104,13 +121,24 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     parameters = audit.parameters
     allowed = parameters.budget(0)
     processors = int(joblib.cpu_count()) if audit.model.model.thread_safe else 1
-    predictions = SharedPredictions(audit.model.model, jobs=parameters.jobs or processors)
+    predictions = SharedPredictions(
+        audit.model.model, jobs=parameters.jobs or processors, draws=parameters.draws
+    )
     with clock.phase("model check"):
         # The first texts show early what is wrong with a model, and by them it is recognised.
-        probe = predictions.decide(audit.texts.texts[: min(PROBE_ROWS, allowed // 2)])
+        tried = audit.texts.texts[: min(PROBE_ROWS, allowed // 2)]
+        favourable = predictions.decide(tried)
+        probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
+        again = _ask_again(audit, tried, favourable, asked=predictions.asked)
     outcome, queries = _find_rates(
-        audit, predictions, budget=allowed, clock=clock, progress=progress
+        audit, predictions, budget=allowed - again.asked, clock=clock, progress=progress
+    )
+    outcome = replace(
+        outcome,
+        estimates=with_independent_texts(
+            outcome.estimates, audit.rule_sets, audit.mentions, audit.repeated, outcome.known
+        ),
     )
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
@@ -119,6 +147,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
         guarantee = _guarantee(audit, outcome, estimates)
+    unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
     difference = estimates.difference
     if parameters.rank_by == "counterfactual" and counterfactual is not None:
         difference = counterfactual.difference
@@ -127,7 +156,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             estimates,
             np.abs(difference),
             rule_sets.rule_counts(),
-            first_by=guarantee.assured_sizes if parameters.ranked_by == "lower-bound" else None,
+            first_by=_first_by(parameters, guarantee, counterfactual, unknown),
         )
         distinct = tuple(
             distinct_groups(
@@ -146,7 +175,13 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             outcome.estimates, audit.rule_sets, rule_sets.places(first).tolist()
         )
     with clock.phase("stability"):
-        stability, samples = _stability(audit, outcome, difference, distinct)
+        stability, samples = _stability(
+            audit,
+            outcome,
+            difference,
+            distinct,
+            first=_first_by(parameters, guarantee, counterfactual, unknown),
+        )
     return TextFindings(
         model=audit.model,
         parameters=parameters,
@@ -158,7 +193,8 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         small=tuple(small),
         unjudged=Unjudged(0, 0, 0),
         neighbourhood=audit.variants,
-        queries=queries,
+        queries=queries + again.asked,
+        changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
@@ -172,9 +208,32 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         },
         texts=audit.texts,
         mentions=audit.mentions,
+        clusters=audit.clusters,
         counterfactual=counterfactual,
+        unknown=unknown,
         asked=outcome.asked,
         favourable=outcome.favourable,
+    )
+
+
+def _ask_again(
+    audit: TextAudit, first: Sequence[str], favourable: NDArray[Any], *, asked: int
+) -> Repetition:
+    """Find out whether the model answers differently when asked twice."""
+    draws, allowed = audit.parameters.draws, audit.parameters.budget(0)
+    if draws > 1:
+        # They were asked about again already.
+        return Repetition(float(np.mean((favourable > 0) & (favourable < draws))))
+    # An exact audit was found to fit with this; else something is left for the samples.
+    most = max(len(first), allowed - audit.queries) if audit.exact else (allowed - asked) // 2
+    # Of equal texts one is asked about: as at first.
+    distinct = {text: place for place, text in enumerate(first)}
+    texts, places = list(distinct), list(distinct.values())
+    return ask_again(
+        audit.model.model,
+        lambda some: [texts[place] for place in some],
+        favourable[places],
+        most=most,
     )
 
 
@@ -193,8 +252,19 @@ def _find_rates(
     paired = paired_intervals(rule_sets, parameters, groups=looked_at)
     if audit.exact:
         outcome = audit_texts_exactly(
-            predictions, texts, mentions, rule_sets, paired=paired, clock=clock, progress=progress
+            predictions,
+            texts,
+            mentions,
+            rule_sets,
+            paired=paired,
+            draws=parameters.draws,
+            clusters=audit.repeated,
+            clock=clock,
+            progress=progress,
         )
+        if parameters.draws > 1:
+            estimates = means_over_draws(outcome.estimates, parameters.confidence)
+            outcome = replace(outcome, estimates=estimates)
         return outcome, predictions.asked
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":
@@ -205,6 +275,7 @@ def _find_rates(
                 rule_sets,
                 parameters,
                 paired=paired,
+                clusters=audit.repeated,
                 budget=budget,
                 progress=progress,
             )
@@ -230,11 +301,37 @@ def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> 
         return false_discovery(estimates, parameters.confidence)
     if outcome.known is None or audit.given is not None:
         return bonferroni(estimates, parameters.confidence)
-    return simultaneous_texts(estimates, audit.rule_sets, outcome.known, parameters)
+    return simultaneous_texts(
+        estimates,
+        audit.rule_sets,
+        outcome.known,
+        parameters,
+        audit.repeated,
+    )
+
+
+def _first_by(
+    parameters: AuditParameters,
+    guarantee: Guarantee,
+    counterfactual: Counterfactual | None,
+    unknown: NDArray[np.bool_],
+) -> Floats:
+    """Give what groups are ranked by before their sizes; terms that are not known come last."""
+    first = np.zeros(len(unknown))
+    if parameters.ranked_by == "lower-bound":
+        first = guarantee.assured_sizes
+    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
+        first = assured_size(counterfactual.low, counterfactual.high)
+    return np.where(unknown, -1.0, first)
 
 
 def _stability(
-    audit: TextAudit, outcome: TextOutcome, difference: Floats, distinct: tuple[int, ...]
+    audit: TextAudit,
+    outcome: TextOutcome,
+    difference: Floats,
+    distinct: tuple[int, ...],
+    *,
+    first: Floats,
 ) -> tuple[dict[int, float], int]:
     """Look for the first distinct groups in bootstrap samples; give how many samples too."""
     parameters, known = audit.parameters, outcome.known
@@ -250,7 +347,9 @@ def _stability(
         difference,
         distinct,
         parameters,
+        first=first,
         min_count=audit.min_count,
         samples=samples,
+        clusters=audit.repeated,
     )
     return stability, samples

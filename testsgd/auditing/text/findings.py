@@ -15,7 +15,7 @@ from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets
-from testsgd.scoring import Overlaps
+from testsgd.scoring import Clusters, Overlaps
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +39,8 @@ class Counterfactual:
         Ends of the paired interval for the difference in the population of the seeds. With a
         simultaneous guarantee all of them hold at once, by Bonferroni's inequality; with any other
         each holds with the confidence that was asked for.
+    independent : numpy.ndarray of float64
+        How many independent seeds those that were compared are worth, of whom there may be copies.
     """
 
     seeds: Counts
@@ -46,6 +48,7 @@ class Counterfactual:
     rate_other: Floats
     low: Floats
     high: Floats
+    independent: Floats
 
     @property
     def difference(self) -> Floats:
@@ -60,6 +63,7 @@ class Counterfactual:
             self.rate_other[groups],
             self.low[groups],
             self.high[groups],
+            self.independent[groups],
         )
 
 
@@ -73,8 +77,13 @@ class TextFindings(Findings):
         The texts that were audited.
     mentions : Mentions
         The sensitive terms in them.
+    clusters : Clusters
+        Texts that are one unit: equal, nearly equal, or known variants of one.
     counterfactual : Counterfactual or None
         The paired comparison; None with independent sampling, which compares nothing in pairs.
+    unknown : numpy.ndarray of bool, shape (groups,)
+        Groups with a term that the model does not know, and takes for any unknown word: they come
+        last, and neither the headline nor the gate goes by them.
     asked, favourable : int
         Original texts that the model was asked about, draws that repeat one counted each time, and
         how many got the favourable label; 0 with independent sampling.
@@ -84,7 +93,9 @@ class TextFindings(Findings):
     rule_sets: TermRuleSets
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
     counterfactual: Counterfactual | None
+    unknown: NDArray[np.bool_]
     asked: int
     favourable: int
 
@@ -103,16 +114,38 @@ class TextFindings(Findings):
         return seed_overlaps(self.rule_sets, self.estimates.difference, len(self.texts))
 
     @property
+    def judged(self) -> NDArray[np.bool_]:
+        """The groups that the headline and the gate go by: decided ones of terms that are known."""
+        known = self.estimates.decided & ~self.unknown
+        return known if known.any() else self.estimates.decided
+
+    @property
+    def top_score(self) -> float | None:
+        """The largest score, or paired difference, of a group that is judged; None if none is."""
+        sizes = self.sizes[self.judged]
+        return None if super().top_score is None else float(np.nanmax(sizes))
+
+    @property
     def assured(self) -> float:
         """The largest size that chance leaves of what groups are ranked by; 0 if of none.
 
         It is from the paired intervals if groups are ranked by paired differences.
         """
+        if self.guarantee is None:
+            return 0.0
         found = self.counterfactual
-        if self.parameters.rank_by != "counterfactual" or found is None or self.guarantee is None:
-            return super().assured
-        sizes = np.where(self.estimates.decided, assured_size(found.low, found.high), 0.0)
-        return float(sizes.max(initial=0.0))
+        sizes = self.guarantee.assured_sizes
+        if self.parameters.rank_by == "counterfactual" and found is not None:
+            sizes = assured_size(found.low, found.high)
+        return float(sizes[self.judged].max(initial=0.0))
+
+    @property
+    def sure_terms(self) -> int | None:
+        """How many groups' paired intervals leave out "no difference"; None without any."""
+        if self.counterfactual is None:
+            return None
+        own = assured_size(self.counterfactual.low, self.counterfactual.high)
+        return int((own[self.judged] > 0).sum())
 
     @property
     def sizes(self) -> Floats:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.text import TextFindings
+from testsgd.auditing.text.known_words import unknown_terms
 from testsgd.reporting.summary import FeatureRates, TermCategorySummary, TermsSummary, TermSummary
 from testsgd.reporting.text.snippets import choose_mentions, snippet
 
@@ -32,12 +30,14 @@ def describe_terms(
     TermsSummary
     """
     terms = findings.mentions.terms
+    unknown = unknown_terms(findings.model, terms)
     present = findings.mentions.presence()
     rate_of = {(one.feature, cell.label): cell.rate for one in rates for cell in one.cells}
     return TermsSummary(
         name=terms.name,
         source=terms.source,
         fingerprint=terms.fingerprint(),
+        exceptions=list(terms.exceptions),
         texts=int(present.any(axis=1).sum()),
         snippets_shown=snippets > 0,
         categories=[
@@ -48,7 +48,12 @@ def describe_terms(
                 mentions=int((findings.mentions.category == place).sum()),
                 terms=[
                     _describe(
-                        findings, place, term, rate_of.get((category.name, name.name)), snippets
+                        findings,
+                        place,
+                        term,
+                        rate_of.get((category.name, name.name)),
+                        snippets,
+                        known=None if unknown is None else not unknown[place][term],
                     )
                     for term, name in enumerate(category.terms)
                 ],
@@ -59,7 +64,13 @@ def describe_terms(
 
 
 def _describe(
-    findings: TextFindings, category: int, place: int, rate: float | None, snippets: int
+    findings: TextFindings,
+    category: int,
+    place: int,
+    rate: float | None,
+    snippets: int,
+    *,
+    known: bool | None,
 ) -> TermSummary:
     mentions = findings.mentions
     term = mentions.terms.categories[category].terms[place]
@@ -76,7 +87,7 @@ def _describe(
         mentions=len(places),
         share=_share(len(places), int(of_category.sum())),
         rate=rate,
-        known_to_model=_known(findings.model.model, term.name),
+        known_to_model=known,
         snippets=[
             snippet(
                 findings.texts.texts[mentions.text[at]],
@@ -86,14 +97,6 @@ def _describe(
             for at in chosen
         ],
     )
-
-
-def _known(model: Any, term: str) -> bool | None:
-    """Ask a model whether it knows every word of a term; most models cannot say."""
-    knows: Callable[[str], bool] | None = getattr(model, "knows", None)
-    if knows is None:
-        return None
-    return all(knows(word) for word in term.split())
 
 
 def _share(part: int, whole: int) -> float:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
 from testsgd.reporting.text.sentences import (
     ambiguity,
+    not_known,
     of_the_terms,
     own_difference,
     unknown_words,
@@ -86,5 +87,5 @@ class TextWords(Words):
         """Say how much is the terms' own, and whether terms are ambiguous or unknown."""
         sentences = [self.own_part(group, label)] if own else []
         if terms is not None:
-            sentences += [ambiguity(group, terms), unknown_words(group, terms)]
+            sentences += [ambiguity(group, terms), unknown_words(group, terms), not_known(terms)]
         return [sentence for sentence in sentences if sentence]
