@@ -76,6 +76,12 @@ def run_audit(
             where="condition_on",
             remedy="use --mode exact, allow more queries, or audit fewer rows with --limit",
         )
+    if parameters.condition_on and table.clusters is not None:
+        raise ParameterError(
+            "a conditional score takes rows for independent, and here rows repeat one person",
+            where="condition_on",
+            remedy="leave it out, or bring one row a person",
+        )
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
     audit = RowAudit(
