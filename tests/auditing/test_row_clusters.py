@@ -56,7 +56,8 @@ def test_people_in_five_rows_are_no_finding(guarantee: str) -> None:
         for clustered in false:
             given = CLUSTERED if clustered else SPECIFICATION
             found = testsgd.audit(grant, frame, given, **options).findings
-            assert found is not None and found.guarantee is not None
+            assert found is not None
+            assert found.guarantee is not None
             false[clustered] += found.guarantee.sure > 0
     # With five per cent of false findings there are more than so many in one of 1,000 cases.
     assert false[True] <= binom.ppf(0.999, runs, 0.05)
@@ -83,7 +84,8 @@ def test_people_in_one_row_each_change_no_interval() -> None:
 def test_a_person_is_on_one_side_of_a_split() -> None:
     table = check_table(people(3, 4), DatasetSpecification.model_validate(CLUSTERED))
     searched, kept = split_rows(table, 0.5, seed=0)
-    assert searched.clusters is not None and kept.clusters is not None
+    assert searched.clusters is not None
+    assert kept.clusters is not None
     assert not set(searched.clusters) & set(kept.clusters)
     assert len(searched) + len(kept) == len(table)
 
