@@ -63,7 +63,6 @@ def run_audit(
             where="rank_by",
             remedy="rank a table's groups by score",
         )
-    rank_by = "score" if parameters.rank_by == "auto" else parameters.rank_by
     check_condition(parameters.condition_on, table.specification)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
@@ -88,7 +87,7 @@ def run_audit(
         model=model,
         table=table,
         axes=axes,
-        parameters=replace(parameters, max_queries=allowed, rank_by=rank_by),
+        parameters=replace(parameters, max_queries=allowed),
         exact=exact,
     )
     told = named("asking the model", progress)
