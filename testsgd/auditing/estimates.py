@@ -168,13 +168,45 @@ def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
     )
 
 
-def counted_estimates(tallies: Counts) -> Estimates:
-    """Give the estimates of an audit that asked about each row, or each text, of a side once.
+def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
+    """Return the estimates of an exact audit of a model that answers at random, with margins.
+
+    A rate is then a mean of random answers, and strays from the mean of the model's answers. As if
+    all answers were draws from one rate, Wald's margin is not too small: answers that are drawn
+    independently, each with a rate of its own, vary less together.
+
+    Parameters
+    ----------
+    estimates : Estimates
+        Sums over several answers to each question.
+    confidence : float
+        Of each side's margin.
+
+    Returns
+    -------
+    Estimates
+        Population intervals add the variance of the answers to that of the rows.
+    """
+    margins = score_margins(
+        estimates.favourable_in,
+        estimates.samples_in,
+        estimates.favourable_out,
+        estimates.samples_out,
+        confidence,
+        kind="wald",
+    )
+    return replace(estimates, margin=margins.margin, wilson=margins.wilson, margin_kind="wald")
+
+
+def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
+    """Give the estimates of an audit that asked about each row, or each text, of a side.
 
     Parameters
     ----------
     tallies : numpy.ndarray of int64, shape (4, groups)
-        Rows inside, rows outside, favourable ones inside, favourable ones outside.
+        Rows inside, rows outside, favourable answers inside, favourable answers outside.
+    draws : int
+        Answers a row.
 
     Returns
     -------
@@ -185,8 +217,8 @@ def counted_estimates(tallies: Counts) -> Estimates:
     return Estimates(
         rows_in=rows_in,
         rows_out=rows_out,
-        samples_in=rows_in,
-        samples_out=rows_out,
+        samples_in=rows_in * draws,
+        samples_out=rows_out * draws,
         favourable_in=favourable_in,
         favourable_out=favourable_out,
         margin=np.zeros(len(rows_in)),

@@ -77,6 +77,18 @@ class Guarantee:
     assured_sizes: Floats
 
     @property
+    def critical_value(self) -> float:
+        """How many standard errors the largest deviation of any group stays within.
+
+        By Bonferroni's inequality where the intervals are meant for one group at a time.
+        """
+        from scipy.special import ndtri
+
+        if self.critical is not None:
+            return self.critical
+        return float(-ndtri((1 - self.confidence) / (2 * max(1, len(self.errors)))))
+
+    @property
     def discoveries(self) -> NDArray[np.intp]:
         """The groups that count as found by their q-values; none for other kinds than ``fdr``."""
         if self.q_values is None:

@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.findings import Found, Holdout, TableFindings
+from testsgd.auditing.findings import Findings, Found, Holdout, TableFindings
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.rows import RowAudit, audit_rows
+from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 
@@ -22,7 +23,7 @@ from testsgd.errors import ParameterError
 def audit_held_out(
     audit: RowAudit, share: float, clock: Clock, progress: Progress | None
 ) -> TableFindings:
-    """Find distinct groups on one part of the rows and estimate them on the other.
+    """Find groups on one part of the rows and estimate them on the other.
 
     Parameters
     ----------
@@ -38,8 +39,8 @@ def audit_held_out(
     Returns
     -------
     TableFindings
-        Of the rows kept for estimating; only the distinct groups found on the others are in it,
-        so that a guarantee for all of them is one for few.
+        Of the rows kept for estimating; only the groups that an audit of the others looks at first
+        are in it, so that a guarantee for all of them is one for few.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def audit_held_out(
     found = audit_rows(
         _of_part(replace(audit, parameters=search_parameters), searched), clock, progress
     )
-    chosen = np.array(found.distinct, dtype=np.intp)
+    chosen = np.array(found.highlights, dtype=np.intp)
     estimated = audit_rows(
         _of_part(replace(audit, given=found.rule_sets.take(chosen)), kept), clock, progress
     )
@@ -62,7 +63,8 @@ def audit_held_out(
         parameters=audit.parameters,
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
-        stability=_renumbered(found.stability, found.distinct),
+        rules=renumbered_rules(found),
+        stability=_renumbered(found.stability, found.highlights),
         stability_samples=found.stability_samples,
         holdout=Holdout(
             share=share,
@@ -76,7 +78,7 @@ def audit_held_out(
                     score=float(found.estimates.score[group]),
                     n_in=int(found.estimates.rows_in[group]),
                 )
-                for place, group in enumerate(found.distinct)
+                for place, group in enumerate(found.highlights)
             },
         ),
     )
@@ -127,6 +129,14 @@ def _of_part(audit: RowAudit, part: Table) -> RowAudit:
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
 
 
-def _renumbered(stability: Mapping[int, float], distinct: tuple[int, ...]) -> dict[int, float]:
-    place = {group: number for number, group in enumerate(distinct)}
-    return {place[group]: share for group, share in stability.items()}
+def renumbered_rules(found: Findings) -> tuple[ExplainingRule, ...]:
+    """Return the explaining rules with the numbers of the groups that are estimated."""
+    number = {group: index for index, group in enumerate(found.highlights)}
+    return tuple(
+        replace(rule, group=number[rule.group], near_duplicates=()) for rule in found.rules
+    )
+
+
+def _renumbered(stability: Mapping[int, float], groups: tuple[int, ...]) -> dict[int, float]:
+    number = {group: index for index, group in enumerate(groups)}
+    return {number[group]: share for group, share in stability.items()}

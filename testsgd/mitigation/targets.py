@@ -64,7 +64,7 @@ def choose_targets(findings: Findings, parameters: MitigationParameters) -> tupl
                 where="group",
                 remedy="choose a rank of the audit's report"
                 if ranked
-                else "audit more rows, or lower theta",
+                else "audit more rows, or lower min_rows",
                 rank=parameters.rank,
                 ranked=ranked,
             )

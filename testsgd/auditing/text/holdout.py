@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.findings import Found, Holdout
+from testsgd.auditing.holdout import renumbered_rules
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.run import fits_exactly
+from testsgd.auditing.run import again_queries, fits_exactly
 from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
 from testsgd.auditing.text.clustering import text_clusters
 from testsgd.auditing.text.findings import TextFindings
-from testsgd.auditing.text.plan import count_variants
+from testsgd.auditing.text.plan import check_means, count_variants
 from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel
@@ -83,7 +84,10 @@ def audit_texts_held_out(
         most = variants + count_variants(
             second.mentions, term_sets_over(second.mentions, rule_sets)
         )
-    exact = fits_exactly(len(texts) + most, parameters.mode, allowed)
+    queries = (len(texts) + most) * parameters.draws
+    queries += again_queries(model, searched) + again_queries(model, kept)
+    exact = fits_exactly(queries, parameters.mode, allowed)
+    check_means(parameters, exact=exact, needed=queries)
     found = audit_texts(
         TextAudit(
             model=model,
@@ -101,7 +105,7 @@ def audit_texts_held_out(
         progress,
     )
     with clock.phase("terms"):
-        needed, given = chosen_over(second.mentions, rule_sets, found.distinct)
+        needed, given = chosen_over(second.mentions, rule_sets, found.highlights)
         variants = count_variants(second.mentions, needed)
     estimated = audit_texts(
         TextAudit(
@@ -119,12 +123,13 @@ def audit_texts_held_out(
         progress,
     )
     rank = {int(group): place for place, group in enumerate(found.ranking, start=1)}
-    number = {group: place for place, group in enumerate(found.distinct)}
+    number = {group: index for index, group in enumerate(found.highlights)}
     return replace(
         estimated,
         parameters=parameters,
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
+        rules=renumbered_rules(found),
         stability={number[group]: share for group, share in found.stability.items()},
         stability_samples=found.stability_samples,
         holdout=Holdout(

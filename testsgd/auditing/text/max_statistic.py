@@ -158,13 +158,23 @@ def spread_of(
     overall = (known.texts.sum() + 1) / (len(known.texts) + 2)
     independent = np.zeros(len(counted))
     missing = np.zeros(len(counted))
-    for rows, independent_rows, favourable_rows in (
-        (estimates.rows_in, estimates.independent_in, estimates.favourable_in),
-        (estimates.rows_out, estimates.independent_out, estimates.favourable_out),
+    for rows, independent_rows, samples, answers in (
+        (
+            estimates.rows_in,
+            estimates.independent_in,
+            estimates.samples_in,
+            estimates.favourable_in,
+        ),
+        (
+            estimates.rows_out,
+            estimates.independent_out,
+            estimates.samples_out,
+            estimates.favourable_out,
+        ),
     ):
         size = np.where(rows > 0, independent_rows, 1)
-        rate = favourable_rows / np.maximum(rows, 1)
-        favourable = favourable_rows if clusters is None else rate * size
+        rate = answers / np.maximum(samples, 1)
+        favourable = answers * rows / np.maximum(samples, 1) if clusters is None else rate * size
         guarded = (favourable + overall) / (size + 1)
         shown, needed = rate * (1 - rate), guarded * (1 - guarded)
         independent += np.maximum(shown, needed) / size

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.stability import STABLE_GROUPS
 from testsgd.auditing.text.answers import KnownAnswers, other_means
 from testsgd.auditing.text.overlaps import SeedOverlaps
+from testsgd.auditing.text.rule_selection import TermSelection
 from testsgd.rules.text import TermRuleSets
-from testsgd.scoring import Clusters, distinct_groups, rank_groups
+from testsgd.scoring import Clusters, rank_groups
 
 Floats = NDArray[np.float64]
 
@@ -65,15 +67,18 @@ def term_stability(
     rule_sets: TermRuleSets,
     known: KnownAnswers,
     difference: Floats,
-    distinct: Sequence[int],
+    rules: Sequence[int],
     parameters: AuditParameters,
     *,
-    first: Floats,
+    selection: TermSelection,
+    variances: Floats,
+    judged: NDArray[np.bool_],
+    critical: float,
     min_count: int,
     samples: int,
     clusters: Clusters | None = None,
 ) -> dict[int, float]:
-    """Find how often groups of texts are found again in bootstrap samples of the texts.
+    """Find how often groups of texts are selected again in bootstrap samples of the texts.
 
     Parameters
     ----------
@@ -83,13 +88,18 @@ def term_stability(
         Every answer.
     difference : numpy.ndarray of float64, shape (groups,)
         By whose size the groups are ranked.
-    distinct : sequence of int
-        Those among them that are no near copies of one before, best first.
+    rules : sequence of int
+        Those among them that explain how groups differ.
     parameters : AuditParameters
         What groups are ranked by, from which overlap two are one finding, and the seed.
-    first : numpy.ndarray of float64, shape (groups,)
-        What they are ranked by before that: the smallest size within an interval, or 0; -1 for
-        groups that come last.
+    selection : TermSelection
+        Forward selection.
+    variances : numpy.ndarray of float64, shape (groups,)
+        Variances of the differences.
+    judged : numpy.ndarray of bool, shape (groups,)
+        Groups that may be selected.
+    critical : float
+        How many standard errors a rule's part must be away from none.
     min_count : int
         Fewest seeds of a frequent group.
     samples : int
@@ -100,23 +110,21 @@ def term_stability(
     Returns
     -------
     dict of int to float
-        For each of the first ten groups of `distinct` the share of the samples in which it, or a
-        near copy of it, is among the first ten distinct groups. Empty if there are no samples.
+        For each of the first ten of `rules` the share of the samples in which it, or a near copy of
+        it, is selected. Empty if there are no samples.
 
     Notes
     -----
     A sample may have too few texts of some categories, whose groups it then does not find. That it
     may have enough of others is not looked at: about these nothing was asked. Which groups are near
-    copies is judged by the seeds as they are, and by the sample's differences. An interval is taken
-    to reach as far from a sample's difference as it does from that of all texts.
+    copies is judged by the seeds as they are, and by the sample's differences.
     """
-    looked_for = np.asarray(distinct[:STABLE_GROUPS], dtype=np.intp)
+    looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
         return {}
     counts = rule_sets.rule_counts()
     seeds = SeedOverlaps(rule_sets, len(known.texts))
     times = np.zeros(len(looked_for), dtype=np.int64)
-    reach = np.where(first > 0, np.abs(np.nan_to_num(difference)) - first, np.inf)
     by_terms = parameters.rank_by == "counterfactual"
     for one in resampled(
         rule_sets,
@@ -126,22 +134,22 @@ def term_stability(
         seed=parameters.seed,
         clusters=clusters,
     ):
-        usable = np.flatnonzero((one.rows_in >= min_count) & ~np.isnan(one.difference))
-        size = np.abs(one.difference[usable])
+        enough = (one.rows_in >= min_count) & ~np.isnan(one.difference)
+        usable = np.flatnonzero(enough & judged)
         order = rank_groups(
-            size,
+            np.abs(one.difference[usable]),
             one.rows_in[usable],
             counts[usable],
             np.ones(len(usable), dtype=bool),
-            np.where(first[usable] < 0, -1.0, np.maximum(size - reach[usable], 0.0)),
         )
-        again = distinct_groups(
+        again = selection.select(
+            np.where(enough, one.difference, np.nan),
+            one.rows_in.astype(np.float64),
+            variances,
             usable[order],
-            seeds.between(one.difference),
-            overlap=parameters.overlap,
-            limit=STABLE_GROUPS,
+            critical=critical,
         )
-        found = np.array(again, dtype=np.intp)
+        found = np.array([rule.group for rule in again], dtype=np.intp)
         shares = seeds.between(difference, one.difference)(looked_for, found)
         times += np.any(shares >= parameters.overlap, axis=1)
     return dict(zip(looked_for.tolist(), (times / samples).tolist(), strict=True))
@@ -218,13 +226,13 @@ def resampled(
                 continue
             inside = known.inside(category_set)
             own = known.texts[category_set.rows][:, None]
-            favourable_out = favourable[:, None] - _times(of_seeds, inside & own)
+            favourable_out = favourable[:, None] - _times(of_seeds, inside * own)
             rate_out = _rate(favourable_out, everything - _times(of_seeds, inside))
             differences[:, place] = _rate(_times(of_seeds, variants), seeds) - rate_out
         yield from map(Sample, rows_in, differences)
 
 
-def _times(drawn: NDArray[np.float32], answers: NDArray[np.bool_]) -> Floats:
+def _times(drawn: NDArray[np.float32], answers: NDArray[Any]) -> Floats:
     """Sum answers over the texts drawn, in each sample."""
     sums: Floats = (drawn @ answers.astype(np.float32)).astype(np.float64)
     return sums
