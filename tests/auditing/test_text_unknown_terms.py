@@ -104,3 +104,32 @@ def test_a_model_without_a_vocabulary_cannot_say():
     label = Label(column="label", favourable="yes", values=["no", "yes"])
     model = CallableTextModel(lambda texts: ["yes"] * len(texts), label=label, name="any")
     assert unknown_terms(LoadedModel(model, origin=len), made_up_terms()) is None
+
+
+def test_a_nonsense_word_is_the_control():
+    found = audit("blue")
+    control = found.control
+    assert control is not None
+    assert not any(control.word in text for text in TEXTS)
+    unknown = Reader({word for text in TEXTS for word in text.split()} - {"blue"})
+    for category, (name, terms) in enumerate(CATEGORIES.items()):
+        seeds = [text for text in TEXTS if any(term in text.split() for term in terms)]
+
+        def put(text: str, word: str, terms: tuple[str, ...] = terms) -> list[str]:
+            return [word if one in terms else one for one in text.split()]
+
+        answers = [unknown.judge(put(text, control.word)) for text in seeds]
+        assert control.rates[category] == answers.count("good") / len(seeds)
+        for place, term in enumerate(terms):
+            same = [unknown.judge(put(text, term)) for text in seeds] == answers
+            assert control.same[category][place] == same, (name, term)
+    # Among them the unknown term, and terms that the model does not mind.
+    assert control.same[0].tolist() == [False, False, True]
+    assert control.same[2].all()
+
+
+def test_the_control_is_left_out_where_queries_are_short():
+    found = audit("blue")
+    assert audit("blue", max_queries=found.queries).control is not None
+    short = audit("blue", max_queries=found.neighbourhood + len(TEXTS))
+    assert short.queries <= found.neighbourhood + len(TEXTS)

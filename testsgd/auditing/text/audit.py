@@ -22,6 +22,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.text.clustering import with_independent_texts
+from testsgd.auditing.text.control import nonsense_control
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.explaining import explain_term_groups
 from testsgd.auditing.text.findings import Counterfactual, TextFindings
@@ -142,6 +143,18 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
             outcome.estimates, audit.rule_sets, audit.mentions, audit.repeated, outcome.known
         ),
     )
+    with clock.phase("nonsense word"):
+        control = None
+        if outcome.known is not None and audit.given is None:
+            control = nonsense_control(
+                predictions,
+                audit.texts,
+                audit.mentions,
+                audit.rule_sets,
+                outcome.known,
+                budget=allowed - again.asked,
+            )
+            queries = predictions.asked
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
     if audit.given is not None:
@@ -191,6 +204,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         clusters=audit.clusters,
         counterfactual=counterfactual,
         unknown=unknown,
+        control=control,
         asked=outcome.asked,
         favourable=outcome.favourable,
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import assured_size
+from testsgd.auditing.text.control import Control
 from testsgd.auditing.text.overlaps import seed_overlaps
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
@@ -84,6 +85,9 @@ class TextFindings(Findings):
     unknown : numpy.ndarray of bool, shape (groups,)
         Groups with a term that the model does not know, and takes for any unknown word: they come
         last, and neither the headline nor the gate goes by them.
+    control : Control or None
+        The answers with a nonsense word in place of terms; None if samples were drawn, or the
+        queries did not suffice.
     asked, favourable : int
         Original texts that the model was asked about, draws that repeat one counted each time, and
         how many got the favourable label; 0 with independent sampling.
@@ -96,6 +100,7 @@ class TextFindings(Findings):
     clusters: Clusters
     counterfactual: Counterfactual | None
     unknown: NDArray[np.bool_]
+    control: Control | None
     asked: int
     favourable: int
 

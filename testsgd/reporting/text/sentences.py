@@ -199,10 +199,22 @@ def not_known(terms: TermsSummary) -> str:
     unknown = [term for term in listed if term.known_to_model is False]
     if not unknown or len(unknown) == len(listed):
         return ""
+    rates = [
+        f"{percent(category.nonsense_rate)} of the texts with a term of {category.name}"
+        for category in terms.categories
+        if category.nonsense_rate is not None
+        and any(term.known_to_model is False for term in category.terms)
+    ]
+    control = ""
+    if rates:
+        control = (
+            f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
+            f"{series(rates)}."
+        )
     return (
         f"{len(unknown)} of {plural(len(listed), 'term')} are not in the vocabulary of the model, "
         "which takes them all for one unknown word: groups with them come last, and neither the "
-        "headline nor the gate goes by them."
+        f"headline nor the gate goes by them.{control}"
     )
 
 

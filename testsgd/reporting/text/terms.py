@@ -30,6 +30,7 @@ def describe_terms(
     TermsSummary
     """
     terms = findings.mentions.terms
+    control = findings.control
     unknown = unknown_terms(findings.model, terms)
     present = findings.mentions.presence()
     rate_of = {(one.feature, cell.label): cell.rate for one in rates for cell in one.cells}
@@ -37,6 +38,7 @@ def describe_terms(
         name=terms.name,
         source=terms.source,
         fingerprint=terms.fingerprint(),
+        nonsense=None if control is None else control.word,
         exceptions=list(terms.exceptions),
         texts=int(present.any(axis=1).sum()),
         snippets_shown=snippets > 0,
@@ -46,6 +48,7 @@ def describe_terms(
                 texts=int(present[:, place].sum()),
                 share=_share(int(present[:, place].sum()), findings.rows),
                 mentions=int((findings.mentions.category == place).sum()),
+                nonsense_rate=None if control is None else control.rates.get(place),
                 terms=[
                     _describe(
                         findings,
@@ -76,6 +79,7 @@ def _describe(
     term = mentions.terms.categories[category].terms[place]
     of_category = mentions.category == category
     places: NDArray[np.intp] = np.flatnonzero(of_category & (mentions.term == place))
+    same = None if findings.control is None else findings.control.same.get(category)
     chosen = choose_mentions(
         mentions, places, snippets, [findings.parameters.seed, category, place]
     )
@@ -87,6 +91,7 @@ def _describe(
         mentions=len(places),
         share=_share(len(places), int(of_category.sum())),
         rate=rate,
+        as_nonsense=None if same is None else bool(same[place]),
         known_to_model=known,
         snippets=[
             snippet(
