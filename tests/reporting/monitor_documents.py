@@ -193,7 +193,14 @@ def strata(number: int = 20) -> MonitoringSummary:
             )
         )
     times = {"dead_unit": 9, "dead_ahead": 1, "dead_late": 11, "dead_wrong": 12, "waiting": 13}
-    counted = times | {"unknown": 3, "late": 1, "dropped": 2, "open": 4, "ignored": 5, "repeated": 6}
+    counted = times | {
+        "unknown": 3,
+        "late": 1,
+        "dropped": 2,
+        "open": 4,
+        "ignored": 5,
+        "repeated": 6,
+    }
     return summarise_monitoring(
         status(*found, uncompared=7, **counted), specified, alerts=alerts, refused=8, resumed=True
     )
