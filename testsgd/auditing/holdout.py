@@ -114,7 +114,20 @@ def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
             remedy="give a share such as 0.5, or bring more rows",
         )
     order = np.random.default_rng([seed, 6]).permutation(rows)
-    searched, kept = table.take(np.sort(order[size:])), table.take(np.sort(order[:size]))
+    inside = np.zeros(rows, dtype=bool)
+    inside[order[:size]] = True
+    if table.clusters is not None:
+        # Rows of one person stay together, where the first of them in that order is.
+        _, first = np.unique(table.clusters[order], return_index=True)
+        inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
+        size = int(inside.sum())
+        if not 0 < size < rows:
+            raise ParameterError(
+                f"{share:g} of {rows:,} rows leaves one part without rows",
+                where="holdout",
+                remedy="give another share, or bring rows of more people",
+            )
+    searched, kept = table.take(np.flatnonzero(~inside)), table.take(np.flatnonzero(inside))
     note = (
         f"groups were found on {rows - size:,} rows and estimated on {size:,} others, split at "
         f"random with seed {seed}"

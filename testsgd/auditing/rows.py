@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
+from testsgd.auditing.clustering import with_independent_rows
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
@@ -41,6 +42,7 @@ from testsgd.rules import (
     unjudged_rows,
 )
 from testsgd.sampling import neighbourhood_size
+from testsgd.scoring import Clusters
 
 # The first distinct groups are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
@@ -124,6 +126,12 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
         "observed": outcome.observed,
         "neighbourhood": outcome.neighbourhood,
     }
+    if table.clusters is not None:
+        clusters = Clusters.of(table.clusters)
+        answers = {
+            estimand: with_independent_rows(known, outcome.rule_sets, contingency, clusters)
+            for estimand, known in answers.items()
+        }
     with clock.phase("guarantee"):
         guarantees = {
             estimand: _guarantee(audit, contingency, known) for estimand, known in answers.items()
@@ -214,7 +222,8 @@ def _guarantee(audit: RowAudit, contingency: Contingency, answers: Answers) -> G
         return per_group(estimates, parameters.confidence)
     if parameters.guarantee == "fdr":
         return false_discovery(estimates, parameters.confidence)
-    if audit.given is not None:
+    # The bootstrap takes rows for independent.
+    if audit.given is not None or audit.table.clusters is not None:
         return bonferroni(estimates, parameters.confidence)
     shared = int(answers.cell_samples.sum())
     return simultaneous(
@@ -252,7 +261,7 @@ def _explaining_rules(
 
     rows, overlap = contingency.tally(), audit.parameters.overlap
     rules = select_rules(
-        cell_table(rows, answers.cell_samples, answers.cell_favourable),
+        cell_table(rows, answers.cell_samples, answers.cell_favourable, answers.cell_independent),
         group_sums,
         members,
         rule_sets.rule_counts(),
@@ -297,6 +306,9 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
     if findings.row_favourable is None or findings.guarantee is None or not samples or not rules:
+        return {}, 0
+    # The bootstrap draws rows.
+    if findings.table.clusters is not None:
         return {}, 0
     stability = group_stability(
         findings.contingency,

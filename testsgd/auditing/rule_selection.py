@@ -76,18 +76,22 @@ class ExplainingRule:
     near_duplicates: tuple[int, ...] = ()
 
 
-def cell_table(rows: Counts, samples: Counts, favourable: Counts) -> CellTable:
+def cell_table(
+    rows: Counts, samples: Counts, favourable: Counts, independent: Floats | None = None
+) -> CellTable:
     """Return what is known of each cell's rate; a cell without samples has no weight.
 
     Parameters
     ----------
     rows, samples, favourable : numpy.ndarray of int64, shape (cells,)
         Rows of each cell, samples from it, and those of them that got the favourable label.
+    independent : numpy.ndarray of float64, shape (cells,), optional
+        How many independent rows those of each cell are worth, if rows repeat one person.
     """
     known = samples > 0
     rates = smoothed_rates(rows, favourable, samples).rates
     # Rows vary, and where they are sampled the samples do.
-    answers = np.maximum(1, np.minimum(rows, samples))
+    answers = np.maximum(1, np.minimum(rows if independent is None else independent, samples))
     return CellTable(
         np.where(known, rows, 0).astype(np.float64),
         np.where(known, favourable / np.maximum(samples, 1), 0.0),

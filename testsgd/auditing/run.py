@@ -63,7 +63,6 @@ def run_audit(
             where="rank_by",
             remedy="rank a table's groups by score",
         )
-    rank_by = "score" if parameters.rank_by == "auto" else parameters.rank_by
     check_condition(parameters.condition_on, table.specification)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
@@ -76,13 +75,19 @@ def run_audit(
             where="condition_on",
             remedy="use --mode exact, allow more queries, or audit fewer rows with --limit",
         )
+    if parameters.condition_on and table.clusters is not None:
+        raise ParameterError(
+            "a conditional score takes rows for independent, and here rows repeat one person",
+            where="condition_on",
+            remedy="leave it out, or bring one row a person",
+        )
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
     audit = RowAudit(
         model=model,
         table=table,
         axes=axes,
-        parameters=replace(parameters, max_queries=allowed, rank_by=rank_by),
+        parameters=replace(parameters, max_queries=allowed),
         exact=exact,
     )
     told = named("asking the model", progress)

@@ -107,6 +107,16 @@ class Feature(Part):
         return ", ".join(self.values or [])
 
 
+class RowUnits(Part):
+    """Which rows are one unit."""
+
+    cluster: str = Field(
+        min_length=1,
+        description="the column that names whom a row is about: rows of one are one unit in every "
+        "interval",
+    )
+
+
 class DatasetSpecification(Description):
     """A data set of rows: its files, how to read them, its label and its features.
 
@@ -127,6 +137,7 @@ class DatasetSpecification(Description):
     files: list[DataFile] = Field(default=[], description="the files of rows")
     parse: Parsing = Field(Parsing(), description="how the rows are written in the files")
     filters: list[RowFilter] = Field(default=[], description="which rows belong to the data set")
+    data: RowUnits | None = Field(None, description="which rows are one unit")
     features: dict[str, Feature] = Field(
         description="the inputs of the model, in their order, and sensitive features besides"
     )

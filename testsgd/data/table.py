@@ -42,6 +42,8 @@ class Table:
         Where the rows came from.
     notes : tuple of str
         What was done to the rows before they came here.
+    clusters : numpy.ndarray of int, shape (rows,), or None
+        Which rows are one unit; None if each is its own.
     """
 
     specification: DatasetSpecification
@@ -50,6 +52,7 @@ class Table:
     missing: dict[str, int] = field(default_factory=dict)
     source: str = ""
     notes: tuple[str, ...] = ()
+    clusters: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -73,6 +76,7 @@ class Table:
             frame=frame,
             labels=None if self.labels is None else self.labels.iloc[rows],
             missing={name: int(frame[name].isna().sum()) for name in self.missing},
+            clusters=None if self.clusters is None else self.clusters[rows],
         )
 
     def sample(self, count: int, seed: int) -> Table:
@@ -161,13 +165,15 @@ def load_table(
     notes = tuple(
         f"rows are left out unless: {item.why or item.column}" for item in specification.filters
     )
+    units = () if specification.data is None else (specification.data.cluster,)
+    read = tuple(dict.fromkeys([*passed, *units]))
     if file is not None:
-        frame, source = read_rows([Path(file)], specification, passed=passed), str(file)
+        frame, source = read_rows([Path(file)], specification, passed=read), str(file)
     elif specification.dataset.generator == "demo":
         frame, source, notes = generate_demo(seed=seed), f"generated, seed {seed}", ()
     elif specification.files:
         files = find_files(specification, download=download)
-        frame = read_rows(files, specification, passed=passed)
+        frame = read_rows(files, specification, passed=read)
         source = ", ".join(item.name for item in specification.files)
     else:
         raise ParameterError(
@@ -239,7 +245,23 @@ def check_table(
         labels=_check_labels(frame, specification, where),
         missing=missing,
         source=source,
+        clusters=_clusters(frame, specification, where),
     )
+
+
+def _clusters(
+    frame: pd.DataFrame, specification: DatasetSpecification, where: str
+) -> NDArray[np.intp] | None:
+    """Return the unit that each row is about; a row without one is a unit of its own."""
+    if specification.data is None:
+        return None
+    name = specification.data.cluster
+    if name not in frame:
+        raise missing_column(name, frame.columns, where)
+    codes, _ = pd.factorize(frame[name])
+    alone = codes < 0
+    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    return np.asarray(codes, dtype=np.intp)
 
 
 def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -83,9 +84,11 @@ def named_columns(source: Any) -> tuple[str, ...] | None:
     (('age', 'wage'), ('age', 'wage'), None)
     """
     for owner in (source, getattr(source, "__self__", None)):
-        names = getattr(owner, "feature_names_in_", None)
-        if names is not None and not isinstance(names, str):
-            return tuple(str(name) for name in names)
+        # A property of a foreign class may raise anything where it has nothing to tell.
+        with contextlib.suppress(Exception):
+            names = getattr(owner, "feature_names_in_", None)
+            if names is not None and not isinstance(names, str):
+                return tuple(str(name) for name in names)
     return None
 
 
