@@ -10,6 +10,7 @@ from testsgd.api.given import (
     Specification,
     audit_parameters,
     check_count,
+    check_repeatable,
     find_table,
     resolve_specification,
 )
@@ -91,12 +92,14 @@ def compare(
             name=specification.name,
         )
     settings = audit_parameters(parameters, specification)
+    check_repeatable(settings, "a comparison of methods")
     check_count("limit", limit, 1)
-    table = find_table(data, specification, limit=limit, seed=settings.seed)
+    loaded = load_model(
+        model, specification, favourable_given=favourable is not None, threshold=threshold
+    )
+    table = find_table(data, specification, limit=limit, seed=settings.seed, passed=loaded.passed)
     comparison = compare_methods(
-        load_model(
-            model, specification, favourable_given=favourable is not None, threshold=threshold
-        ),
+        loaded,
         table,
         settings,
         methods=names,

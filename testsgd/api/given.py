@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from testsgd.auditing import AuditParameters
+from testsgd.auditing import DRAWS, AuditParameters
 from testsgd.data import (
     DatasetSpecification,
     SensitiveTerms,
@@ -80,13 +80,21 @@ def find_texts(
 
 
 def find_table(
-    data: Any, specification: DatasetSpecification, *, limit: int | None, seed: int
+    data: Any,
+    specification: DatasetSpecification,
+    *,
+    limit: int | None,
+    seed: int,
+    passed: Sequence[str] = (),
 ) -> Table:
-    """Find, read and check rows: given ones, those of a file, or the data set's own."""
+    """Find, read and check rows: given ones, those of a file, or the data set's own.
+
+    `passed` are the columns that only the model needs.
+    """
     table = (
-        load_table(specification, file=data, seed=seed)
+        load_table(specification, file=data, seed=seed, passed=passed)
         if data is None or isinstance(data, (str, Path))
-        else check_table(data, specification)
+        else check_table(data, specification, passed=passed)
     )
     return table if limit is None else table.sample(limit, seed=seed)
 
@@ -131,6 +139,8 @@ def audit_parameters(
             chosen[name] = None if defaults is None else getattr(defaults, name)
     if chosen["estimand"] is None:
         del chosen["estimand"]
+    if isinstance(chosen.get("nondeterministic"), bool):
+        chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
     chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
     return AuditParameters(**chosen)
 
@@ -161,6 +171,17 @@ def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
             name="condition_on",
         )
     return chosen
+
+
+def check_repeatable(parameters: AuditParameters, what: str) -> None:
+    """Raise a :class:`ParameterError` if means are asked for where the answers must be the same."""
+    if parameters.nondeterministic is not None:
+        raise ParameterError(
+            f"{what} needs a model that answers the same when asked twice",
+            where="nondeterministic",
+            remedy="leave it out, or audit the model",
+            name="nondeterministic",
+        )
 
 
 def check_count(name: str, value: int | None, least: int) -> None:

@@ -12,6 +12,7 @@ from testsgd.api.given import (
     audit_parameters,
     check_count,
     check_no_terms,
+    check_repeatable,
     find_table,
     find_texts,
     resolve_specification,
@@ -66,6 +67,7 @@ def mitigation_inputs(
         _check_left_to_audit(rest)
         audit_settings = saved_parameters(summary, jobs=rest.get("jobs"))
     _check_no_holdout(audit_settings)
+    check_repeatable(audit_settings, "a mitigation")
     given, seed = favourable is not None, audit_settings.seed
     if isinstance(specification, TextSpecification):
         texts = find_texts(data, specification, limit=limit, seed=seed, training=data is None)
@@ -78,9 +80,10 @@ def mitigation_inputs(
             audit_settings,
         )
     check_no_terms(terms, specification)
+    loaded = load_model(model, specification, favourable_given=given, threshold=threshold)
     return RowInputs(
-        find_table(data, specification, limit=limit, seed=seed),
-        load_model(model, specification, favourable_given=given, threshold=threshold),
+        find_table(data, specification, limit=limit, seed=seed, passed=loaded.passed),
+        loaded,
         summary,
         settings,
         audit_settings,

@@ -20,6 +20,7 @@ def audit_exactly(
     search: Search,
     *,
     jobs: int,
+    draws: int = 1,
     clock: Clock,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -37,6 +38,8 @@ def audit_exactly(
         Finds the groups and sums over them.
     jobs : int
         Threads that ask the model at once. The result does not depend on it.
+    draws : int
+        How often to ask each question.
     clock : Clock
         Takes down how long the predictions and the rule sets take.
     progress : callable, optional
@@ -51,6 +54,7 @@ def audit_exactly(
             model,
             table,
             jobs=jobs,
+            draws=draws,
             cell_of_row=contingency.cell_of_row,
             progress=progress,
         )
@@ -58,7 +62,7 @@ def audit_exactly(
         favourable = neighbourhood.favourable.astype(np.int64)
         rows = contingency.tally()
         cell_favourable = contingency.tally(favourable)
-        decisions = neighbourhood.decisions.astype(np.int64)
+        decisions = neighbourhood.own.astype(np.int64)
         cell_decisions = contingency.tally(decisions)
         rule_sets = search(np.vstack([rows, cell_favourable, cell_decisions]))
     rows_in, _, decisions_in = rule_sets.sums
@@ -75,11 +79,12 @@ def audit_exactly(
             counted_estimates(
                 np.vstack(
                     [rows_in, len(table) - rows_in, decisions_in, decisions.sum() - decisions_in]
-                )
+                ),
+                draws=draws,
             ),
-            rows,
+            rows * draws,
             cell_decisions,
-            1,
+            draws,
             decisions,
         ),
         neighbourhood.queries,

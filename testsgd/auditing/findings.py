@@ -147,6 +147,8 @@ class Findings(ABC):
         Share of rows labelled as in the file, if every row was predicted and has a label.
     seconds : dict of str to float
         Wall-clock time of each phase.
+    changing : float
+        Share of the first rows or texts that the model answered otherwise when asked again.
     guarantee : Guarantee or None
         What the intervals hold for; None if none were asked for.
     stability : mapping of int to float
@@ -175,6 +177,7 @@ class Findings(ABC):
     accuracy: float | None
     others: tuple[Estimated, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
+    changing: float = 0.0
     guarantee: Guarantee | None = None
     stability: Mapping[int, float] = field(default_factory=dict)
     stability_samples: int = 0
@@ -243,6 +246,11 @@ class Findings(ABC):
         If groups are ranked by their paired differences, it is the size of these.
         """
         return self.estimates.score
+
+    @property
+    def sure_terms(self) -> int | None:
+        """How many groups' terms make a difference by themselves; None if that is not known."""
+        return None
 
     def intervals(
         self, groups: NDArray[np.intp]
@@ -332,7 +340,7 @@ class TableFindings(Findings):
         if self.by_feature is None:
             return {}
         inside = self.rule_sets.members(np.array([group]), self.contingency)[0]
-        answers = 2 * self.contingency.tally()
+        answers = 2 * self.parameters.draws * self.contingency.tally()
         differences = self.by_feature[:, inside].sum(axis=1) / answers[inside].sum()
         differences = differences - self.by_feature[:, ~inside].sum(axis=1) / answers[~inside].sum()
         return dict(zip(self.table.specification.insensitive, differences.tolist(), strict=True))

@@ -186,7 +186,8 @@ def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
     groups = len(estimates.rows_in)
     if groups <= _MOST_LOOKED_AT:
         return np.arange(groups)
-    rows_in, rows_out = np.maximum(estimates.rows_in, 1), np.maximum(estimates.rows_out, 1)
+    rows_in = np.maximum(estimates.independent_in, 1)
+    rows_out = np.maximum(estimates.independent_out, 1)
     pooled = (estimates.rate_in * rows_in + estimates.rate_out * rows_out) / (rows_in + rows_out)
     variance = (pooled * (1 - pooled) + 1 / (rows_in + rows_out)) * (1 / rows_in + 1 / rows_out)
     # Undecided groups come last: they are not counted.

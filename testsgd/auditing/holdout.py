@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.findings import Found, Holdout, TableFindings
+from testsgd.auditing.findings import Findings, Found, Holdout, TableFindings
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.rows import RowAudit, audit_rows
 from testsgd.auditing.rule_selection import ExplainingRule
@@ -63,7 +63,7 @@ def audit_held_out(
         parameters=audit.parameters,
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
-        rules=_renumbered_rules(found),
+        rules=renumbered_rules(found),
         stability=_renumbered(found.stability, found.highlights),
         stability_samples=found.stability_samples,
         holdout=Holdout(
@@ -114,7 +114,20 @@ def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
             remedy="give a share such as 0.5, or bring more rows",
         )
     order = np.random.default_rng([seed, 6]).permutation(rows)
-    searched, kept = table.take(np.sort(order[size:])), table.take(np.sort(order[:size]))
+    inside = np.zeros(rows, dtype=bool)
+    inside[order[:size]] = True
+    if table.clusters is not None:
+        # Rows of one person stay together, where the first of them in that order is.
+        _, first = np.unique(table.clusters[order], return_index=True)
+        inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
+        size = int(inside.sum())
+        if not 0 < size < rows:
+            raise ParameterError(
+                f"{share:g} of {rows:,} rows leaves one part without rows",
+                where="holdout",
+                remedy="give another share, or bring rows of more people",
+            )
+    searched, kept = table.take(np.flatnonzero(~inside)), table.take(np.flatnonzero(inside))
     note = (
         f"groups were found on {rows - size:,} rows and estimated on {size:,} others, split at "
         f"random with seed {seed}"
@@ -129,7 +142,7 @@ def _of_part(audit: RowAudit, part: Table) -> RowAudit:
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
 
 
-def _renumbered_rules(found: TableFindings) -> tuple[ExplainingRule, ...]:
+def renumbered_rules(found: Findings) -> tuple[ExplainingRule, ...]:
     """Return the explaining rules with the numbers of the groups that are estimated."""
     number = {group: index for index, group in enumerate(found.highlights)}
     return tuple(

@@ -34,6 +34,8 @@ class Answers:
         Answers about each row, if all rows, or all their neighbours, were asked about.
     row_favourable : numpy.ndarray of int, shape (rows,), or None
         How many of these got the favourable label; None if samples were drawn.
+    cell_independent : numpy.ndarray of float64, shape (cells,), or None
+        How many independent rows those of each cell are worth; None if all are independent.
     """
 
     estimates: Estimates
@@ -41,6 +43,7 @@ class Answers:
     cell_favourable: Counts
     row_samples: int = 1
     row_favourable: NDArray[np.integer] | None = None
+    cell_independent: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ _OPTIONAL = (
     "jobs",
     "max_queries",
     "min_rows",
+    "nondeterministic",
     "stability",
     "theta",
 )
@@ -40,7 +41,11 @@ _WHOLE_NUMBERS = (
     "jobs",
     "replicates",
     "stability",
+    "nondeterministic",
 )
+
+# Answers to each question to a model that answers differently when asked twice.
+DRAWS = 5
 
 # A text costs a model about a thousand times what a row of a table does.
 ROW_QUERIES = 20_000_000
@@ -85,8 +90,9 @@ class AuditParameters:
         Number of bins of every continuous sensitive feature, in place of the description's.
     rank_by : {"auto", "lower-bound", "score", "counterfactual"}
         What groups are ranked by: the lower confidence bound of the size of the difference, so
-        that groups of few rows come first only if they are known to; the score; or, for texts,
-        the size of the counterfactual effect of the terms. ``auto`` is the lower bound.
+        that groups of few rows come first only if they are known to; the score; or, for texts, the
+        counterfactual effect of the terms, first by the lower confidence bound of its size.
+        ``auto`` is that for texts, unless nothing is compared in pairs, and else the lower bound.
     top : int
         How many groups the summary holds.
     seed : int
@@ -120,6 +126,9 @@ class AuditParameters:
     condition_on : tuple of str
         Features that are not sensitive, whose mix a conditional score makes the same on both
         sides.
+    nondeterministic : int or None
+        For a model that answers differently when asked twice: how many answers to ask for to every
+        question. Rates are then means over these. None: such a model is refused.
 
     Raises
     ------
@@ -159,6 +168,12 @@ class AuditParameters:
     holdout: float | None = None
     stability: int | None = None
     condition_on: tuple[str, ...] = ()
+    nondeterministic: int | None = None
+
+    @property
+    def draws(self) -> int:
+        """How often an exact audit asks each question."""
+        return self.nondeterministic or 1
 
     def margin_kind(self) -> MarginKind:
         """Give whose margin sampling stops at."""
@@ -229,6 +244,7 @@ class AuditParameters:
             # Fewer hold no 95%.
             ("replicates", 19),
             ("stability", 0),
+            ("nondeterministic", 2),
         ):
             value = getattr(self, name)
             if value is not None and value < least:

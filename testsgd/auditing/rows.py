@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.estimates import Floats
+from testsgd.auditing.clustering import with_independent_rows
+from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.false_discovery import false_discovery
@@ -30,7 +31,7 @@ from testsgd.auditing.rule_selection import (
 from testsgd.auditing.simultaneous import simultaneous
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
-from testsgd.models import PROBE_ROWS, LoadedModel, Model
+from testsgd.models import PROBE_ROWS, LoadedModel, Model, Repetition, ask_again
 from testsgd.rules import (
     Axis,
     Contingency,
@@ -41,6 +42,7 @@ from testsgd.rules import (
     unjudged_rows,
 )
 from testsgd.sampling import neighbourhood_size
+from testsgd.scoring import Clusters
 
 # The first distinct groups are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
@@ -106,7 +108,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
     with clock.phase("rows"):
         contingency = lay_out(table, audit.axes)
     with clock.phase("model check"):
-        fingerprint, probed = _probe(audit.model, table, _probe_rows(table, allowed))
+        fingerprint, again, probed = _probe(audit, _probe_rows(table, allowed))
     outcome = _find_rates(
         audit.model.model,
         table,
@@ -124,6 +126,12 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
         "observed": outcome.observed,
         "neighbourhood": outcome.neighbourhood,
     }
+    if table.clusters is not None:
+        clusters = Clusters.of(table.clusters)
+        answers = {
+            estimand: with_independent_rows(known, outcome.rule_sets, contingency, clusters)
+            for estimand, known in answers.items()
+        }
     with clock.phase("guarantee"):
         guarantees = {
             estimand: _guarantee(audit, contingency, known) for estimand, known in answers.items()
@@ -170,8 +178,9 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
         by_feature=outcome.by_feature,
         neighbourhood=neighbourhood_size(table) * len(table),
         queries=outcome.queries + probed,
+        changing=again.differing,
         model_fingerprint=fingerprint,
-        accuracy=_accuracy(table, outcome.observed.row_favourable),
+        accuracy=_accuracy(table, outcome.observed),
         guarantee=guarantee,
         seconds=clock.seconds,
     )
@@ -213,7 +222,8 @@ def _guarantee(audit: RowAudit, contingency: Contingency, answers: Answers) -> G
         return per_group(estimates, parameters.confidence)
     if parameters.guarantee == "fdr":
         return false_discovery(estimates, parameters.confidence)
-    if audit.given is not None:
+    # The bootstrap takes rows for independent.
+    if audit.given is not None or audit.table.clusters is not None:
         return bonferroni(estimates, parameters.confidence)
     shared = int(answers.cell_samples.sum())
     return simultaneous(
@@ -251,7 +261,7 @@ def _explaining_rules(
 
     rows, overlap = contingency.tally(), audit.parameters.overlap
     rules = select_rules(
-        cell_table(rows, answers.cell_samples, answers.cell_favourable),
+        cell_table(rows, answers.cell_samples, answers.cell_favourable, answers.cell_independent),
         group_sums,
         members,
         rule_sets.rule_counts(),
@@ -297,6 +307,9 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
     if findings.row_favourable is None or findings.guarantee is None or not samples or not rules:
         return {}, 0
+    # The bootstrap draws rows.
+    if findings.table.clusters is not None:
+        return {}, 0
     stability = group_stability(
         findings.contingency,
         findings.row_favourable,
@@ -313,12 +326,14 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     return stability, samples
 
 
-def _accuracy(table: Table, decisions: NDArray[np.integer] | None) -> float | None:
+def _accuracy(table: Table, answers: Answers) -> float | None:
     """Return the share of rows labelled as in the file, if all were predicted and have a label."""
-    if decisions is None or table.labels is None or table.labels.isna().any():
+    favourable = answers.row_favourable
+    if favourable is None or table.labels is None or table.labels.isna().any():
         return None
     labels = table.labels.to_numpy() == table.specification.label.favourable
-    return float((decisions.astype(bool) == labels).mean())
+    right = np.where(labels, favourable, answers.row_samples - favourable)
+    return float(right.sum() / (len(labels) * answers.row_samples))
 
 
 def _probe_rows(table: Table, allowed: int) -> int:
@@ -326,11 +341,32 @@ def _probe_rows(table: Table, allowed: int) -> int:
     return min(PROBE_ROWS, len(table), allowed // 2)
 
 
-def _probe(model: LoadedModel[Model], table: Table, rows: int) -> tuple[str, int]:
-    """Try the model on the first rows: it shows early what is wrong, and how to recognise it."""
-    frame = table.frame.iloc[:rows]
-    decisions = model.model.decisions(frame)
-    return hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest(), len(frame)
+def _probe(audit: RowAudit, rows: int) -> tuple[str, Repetition, int]:
+    """Try the model on the first rows, twice; give its fingerprint and the queries it took.
+
+    It shows early what is wrong, whether the answers can be relied on, and how to recognise it.
+    """
+    table, model = audit.table, audit.model.model
+    decisions = model.decisions(table.frame.iloc[:rows])
+    left = audit.parameters.budget(0) - rows
+    # An exact audit was found to fit with this; else something is left for the samples.
+    most = left // 2
+    if audit.exact:
+        most = max(rows, left - exact_queries(table, audit.parameters))
+    again = ask_again(
+        model,
+        lambda places: table.frame.iloc[places],
+        decisions,
+        most=most,
+        at_random=audit.parameters.nondeterministic is not None,
+    )
+    fingerprint = hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest()
+    return fingerprint, again, rows + again.asked
+
+
+def exact_queries(table: Table, parameters: AuditParameters) -> int:
+    """Return the queries of an exact audit, once the model was tried: rows and neighbours."""
+    return (neighbourhood_size(table) + 1) * len(table) * parameters.draws
 
 
 def _find_rates(
@@ -349,15 +385,23 @@ def _find_rates(
 ) -> Outcome:
     """Choose among the three ways of finding the groups' rates."""
     if exact:
-        return audit_exactly(
+        outcome = audit_exactly(
             model,
             table,
             contingency,
             search,
             jobs=jobs,
+            draws=parameters.draws,
             clock=clock,
             progress=progress,
         )
+        if parameters.draws == 1:
+            return outcome
+        neighbourhood, observed = (
+            replace(answers, estimates=means_over_draws(answers.estimates, parameters.confidence))
+            for answers in (outcome.neighbourhood, outcome.observed)
+        )
+        return replace(outcome, neighbourhood=neighbourhood, observed=observed)
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":
             return sample_pooled(

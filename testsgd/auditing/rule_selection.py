@@ -12,7 +12,7 @@ contraction of the lattice for all groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,18 +76,22 @@ class ExplainingRule:
     near_duplicates: tuple[int, ...] = ()
 
 
-def cell_table(rows: Counts, samples: Counts, favourable: Counts) -> CellTable:
+def cell_table(
+    rows: Counts, samples: Counts, favourable: Counts, independent: Floats | None = None
+) -> CellTable:
     """Return what is known of each cell's rate; a cell without samples has no weight.
 
     Parameters
     ----------
     rows, samples, favourable : numpy.ndarray of int64, shape (cells,)
         Rows of each cell, samples from it, and those of them that got the favourable label.
+    independent : numpy.ndarray of float64, shape (cells,), optional
+        How many independent rows those of each cell are worth, if rows repeat one person.
     """
     known = samples > 0
     rates = smoothed_rates(rows, favourable, samples).rates
     # Rows vary, and where they are sampled the samples do.
-    answers = np.maximum(1, np.minimum(rows, samples))
+    answers = np.maximum(1, np.minimum(rows if independent is None else independent, samples))
     return CellTable(
         np.where(known, rows, 0).astype(np.float64),
         np.where(known, favourable / np.maximum(samples, 1), 0.0),
@@ -103,6 +107,7 @@ def select_rules(
     order: NDArray[np.intp],
     *,
     critical: float,
+    basis: Sequence[Floats] | None = None,
 ) -> tuple[ExplainingRule, ...]:
     """Choose groups by forward selection.
 
@@ -122,6 +127,9 @@ def select_rules(
     critical : float
         How many standard errors a group's part must be away from none: the quantile of the largest
         deviation of any group.
+    basis : sequence of numpy.ndarray of float64, shape (cells,), optional
+        Orthonormal vectors, in the product that is weighted by rows, that are explained already;
+        the constant, if not given.
 
     Returns
     -------
@@ -144,15 +152,14 @@ def select_rules(
     total = float(weights.sum())
     if not len(order) or total == 0:
         return ()
-    left = np.where(weights > 0, cells.rates, 0.0)
-    left = left - weights @ left / total
+    spanned = [np.full(len(weights), 1 / np.sqrt(total))] if basis is None else list(basis)
+    left = _without(np.where(weights > 0, cells.rates, 0.0), spanned, weights)
     variation = float(weights @ left**2)
     if variation <= _ROUNDING**2 * total:
         return ()
     rows_in = group_sums(weights[None])[0]
     # What is left of each group's membership beside the constant and the groups chosen.
-    free = rows_in - rows_in**2 / total
-    basis = [np.full(len(weights), 1 / np.sqrt(total))]
+    free = rows_in - sum(group_sums((weights * known)[None])[0] ** 2 for known in spanned)
     chosen: list[ExplainingRule] = []
     while len(chosen) < MOST_RULES:
         gain = np.zeros(len(free))
@@ -162,7 +169,7 @@ def select_rules(
         covariance = group_sums((weights * left)[None])[0]
         gain[usable] = covariance[usable] ** 2 / free[usable]
         group = _best(gain * (1 - FEATURE_COST * (rule_counts - 1)), order)
-        part = _without(members(group).astype(np.float64), basis, weights)
+        part = _without(members(group).astype(np.float64), spanned, weights)
         size = float(weights @ part**2)
         if not usable[group] or size <= _ROUNDING * total:
             break
@@ -173,7 +180,7 @@ def select_rules(
             break
         chosen.append(ExplainingRule(group, share))
         direction = part / np.sqrt(size)
-        basis.append(direction)
+        spanned.append(direction)
         left = left - (weights @ (direction * left)) * direction
         free = free - group_sums((weights * direction)[None])[0] ** 2
     return tuple(chosen)

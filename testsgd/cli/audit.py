@@ -129,7 +129,8 @@ def audit(
         str,
         typer.Option(
             help="lower-bound (the lower confidence bound of the difference), score (the paper's), "
-            "or for texts counterfactual (the effect of the terms)."
+            "counterfactual (the effect of the terms of texts), or auto: counterfactual for texts, "
+            "else lower-bound."
         ),
     ] = "auto",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
@@ -137,6 +138,19 @@ def audit(
     jobs: JobsOption = None,
     favorable: FavourableOption = None,
     threshold: ThresholdOption = 0.5,
+    nondeterministic: Annotated[
+        bool,
+        typer.Option(
+            "--nondeterministic",
+            help="Take means over several answers of a model that answers differently each time.",
+        ),
+    ] = False,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            help="How many answers to each question, for --nondeterministic. (default: 5)"
+        ),
+    ] = None,
     fail_above: Annotated[
         float | None,
         typer.Option(
@@ -206,6 +220,7 @@ def audit(
             top=top,
             seed=seed,
             jobs=jobs,
+            nondeterministic=nondeterministic if draws is None else draws,
             fail_above=fail_above,
             strict=strict,
             max_unjudged=max_unjudged,

@@ -72,6 +72,7 @@ def certainty_sentences(
         return []
     return [
         *_intervals(guarantee, examined, by_terms=by_terms),
+        *(_by_themselves(guarantee, examined) if by_terms else []),
         _differing(guarantee, examined, f" from {words.others}" if by_terms else ""),
         *([] if by_terms else _most_assured(guarantee, groups, top, words)),
     ]
@@ -117,6 +118,18 @@ def _differing(guarantee: GuaranteeSummary, examined: int, others: str) -> str:
         return f"{of_all} clearly enough to count as found."
     finds = "of these finds, and of their intervals,"
     return f"{of_all}; {finds} at most {error} are expected to be false."
+
+
+def _by_themselves(guarantee: GuaranteeSummary, examined: int) -> list[str]:
+    """Say in how many groups the terms make a difference by themselves."""
+    if guarantee.sure_terms is None:
+        return []
+    terms = "the terms make no difference by themselves that"
+    if guarantee.sure_terms:
+        number = count(guarantee.sure_terms)
+        terms = f"in {number} the terms make a difference by themselves that"
+        return [f"Of {count(examined)} groups, {terms} is larger than chance explains."]
+    return [f"In all {count(examined)} groups {terms} is larger than chance explains."]
 
 
 def _most_assured(
@@ -243,7 +256,9 @@ def gate_sentence(
             return f"The gate failed: at least {size} is assured, above {gate:g}."
         among = " among the groups found" if kind == "fdr" else ""
         return f"The gate failed: the largest{among} is {size}, above {gate:g}."
-    unclear = next(one for one in measures if one.largest is None or one.largest > gate)
+    unclear = next((one for one in measures if one.largest is None or one.largest > gate), None)
+    if unclear is None:
+        return "Not enough evidence for the gate: no group could be judged."
     if unclear.largest is None:
         return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
     if kind == "fdr":

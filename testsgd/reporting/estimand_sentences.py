@@ -65,7 +65,7 @@ def explaining_sentences(rules: Sequence[ExplainingRuleSummary], words: Words) -
     rest = f" ({plural(of_all, 'more rule')} in the report)" if of_all else ""
     return [
         f"{_NUMBERS[len(named)]} {'rule' if len(named) == 1 else 'rules'} {explain} "
-        f"{percent(explained)} of how rates differ between {words.combinations}: "
+        f"{percent(explained)} of {words.variation}: "
         f"{texts}{rest}."
     ]
 
@@ -74,8 +74,9 @@ def unjudged_sentences(unjudged: UnjudgedSummary | None, words: Words) -> list[s
     """Write how many people are only in combinations that could not be judged; nothing if none."""
     if unjudged is None or not unjudged.unjudged:
         return []
+    of_all = plural(unjudged.combinations, words.combination, words.combinations)
     few = (
-        f"Of {plural(unjudged.combinations, words.combination, words.combinations)}, {count(unjudged.unjudged)} "
+        f"Of {of_all}, {count(unjudged.unjudged)} "
         f"{'has' if unjudged.unjudged == 1 else 'have'} fewer than "
         f"{plural(unjudged.fewest, words.one, words.many)} inside or outside and could not be "
         "judged"

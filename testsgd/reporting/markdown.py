@@ -122,7 +122,7 @@ def _rules(summary: AuditSummary, words: Words) -> list[str]:
             ]
         )
     return [
-        f"The fewest rules that explain how rates differ between {words.combinations}:",
+        f"The fewest rules that explain {words.variation}:",
         table(["Rank", "Rule", "Adds", "Together", "Near-duplicates"], rows, right=[0, 2, 3]),
     ]
 

@@ -95,6 +95,13 @@ def model_section(title: str, model: ModelSummary, words: Words) -> Section:
         ("Kind", model.kind),
         ("Output", model.output),
         ("Threshold", "" if model.threshold is None else number(model.threshold)),
+        ("Features it is not given", series(model.not_given)),
+        ("Columns passed through to it, never perturbed", series(model.passed_through)),
+        ("Its answers are read", _reading(model)),
+        (
+            "Answers otherwise when asked again",
+            f"for {percent(model.changing)} of the first {words.many}" if model.changing else "",
+        ),
         (
             "Agrees with the labels in the file",
             "" if model.accuracy is None else f"for {percent(model.accuracy)} of the {words.many}",
@@ -104,6 +111,17 @@ def model_section(title: str, model: ModelSummary, words: Words) -> Section:
         ("Fingerprint of its decisions (sha256)", model.fingerprint),
         ("File (sha256)", model.file_sha256 or ""),
     )
+
+
+def _reading(model: ModelSummary) -> str:
+    """Return the sentence that says how a model's labels are read; empty if there is nothing."""
+    if model.read_as:
+        words = [f"{text} as “{word}”" for text, word in model.read_as.items()]
+        return f"{series(words)}, as the description says of its labels."
+    if model.other_labels:
+        others = series([f"“{word}”" for word in model.other_labels])
+        return f"The favourable label is compared with all others together: {others}."
+    return ""
 
 
 def _list_of_terms(terms: TermsSummary | None) -> tuple[tuple[str, str], ...]:
@@ -176,6 +194,10 @@ def _settings(summary: AuditSummary) -> Section:
         ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
         ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
         ("Conditional on", series(chosen.condition_on)),
+        (
+            "Answers to each question, of which means are taken",
+            "" if chosen.nondeterministic is None else count(chosen.nondeterministic),
+        ),
         ("Fail above", "no gate" if gate is None else size_points(gate)),
         ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
         ("Seed", str(chosen.seed)),

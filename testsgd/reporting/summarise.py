@@ -7,6 +7,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from testsgd._version import __version__
 from testsgd.auditing import AuditParameters, Estimates, Findings, TableFindings
 from testsgd.auditing.text import TextFindings
+from testsgd.models import CheckedFunction
 from testsgd.reporting.certainty import GateMeasure
 from testsgd.reporting.chart_numbers import charts
 from testsgd.reporting.estimand_parts import EstimandRates, EstimandSummary
@@ -207,6 +209,8 @@ def _group(
             "support": rows_in / findings.rows,
             "n_in": rows_in,
             "n_out": int(estimates.rows_out[at]),
+            "effective_in": _effective(estimates.effective_in, at),
+            "effective_out": _effective(estimates.effective_out, at),
             "rate_in": float(estimates.rate_in[at]),
             "rate_out": float(estimates.rate_out[at]),
             "difference": float(estimates.difference[at]),
@@ -222,10 +226,15 @@ def _group(
             "rules_alone": subject.rules_alone(group) if explain else [],
             "other": other,
             "counterfactual": subject.counterfactual(group),
+            "unknown_to_model": subject.unknown(group),
             "assured": assured,
             **group_trust(findings, group),
         }
     )
+
+
+def _effective(rows: NDArray[np.float64] | None, at: int) -> float | None:
+    return None if rows is None else float(rows[at])
 
 
 def _undecided(
@@ -300,7 +309,18 @@ def model_summary(findings: Findings) -> ModelSummary:
         file_sha256=findings.model.file_sha256,
         accuracy=findings.accuracy,
         card={key: _card_text(value) for key, value in findings.model.card.items()},
+        not_given=list(findings.model.not_given),
+        passed_through=list(findings.model.passed),
+        changing=findings.changing,
+        **_reading(model),
     )
+
+
+def _reading(model: object) -> dict[str, Any]:
+    """Return how a model's labels were read, where there is more to it than their text."""
+    if not isinstance(model, CheckedFunction):
+        return {}
+    return {"read_as": model.read_as, "other_labels": list(model.others)}
 
 
 def _card_text(value: object) -> str:

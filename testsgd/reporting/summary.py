@@ -104,6 +104,12 @@ class CounterfactualSummary(Part):
     interval: tuple[float, float] = Field(
         description="interval for that difference in the population the texts are a sample of"
     )
+    independent: float | None = Field(
+        None,
+        ge=0,
+        description="independent texts that the group's texts are worth, where some are copies of "
+        "others; null: as many as there are",
+    )
 
 
 class GroupSummary(Part):
@@ -120,6 +126,13 @@ class GroupSummary(Part):
     n_out: int = Field(
         description="rows outside the group; for texts, those without one of its terms or more"
     )
+    effective_in: float | None = Field(
+        None,
+        ge=0,
+        description="independent rows that those in the group are worth for the interval, where "
+        "rows repeat one another; null: as many as there are",
+    )
+    effective_out: float | None = Field(None, ge=0, description="the same outside the group")
     rate_in: float = Field(ge=0, le=1, description="rate of the favourable label in the group")
     rate_out: float = Field(ge=0, le=1, description="rate of the favourable label outside")
     difference: float = Field(ge=-1, le=1, description="rate_in - rate_out")
@@ -150,6 +163,11 @@ class GroupSummary(Part):
     counterfactual: CounterfactualSummary | None = Field(
         None,
         description="for texts: what the terms change by themselves; null if it was not compared",
+    )
+    unknown_to_model: bool = Field(
+        False,
+        description="true: the model does not know a term of the group, which is one unknown word "
+        "to it; such groups come last, and neither the headline nor the gate goes by them",
     )
     assured: float | None = Field(
         None,
@@ -220,6 +238,12 @@ class DataSummary(Part):
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
     rows: int = Field(description="number of rows, or of texts")
+    independent: int | None = Field(
+        None,
+        ge=1,
+        description="how many of them are independent: copies of one text, nearly equal texts, or "
+        "rows of one cluster, count once; null if each counts",
+    )
     label: LabelSummary = Field(description="the label whose rate is compared")
     features: list[FeatureSummary] = Field(description="every feature, in order")
     notes: list[str] = Field(
@@ -241,6 +265,27 @@ class ModelSummary(Part):
     accuracy: float | None = Field(None, description="share of rows it labels as the file does")
     card: dict[str, str] = Field(
         default_factory=dict, description="the model card beside the file, as texts"
+    )
+    not_given: list[str] = Field(
+        default_factory=list, description="features of the description that it is not given"
+    )
+    passed_through: list[str] = Field(
+        default_factory=list,
+        description="columns that it is given and the description does not have; never perturbed",
+    )
+    changing: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of the first rows or texts that it answered otherwise when asked again",
+    )
+    read_as: dict[str, str] = Field(
+        default_factory=dict,
+        description="the labels that its answers 0 and 1 were read as; empty if it gave labels",
+    )
+    other_labels: list[str] = Field(
+        default_factory=list,
+        description="its labels besides the favourable one, if several; compared as one",
     )
 
 
@@ -289,6 +334,11 @@ class Parameters(Part):
     )
     condition_on: tuple[str, ...] = Field(
         (), description="features whose mix a conditional score makes the same"
+    )
+    nondeterministic: int | None = Field(
+        None,
+        description="answers to each question over which means are taken, for a model that answers "
+        "differently each time; null: it must not",
     )
 
 

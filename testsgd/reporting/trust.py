@@ -91,6 +91,7 @@ def guarantee_summary(findings: Findings, places: dict[int, int]) -> GuaranteeSu
         critical=guarantee.critical,
         sure=sure,
         sure_complete=guarantee.sure_complete or guarantee.q_values is not None,
+        sure_terms=findings.sure_terms,
         surest_rank=None if guarantee.surest is None else places.get(guarantee.surest),
     )
 

@@ -113,11 +113,15 @@ def verdict(
     words = words or words_for("rows")
     decided = [group for group in groups if group.decided]
     if top_score is None or not decided:
-        return Verdict(
-            status="not_enough_evidence",
-            exit_code=NOT_ENOUGH_EVIDENCE,
-            headline="Not enough evidence to judge any group.",
-            sentences=_why_nothing(counts, parameters, unjudged, words),
+        return _judged(
+            "Not enough evidence to judge any group.",
+            _why_nothing(counts, parameters, unjudged, words),
+            measures,
+            parameters,
+            unjudged,
+            guarantee,
+            words,
+            without="not_enough_evidence",
         )
     top = decided[0]
     by_terms = parameters.rank_by == "counterfactual" and top.counterfactual is not None
@@ -140,10 +144,17 @@ def verdict(
             f"The model gave “{label}” to {who} it was asked about; check that this is the label "
             "meant."
         )
+    if parameters.nondeterministic is not None:
+        sentences.append(_means_sentence(parameters))
     if counts.undecided_frequent:
+        why = (
+            f"have too few {words.many} as they are on one side"
+            if top.exact
+            else "did not reach the error margin"
+        )
         sentences.append(
-            f"{plural(counts.undecided_frequent, 'group')} of enough {words.many} did not reach "
-            "the error margin: undecided, neither fair nor unfair."
+            f"{plural(counts.undecided_frequent, 'group')} {why}: undecided, neither fair nor "
+            "unfair."
         )
     sentences += unjudged_sentences(unjudged, words)
     return _judged(headline, sentences, measures, parameters, unjudged, guarantee, words)
@@ -157,10 +168,12 @@ def _judged(
     unjudged: UnjudgedSummary | None,
     guarantee: GuaranteeSummary | None,
     words: Words,
+    *,
+    without: Outcome = "reported",
 ) -> Verdict:
-    """Add the outcome of the gate, and of strictness."""
+    """Add the outcome of the gate, and of strictness; `without` is the outcome without a gate."""
     gate = parameters.fail_above
-    outcome: Outcome = "reported"
+    outcome = without
     first: list[str] = []
     if gate is not None:
         outcome = gate_outcome(measures, gate)
@@ -193,8 +206,8 @@ def _judged(
 def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
     """Tell how the gate comes out.
 
-    It fails if anything is above it by more than chance explains. It passes if everything could be
-    judged and nothing is above it.
+    It fails if anything is above it by more than chance explains. It passes if there was something
+    to judge, everything could be judged and nothing is above it.
     """
     if any(
         measure.largest is not None
@@ -202,7 +215,9 @@ def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
         for measure in measures
     ):
         return "gate_failed"
-    if all(measure.largest is not None and measure.largest <= gate for measure in measures):
+    if measures and all(
+        measure.largest is not None and measure.largest <= gate for measure in measures
+    ):
         return "gate_passed"
     return "not_enough_evidence"
 
@@ -228,9 +243,23 @@ def _headline(
             f"{estimand}, no group {judged_size(unjudged, words)}differs by more than chance "
             f"explains. The first in the ranking: {difference}."
         )
-    if not group.assured:
+    sure = (
+        (group.q_value or 0.0) <= 1 - guarantee.confidence
+        if guarantee.kind == "fdr"
+        else group.assured
+    )
+    if not sure:
         return f"{estimand}, {difference}, which chance may explain."
     return f"{estimand}, {difference}."
+
+
+def _means_sentence(parameters: Parameters) -> str:
+    """Return what the rates of a model that answers at random are."""
+    return (
+        "The model may answer the same question differently each time: the rates are those of its "
+        f"mean answer, estimated from {parameters.nondeterministic} answers to each question where "
+        "all are asked, and from a new answer for each sample where samples are drawn."
+    )
 
 
 def _population_sentence(group: GroupSummary, words: Words) -> str:
@@ -239,6 +268,9 @@ def _population_sentence(group: GroupSummary, words: Words) -> str:
         f"Taken as a sample of a larger population, {words.sides(group)} put that difference at "
         f"{interval(group.interval)} points."
     )
+    if group.effective_in is not None and group.effective_out is not None:
+        worth = f"{count(round(group.effective_in))} and {count(round(group.effective_out))}"
+        sentence += f" As some repeat others, they count as {worth} independent ones."
     if low <= 0 <= high:
         sentence += " No difference at all is within that interval."
     return sentence

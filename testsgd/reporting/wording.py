@@ -330,6 +330,8 @@ def doubts(term: TermSummary) -> str:
     found = [f"ambiguous: {term.ambiguous.rstrip('. ')}"] if term.ambiguous else []
     if term.known_to_model is False:
         found.append("not in the vocabulary of the model")
+    elif term.as_nonsense:
+        found.append("answered like a nonsense word, in every text")
     return "; ".join(found)
 
 

@@ -54,6 +54,8 @@ class Words(ABC):
         What rates are by each estimand, as the beginning of a sentence.
     combination, combinations : str
         What a rule set of single values is called, one and several.
+    variation : str
+        What explaining rules explain.
     """
 
     kind: ClassVar[Literal["rows", "texts"]]
@@ -76,6 +78,7 @@ class Words(ABC):
     estimands: ClassVar[Mapping[str, str]]
     combination: ClassVar[str]
     combinations: ClassVar[str]
+    variation: ClassVar[str]
 
     @abstractmethod
     def target(self, group: Described) -> str:

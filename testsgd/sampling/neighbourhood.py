@@ -30,12 +30,16 @@ class Neighbourhood:
     Attributes
     ----------
     favourable : numpy.ndarray of int32, shape (rows,)
-        How many of each row's neighbours get the favourable label.
+        How many of the answers about each row's neighbours are favourable.
     decisions : numpy.ndarray of bool, shape (rows,)
-        What the model decides about the rows themselves.
+        What the model decides about the rows themselves, at the first draw.
+    own : numpy.ndarray of int32, shape (rows,)
+        How many of the answers about each row itself are favourable; there are `draws`.
     size : int
-        Neighbours a row: two for each feature that is not sensitive, or, where there is none, the
-        row itself.
+        Answers a row: about two neighbours for each feature that is not sensitive, or, where there
+        is none, about the row itself; each as often as it was asked.
+    draws : int
+        How often each question was asked.
     queries : int
         Rows the model was asked about. A neighbour that is the row itself need not be asked again,
         but may be where that is faster.
@@ -46,7 +50,9 @@ class Neighbourhood:
 
     favourable: NDArray[np.int32]
     decisions: NDArray[np.bool_]
+    own: NDArray[np.int32]
     size: int
+    draws: int
     queries: int
     by_feature: NDArray[np.int64] | None = None
 
@@ -62,6 +68,7 @@ def explore_neighbourhood(
     *,
     jobs: int = 1,
     cell_of_row: NDArray[np.integer] | None = None,
+    draws: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbourhood:
     """Ask a model about every neighbour of every row.
@@ -76,6 +83,8 @@ def explore_neighbourhood(
         Threads that ask at once. The answer does not depend on it.
     cell_of_row : numpy.ndarray of int, shape (rows,), optional
         The cell of each row, to sum what each feature does over.
+    draws : int
+        How often to ask each question, of a model that answers differently each time.
     progress : callable, optional
         Called with the rows done and their number.
 
@@ -87,28 +96,28 @@ def explore_neighbourhood(
     decisions = np.zeros(len(table), dtype=bool)
     cells = 0 if cell_of_row is None else int(cell_of_row.max(initial=-1)) + 1
     by_feature = np.zeros((len(table.specification.insensitive), cells), dtype=np.int64)
+    own = np.zeros(len(table), dtype=np.int32)
     queries = done = 0
     # One thread a chunk: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
         chunks = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
             joblib.delayed(_explore_chunk)(model, table, rows, cell_of_row, cells)
+            for _ in range(draws)
             for rows in _chunks(len(table))
         )
         for rows, counts, base, sums, asked in chunks:
-            favourable[rows] = counts
-            decisions[rows] = base
+            if done < len(table):
+                decisions[rows] = base
+            favourable[rows] += counts
+            own[rows] += base
             by_feature += sums
             queries += asked
             done += len(counts)
             if progress is not None:
-                progress(done, len(table))
-    return Neighbourhood(
-        favourable,
-        decisions,
-        neighbourhood_size(table),
-        queries,
-        None if cell_of_row is None else by_feature,
-    )
+                progress(done, draws * len(table))
+    size = neighbourhood_size(table) * draws
+    moved_sums = None if cell_of_row is None else by_feature
+    return Neighbourhood(favourable, decisions, own, size, draws, queries, moved_sums)
 
 
 def _chunks(rows: int) -> Iterator[slice]:

@@ -70,7 +70,7 @@ def _population_interval(summary: AuditSummary) -> str:
         "they come from, if they were drawn from it at random. How wide it is depends on how many "
         "rows there are on each side. "
     )
-    if summary.mode == "exact":
+    if summary.mode == "exact" and summary.parameters.nondeterministic is None:
         return text + "Asking the model more often would not narrow it."
     return text + (
         "The error of sampling is part of it, so more queries of the model narrow it somewhat, "

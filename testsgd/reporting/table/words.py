@@ -36,6 +36,7 @@ class RowWords(Words):
     }
     combination = "combination of sensitive values"
     combinations = "combinations of sensitive values"
+    variation = "how rates differ between combinations of sensitive values"
 
     def target(self, group: Described) -> str:
         """Say who is in a group: its rules say it."""

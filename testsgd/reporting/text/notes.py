@@ -121,7 +121,7 @@ def _population_interval(summary: AuditSummary) -> str:
         "takes the two sides for independent, which makes it somewhat too wide as long as most "
         "generated texts are answered like the texts they come from. "
     )
-    if summary.mode == "exact":
+    if summary.mode == "exact" and summary.parameters.nondeterministic is None:
         return text + "Asking the model more often would not narrow it."
     return text + (
         "The error of sampling is part of it, so more queries of the model narrow it somewhat, "

@@ -8,6 +8,7 @@ from typing import ClassVar
 from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
 from testsgd.reporting.text.sentences import (
     ambiguity,
+    not_known,
     of_the_terms,
     own_difference,
     unknown_words,
@@ -42,6 +43,7 @@ class TextWords(Words):
     }
     combination = "combination of categories of terms"
     combinations = "combinations of categories of terms"
+    variation = "how sets of terms of the same categories differ in their effects"
 
     def target(self, group: Described) -> str:
         """Say which texts are in a group."""
@@ -86,5 +88,5 @@ class TextWords(Words):
         """Say how much is the terms' own, and whether terms are ambiguous or unknown."""
         sentences = [self.own_part(group, label)] if own else []
         if terms is not None:
-            sentences += [ambiguity(group, terms), unknown_words(group, terms)]
+            sentences += [ambiguity(group, terms), unknown_words(group, terms), not_known(terms)]
         return [sentence for sentence in sentences if sentence]
