@@ -353,9 +353,7 @@ class _SoftenedRefitter:
     again here, so that a network can learn p, moved by what its side asks for.
     """
 
-    def __init__(
-        self, setting: _Setting, training: Examples, members: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, setting: _Setting, training: Examples, members: NDArray[np.bool_]) -> None:
         self._setting = setting
         self._training = training
         self._members = members
@@ -375,13 +373,9 @@ class _SoftenedRefitter:
         training = self._training
         if training.targets is None or weights is None or labels is None:
             return self._own.refit(extra, weights=weights, labels=labels, seed=seed)
-        parts = split_costs(
-            np.where(labels, weights, -weights), training.targets, self._members
-        )
+        parts = split_costs(np.where(labels, weights, -weights), training.targets, self._members)
         both = parts.sum(axis=0)
-        examples = replace(
-            training, weights=both * len(both) / both.sum(), targets=parts[0] / both
-        )
+        examples = replace(training, weights=both * len(both) / both.sum(), targets=parts[0] / both)
         return self._setting.refitter(examples).refit(extra, seed=seed)
 
     def write(self, model: Any, folder: Any, about: Any) -> list[Any]:

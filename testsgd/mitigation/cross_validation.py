@@ -103,9 +103,7 @@ def cross_validate(
             name = f"cross-validation, fold {done + 1}"
             found = journal.get(name)
             if found is None:
-                found = _fold(
-                    original, material, parameters, build, seen[fitted], seen[left], done
-                )
+                found = _fold(original, material, parameters, build, seen[fitted], seen[left], done)
                 journal.keep(name, found)
             for kind, step, stage, decided, answers in found:
                 key = (kind, step, stage)
@@ -201,9 +199,7 @@ def _fold(
     ]
 
 
-def _stand_in(
-    original: LoadedModel[Any], fold: TableMaterial, build: Build, seed: int
-) -> Any:
+def _stand_in(original: LoadedModel[Any], fold: TableMaterial, build: Build, seed: int) -> Any:
     """Train a model like the original on the rows of a fold."""
     from sklearn.model_selection import train_test_split
 

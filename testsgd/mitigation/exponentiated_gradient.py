@@ -138,9 +138,7 @@ def exponentiated_gradients(
         )
         with warnings.catch_warnings():
             # Fairlearn writes to its data frames in ways that pandas will treat otherwise one day.
-            warnings.filterwarnings(
-                "ignore", category=pd.errors.Pandas4Warning, module="fairlearn"
-            )
+            warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="fairlearn")
             method.fit(places, training.favourable.astype(np.int64), sensitive_features=sides)
         mixtures.append(_mixture(method.predictors_, method.weights_, trainings))
     return tuple(mixtures)

@@ -226,9 +226,7 @@ class MitigationOutcome:
         pools = run.added_pools()
         return samples_frame(pools, self.material.specification, self.targets)
 
-    def write_model(
-        self, folder: Path | str, about: Mapping[str, Any] | None = None
-    ) -> list[Path]:
+    def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
         """Write the kept model with its card; nothing if that is the original.
 
         Parameters

@@ -141,7 +141,9 @@ class TableMaterial(Material):
             return None
         found = explore_neighbourhood(model, rows)
         shares = found.favourable / found.size
-        return [(shares[inside], shares[~inside]) for inside in (one[places] for one in self._inside)]
+        return [
+            (shares[inside], shares[~inside]) for inside in (one[places] for one in self._inside)
+        ]
 
     def audit(
         self, model: LoadedModel[Model], places: Places, *, progress: Progress | None = None

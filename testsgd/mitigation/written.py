@@ -1,6 +1,7 @@
 """The model that is written beside the original one, on the same rows, by the rows' labels.
 
-Everything is counted, so that intervals for what changed are of pairs: each row is decided on twice.
+Everything is counted, so that intervals for what changed are of pairs: each row is decided on by
+both.
 """
 
 from __future__ import annotations
@@ -56,9 +57,7 @@ class DecisionCounts:
     lost_negatives: int
 
     @classmethod
-    def of(
-        cls, before: Decisions, after: Decisions, labels: NDArray[np.bool_]
-    ) -> DecisionCounts:
+    def of(cls, before: Decisions, after: Decisions, labels: NDArray[np.bool_]) -> DecisionCounts:
         """Count decisions.
 
         Examples
@@ -84,8 +83,7 @@ class DecisionCounts:
 
     def __add__(self, other: DecisionCounts) -> DecisionCounts:
         sums = {
-            item.name: getattr(self, item.name) + getattr(other, item.name)
-            for item in fields(self)
+            item.name: getattr(self, item.name) + getattr(other, item.name) for item in fields(self)
         }
         return DecisionCounts(**sums)
 

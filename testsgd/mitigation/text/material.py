@@ -155,9 +155,7 @@ class TextMaterial(Material):
             jobs=self.audit_parameters.jobs,
         )
 
-    def row_shares(
-        self, model: TextModel, places: Places, *, max_queries: int
-    ) -> RowShares | None:
+    def row_shares(self, model: TextModel, places: Places, *, max_queries: int) -> RowShares | None:
         """Return the answers about each seed with the terms, and about each text outside."""
         answers = self._measure(places, max_queries=max_queries).answers(model)
         return None if answers is None else list(zip(answers[::2], answers[1::2], strict=True))

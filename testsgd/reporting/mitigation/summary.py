@@ -76,7 +76,7 @@ class SplitSummary(Part):
     )
     unseen: bool = Field(
         False,
-        description="true: the held-out rows had no part in naming the groups, nor in anything else"
+        description="true: the held-out rows had no part in naming the groups either",
     )
     source: str = Field(description="how the split was found, in words")
     warning: str = Field("", description="what is doubtful about it; empty if nothing is")
@@ -116,7 +116,9 @@ class PartSummary(Part):
     p_value: float = Field(
         description="exact two-sided p-value of McNemar's test that as many were mended as broken"
     )
-    balanced: ChangeSummary = Field(description="mean of the accuracies on the rows of either label")
+    balanced: ChangeSummary = Field(
+        description="mean of the accuracies on the rows of either label"
+    )
     constant: float | None = Field(
         description="accuracy of the best constant model: that gives all the label most frequent "
         "among the training rows"
@@ -180,6 +182,11 @@ class WrittenTarget(Part):
         None, description="for texts: the terms' own effect on the held-out texts, before"
     )
     effect_after: CounterfactualSummary | None = Field(None, description="the same, after")
+    effect: ChangeSummary | None = Field(
+        None,
+        description="for texts: how that effect changed; its interval is as if of different texts, "
+        "and so wider than it need be",
+    )
 
 
 class WrittenSummary(Part):

@@ -113,30 +113,33 @@ def equal_accuracy(
     Returns
     -------
     EqualAccuracy or None
-        At the curve itself, or between the two points around it, which deciding by chance between
-        their models reaches. If the method never loses so much, where it loses most. None if it
-        loses more wherever it is.
+        The smallest difference of those that lose no more: at a point of the curve, or between the
+        two points around the change, which deciding by chance between their models reaches. None if
+        the method loses more wherever it is.
     """
     points = [(one.accuracy_change, one.difference, one.interval) for one in curve]
     if original.difference is not None and original.interval is not None:
         points.append((0.0, original.difference, original.interval))
-    points.sort(key=lambda point: (point[0], abs(point[1])))
-    if not curve or points[-1][0] < change - _SAME:
-        return None
-    below = [point for point in points if point[0] <= change + _SAME]
     above = [point for point in points if point[0] >= change - _SAME]
-    # Of points with the same accuracy the smallest difference counts.
-    first = min(above, key=lambda point: (point[0], abs(point[1])))
-    if not below or abs(first[0] - change) <= _SAME:
-        return EqualAccuracy(score=abs(first[1]), interval=first[2], mixed=False)
-    last = max(below, key=lambda point: (point[0], -abs(point[1])))
-    share = (change - last[0]) / (first[0] - last[0])
+    below = [point for point in points if point[0] < change - _SAME]
+    if not curve or not above:
+        return None
+    # Whatever loses no more will do.
+    _, difference, ends = min(above, key=lambda point: abs(point[1]))
+    mixed = False
+    if below:
+        first = min(above, key=lambda point: (point[0], abs(point[1])))
+        last = max(below, key=lambda point: (point[0], -abs(point[1])))
+        share = (change - last[0]) / (first[0] - last[0])
 
-    def between(low: float, high: float) -> float:
-        return low + share * (high - low)
+        def between(low: float, high: float) -> float:
+            return low + share * (high - low)
 
-    ends = (between(last[2][0], first[2][0]), between(last[2][1], first[2][1]))
-    return EqualAccuracy(score=abs(between(last[1], first[1])), interval=ends, mixed=True)
+        found = between(last[1], first[1])
+        if abs(found) < abs(difference):
+            difference, mixed = found, True
+            ends = between(last[2][0], first[2][0]), between(last[2][1], first[2][1])
+    return EqualAccuracy(score=abs(difference), interval=ends, mixed=mixed)
 
 
 def _part(figures: PartFigures, written: Written, confidence: float) -> PartSummary:
@@ -299,9 +302,13 @@ def _target(
             }
         )
     measured = _measured(counts, target)
-    spoken = (before, after) if estimand == "observed" else (
-        target.held_out_before,
-        target.held_out_after,
+    spoken = (
+        (before, after)
+        if estimand == "observed"
+        else (
+            target.held_out_before,
+            target.held_out_after,
+        )
     )
     return WrittenTarget(
         inside=inside,
@@ -313,6 +320,16 @@ def _target(
         levelled_down=levelled_down(*spoken),
         effect_before=effect[0],
         effect_after=effect[1],
+        effect=None
+        if effect[0] is None or effect[1] is None
+        else ChangeSummary(
+            before=effect[0].difference,
+            after=effect[1].difference,
+            change=effect[1].difference - effect[0].difference,
+            interval=combined_interval(
+                [(one.difference, one.interval) for one in effect[::-1] if one], (1, -1)
+            ),
+        ),
     )
 
 
@@ -392,4 +409,3 @@ def levelled_down(before: RatesSummary, after: RatesSummary) -> float | None:
     if closed <= 0:
         return None
     return min(max(fall / closed, 0.0), 1.0)
-
