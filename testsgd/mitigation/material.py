@@ -80,14 +80,17 @@ def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
 def finding_parameters(parameters: AuditParameters) -> AuditParameters:
     """Return the parameters of the audit that names the groups, from those of an audit.
 
-    What groups are ranked by may be intervals for the whole search, so its guarantee stays.
+    Where groups are ranked by intervals for the whole search, its guarantee stays.
 
     Examples
     --------
-    >>> chosen = finding_parameters(AuditParameters(guarantee="simultaneous", fail_above=0.2))
+    >>> chosen = finding_parameters(AuditParameters(rank_by="assured", fail_above=0.2))
     >>> chosen.guarantee, chosen.stability, chosen.fail_above
     ('simultaneous', 0, None)
     """
+    by = getattr(parameters, "ranked_by", parameters.rank_by)
+    if by in ("score", "counterfactual"):
+        return comparison_parameters(parameters)
     return replace(parameters, stability=0, condition_on=(), fail_above=None)
 
 

@@ -386,7 +386,7 @@ def _constant(summary: MitigationSummary) -> list[Row]:
     return [
         Row(
             (
-                "Best constant model",
+                "Constant model",
                 score(0.0),
                 score(0.0),
                 accuracy_change(drop),
