@@ -101,19 +101,19 @@ def test_a_gate_without_enough_evidence_says_so(testsgd: Run, folder: Path) -> N
     assert (folder / "out" / "report.html").is_file()
 
 
-def test_a_wide_terminal_shows_what_is_assured(
+def test_a_wide_terminal_shows_the_lower_bound(
     testsgd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     wide = testsgd("audit", "demo", *UNSTABLE, "--out", "out").out
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
     heading = next(line for line in wide.splitlines() if "difference" in line and "rank" in line)
-    assert heading.split()[-1] == "assured"
+    assert heading.split()[-2:] == ["lower", "bound"]
     first = next(line for line in wide.splitlines() if PLANTED_GROUP in line)
     assert first.split()[-1] == f"{100 * result['groups'][0]['assured']:.1f}"
     monkeypatch.setenv("COLUMNS", "100")
     narrow = testsgd("audit", "demo", *UNSTABLE).out
-    assert "assured" not in narrow
+    assert "lower bound" not in "".join(line for line in narrow.splitlines() if "rank" in line)
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,7 @@ class AuditParameters:
             "max_unjudged",
         ):
             _check_kind(name, getattr(self, name), Real, "a number")
+        _check_flag("strict", self.strict)
         for name in _WHOLE_NUMBERS:
             _check_kind(name, getattr(self, name), Integral, "a whole number")
         for name, example in (("theta", "0.05"), ("error_margin", "0.05"), ("confidence", "0.95")):
@@ -276,6 +277,13 @@ def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
     if isinstance(value, bool) or not isinstance(value, kind):
         raise ParameterError(
             f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
+        )
+
+
+def _check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise ParameterError(
+            f"{value!r} is not true or false", where=name, remedy="give True or False", name=name
         )
 
 

@@ -102,7 +102,8 @@ def group_stability(
     -------
     dict of int to float
         For each of the first ten groups of `rules` the share of the samples in which it, or a
-        group that overlaps with it enough, is chosen. Empty if there are no samples.
+        group that overlaps with it enough, is chosen; or everybody else is. Empty if there are no
+        samples.
 
     Notes
     -----
@@ -123,7 +124,7 @@ def group_stability(
     rows = contingency.tally()
     times = np.zeros(len(looked_for), dtype=np.int64)
     for sample in _bootstrap(contingency, row_favourable, samples, seed):
-        found = _selected(
+        selected = _selected(
             contingency,
             sample,
             answers,
@@ -131,7 +132,8 @@ def group_stability(
             max_features=max_features,
             critical=critical,
         )
-        both = np.vstack([wanted, found])
+        # A group and everybody else are one finding.
+        both = np.vstack([wanted, selected, ~selected])
         places = np.arange(len(both))
         overlaps = member_overlaps(both.__getitem__, rows)
         shares = overlaps(places[: len(wanted)], places[len(wanted) :])

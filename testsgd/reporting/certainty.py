@@ -256,7 +256,9 @@ def gate_sentence(
             return f"The gate failed: at least {size} is assured, above {gate:g}."
         among = " among the groups found" if kind == "fdr" else ""
         return f"The gate failed: the largest{among} is {size}, above {gate:g}."
-    unclear = next(one for one in measures if one.largest is None or one.largest > gate)
+    unclear = next((one for one in measures if one.largest is None or one.largest > gate), None)
+    if unclear is None:
+        return "Not enough evidence for the gate: no group could be judged."
     if unclear.largest is None:
         return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
     if kind == "fdr":

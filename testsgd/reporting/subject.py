@@ -57,7 +57,3 @@ class Subject(ABC):
     def terms(self) -> TermsSummary | None:
         """Describe the sensitive terms; None for rows."""
         return None
-
-    def small_features(self) -> list[str]:
-        """Name the categories of terms that too few texts mention; none for rows."""
-        return []

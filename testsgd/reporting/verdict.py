@@ -113,11 +113,15 @@ def verdict(
     words = words or words_for("rows")
     decided = [group for group in groups if group.decided]
     if top_score is None or not decided:
-        return Verdict(
-            status="not_enough_evidence",
-            exit_code=NOT_ENOUGH_EVIDENCE,
-            headline="Not enough evidence to judge any group.",
-            sentences=_why_nothing(counts, parameters, unjudged, words),
+        return _judged(
+            "Not enough evidence to judge any group.",
+            _why_nothing(counts, parameters, unjudged, words),
+            measures,
+            parameters,
+            unjudged,
+            guarantee,
+            words,
+            without="not_enough_evidence",
         )
     top = decided[0]
     by_terms = parameters.rank_by == "counterfactual" and top.counterfactual is not None
@@ -164,10 +168,12 @@ def _judged(
     unjudged: UnjudgedSummary | None,
     guarantee: GuaranteeSummary | None,
     words: Words,
+    *,
+    without: Outcome = "reported",
 ) -> Verdict:
-    """Add the outcome of the gate, and of strictness."""
+    """Add the outcome of the gate, and of strictness; `without` is the outcome without a gate."""
     gate = parameters.fail_above
-    outcome: Outcome = "reported"
+    outcome = without
     first: list[str] = []
     if gate is not None:
         outcome = gate_outcome(measures, gate)
@@ -200,8 +206,8 @@ def _judged(
 def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
     """Tell how the gate comes out.
 
-    It fails if anything is above it by more than chance explains. It passes if everything could be
-    judged and nothing is above it.
+    It fails if anything is above it by more than chance explains. It passes if there was something
+    to judge, everything could be judged and nothing is above it.
     """
     if any(
         measure.largest is not None
@@ -209,7 +215,9 @@ def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
         for measure in measures
     ):
         return "gate_failed"
-    if all(measure.largest is not None and measure.largest <= gate for measure in measures):
+    if measures and all(
+        measure.largest is not None and measure.largest <= gate for measure in measures
+    ):
         return "gate_passed"
     return "not_enough_evidence"
 
@@ -235,7 +243,12 @@ def _headline(
             f"{estimand}, no group {judged_size(unjudged, words)}differs by more than chance "
             f"explains. The first in the ranking: {difference}."
         )
-    if not group.assured:
+    sure = (
+        (group.q_value or 0.0) <= 1 - guarantee.confidence
+        if guarantee.kind == "fdr"
+        else group.assured
+    )
+    if not sure:
         return f"{estimand}, {difference}, which chance may explain."
     return f"{estimand}, {difference}."
 

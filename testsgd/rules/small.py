@@ -6,6 +6,7 @@ whose parts, taken with one feature less, are frequent.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ class Unjudged:
     combinations : int
         Combinations of single values of as many features as a rule set may have that occur.
     unjudged : int
-        Those that too few rows have, or too few do not have.
+        Those that too few rows have, or too few do not have, or that no rule set says.
     rows : int
         Rows all of whose combinations are unjudged.
     """
@@ -43,10 +44,11 @@ class Unjudged:
 
 
 def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int) -> Unjudged:
-    """Count the rows all of whose combinations of single values are too small to be judged.
+    """Count the rows all of whose combinations of single values cannot be judged.
 
-    A row has one combination for every choice of `max_features` of the sensitive features (of all
-    of them, if there are fewer).
+    A row has one combination for every choice of `max_features` of the sensitive features that have
+    rules (of all of them, if there are fewer). It cannot be judged if too few rows have it, or do
+    not have it, or if no rule says it: a missing number is in no interval.
 
     Parameters
     ----------
@@ -63,14 +65,21 @@ def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int
     """
     rows = contingency.tally()
     total = int(rows.sum())
-    longest = min(max_features, len(contingency.axes))
+    # A feature of one value, or of one bin, says nothing.
+    axes = [place for place, axis in enumerate(contingency.axes) if axis.rule_count]
+    longest = min(max_features, len(axes))
     judged = np.zeros(contingency.cells, dtype=bool)
+    said = [
+        np.array([axis.cell_rule(cell) is not None for cell in range(len(axis.labels))])
+        for axis in contingency.axes
+    ]
     combinations = unjudged = 0
-    for subset in feature_subsets(contingency.axes, max_features):
-        if len(subset) < longest:
-            continue
+    for subset in itertools.combinations(axes, longest) if axes else ():
         joint, sums = contingency.marginal(subset, rows[None])
         enough = (sums[0] >= min_count) & (total - sums[0] >= min_count)
+        cells = np.unravel_index(joint, contingency.shape(subset))
+        for axis, cell in zip(subset, cells, strict=True):
+            enough &= said[axis][cell]
         combinations += len(joint)
         unjudged += int((~enough).sum())
         codes = np.ravel_multi_index(

@@ -146,14 +146,6 @@ class TextSubject(Subject):
         """Describe the sensitive terms."""
         return describe_terms(self._findings, self._term_rates, snippets=self._snippets)
 
-    def small_features(self) -> list[str]:
-        """Name the categories that too few texts mention."""
-        return [
-            small.rule_set.rules[0].feature
-            for small in self._findings.small
-            if len(small.rule_set.rules) == 1
-        ]
-
     @cached_property
     def _term_rates(self) -> list[FeatureRates]:
         return term_rates(self._findings)
