@@ -233,9 +233,9 @@ CAUSES = {
         {"old of a": -0.25},
         {"women": -0.3, "young men": 0.25},
         {"women": -0.3, "old of a": 0.25},
-        {"women": -0.3, "old of a": -0.25},
+        {"women": -0.2, "old of a": -0.15},
         {"young men": -0.3, "old of a": 0.25},
-        {"young men": -0.3, "old of a": -0.25},
+        {"young men": -0.2, "old of a": -0.15},
     ],
 )
 def test_planted_causes_are_what_comes_out(
