@@ -81,7 +81,9 @@ def test_the_other_estimand_of_every_group(summary: AuditSummary) -> None:
         assert other.estimand == "observed"
         assert other.rate_in == pytest.approx(favoured[members].mean())
         assert other.rate_out == pytest.approx(favoured[~members].mean())
-        assert other.difference == pytest.approx(favoured[members].mean() - favoured[~members].mean())
+        assert other.difference == pytest.approx(
+            favoured[members].mean() - favoured[~members].mean()
+        )
         assert other.decided
         assert other.interval is not None
         low, high = other.interval

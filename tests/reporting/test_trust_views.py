@@ -101,7 +101,9 @@ def test_a_group_whose_rules_are_all_needed_says_so() -> None:
     assert "Simpler, with" not in text
 
 
-def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(trusted: AuditSummary) -> None:
+def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
+    trusted: AuditSummary,
+) -> None:
     page = render_html(trusted)
     ranking = page[page.index('id="ranking"') : page.index('id="unknown"')]
     rows = [row for row in ranking.split("<tr>") if "largest lower bound" in row]

@@ -85,9 +85,7 @@ def judge(
 
 def unknown(rows: int, *, fewest: int = 50, of: int = 1000) -> UnjudgedSummary:
     """Some of 1,000 people are only in 3 of 40 combinations, which could not be judged."""
-    return UnjudgedSummary(
-        fewest=fewest, combinations=40, unjudged=3, rows=rows, share=rows / of
-    )
+    return UnjudgedSummary(fewest=fewest, combinations=40, unjudged=3, rows=rows, share=rows / of)
 
 
 def words(judged: Verdict) -> str:
@@ -164,7 +162,12 @@ def test_an_interval_that_holds_zero_says_so(interval: tuple[float, float]) -> N
 
 def test_who_could_not_be_judged_is_counted() -> None:
     told = words(judge([group(0.1)], undecided=1234, unjudged=unknown(27)))
-    for part in ("1,234 groups", "Of 40 combinations", "3 have fewer than 50 rows", "27 rows (2.7%)"):
+    for part in (
+        "1,234 groups",
+        "Of 40 combinations",
+        "3 have fewer than 50 rows",
+        "27 rows (2.7%)",
+    ):
         assert part in told
     assert "does not make the model fair" in told
     everybody_known = UnjudgedSummary(fewest=50, combinations=40, unjudged=3, rows=0, share=0)
@@ -197,7 +200,11 @@ def test_strictness(
     too_many = strict and rows > 1000 * limit
     expected = 1 if failed else 3 if too_many else 0
     assert judged.exit_code == expected
-    status = {1: "gate_failed", 3: "not_enough_evidence", 0: "reported" if gate is None else "gate_passed"}
+    status = {
+        1: "gate_failed",
+        3: "not_enough_evidence",
+        0: "reported" if gate is None else "gate_passed",
+    }
     assert judged.status == status[expected]
     assert ("Not enough evidence" in words(judged)) == too_many
 

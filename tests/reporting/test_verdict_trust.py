@@ -9,7 +9,13 @@ from test_verdict import group
 
 from testsgd.reporting import GroupSummary, Verdict
 from testsgd.reporting.certainty import GateMeasure
-from testsgd.reporting.summary import Counts, GuaranteeSummary, HoldoutSummary, Parameters, UnjudgedSummary
+from testsgd.reporting.summary import (
+    Counts,
+    GuaranteeSummary,
+    HoldoutSummary,
+    Parameters,
+    UnjudgedSummary,
+)
 from testsgd.reporting.verdict import verdict
 from testsgd.reporting.vocabulary import words_for
 

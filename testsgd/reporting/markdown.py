@@ -38,7 +38,8 @@ def render_markdown(summary: AuditSummary) -> str:
     Returns
     -------
     str
-        The rules that explain the differences come first; details are folded away, pictures are left out.
+        The rules that explain the differences come first; details are folded away, pictures are
+        left out.
     """
     top, words = wording.findings(summary), vocabulary(summary)
     blocks = [
