@@ -61,22 +61,58 @@ def test_the_audit_may_be_a_result_or_a_file_or_made_anew(
 ) -> None:
     audit = testsgd.audit(model, PEOPLE, "demo", **FEW)
     path = audit.write(tmp_path, ["json"])[0]
-    assert audit.summary.groups[0].text == result.summary.targets[0].text
-    for given in (audit, path, str(path)):
-        again = testsgd.mitigate(model, PEOPLE, "demo", audit=given, **QUICK)
-        assert lasting(again) == lasting(result)
+    first, *others = (
+        testsgd.mitigate(model, PEOPLE, "demo", audit=given, **QUICK)
+        for given in (audit, path, str(path))
+    )
+    assert all(lasting(other) == lasting(first) for other in others)
+    (target,) = first.summary.targets
+    assert audit.summary.groups[target.rank - 1].text == target.text
+    # That audit was of all rows; without it only those that are not held out are looked at.
+    assert not first.summary.split.unseen
+    assert "was of all rows" in " ".join(first.verdict.sentences)
+    assert result.summary.split.unseen
+
+
+def test_the_target_is_found_without_the_held_out_rows(
+    model: Any, result: MitigationResult
+) -> None:
+    outcome = result.outcome
+    assert outcome is not None
+    parts = outcome.material.split.parts
+    seen = PEOPLE.iloc[np.sort(parts.seen)]
+    audit = testsgd.audit(model, seen, "demo", top=100_000, **FEW)
+    (target,) = result.summary.targets
+    assert audit.summary.groups[target.rank - 1].text == target.text
+    # It is the first of which thirty are held out on both sides.
+    held_out = PEOPLE.iloc[parts.test]
+    for group in audit.summary.groups[: target.rank]:
+        inside = members(group, held_out).sum()
+        enough = min(inside, len(held_out) - inside) >= 30
+        assert enough is (group.rank == target.rank)
+    # So what the held-out rows say changes nothing before the end.
+    turned = PEOPLE.copy()
+    column = turned.columns.get_loc("granted")
+    turned.iloc[parts.test, column] = held_out["granted"].map({"yes": "no", "no": "yes"})
+    again = testsgd.mitigate(model, turned, "demo", **QUICK)
+    other = again.outcome
+    assert other is not None
+    if np.array_equal(other.material.split.parts.test, parts.test):
+        assert again.summary.targets[0].text == target.text
+        assert again.summary.candidates == result.summary.candidates
 
 
 def test_the_audits_own_parameters_are_taken_over(model: Any) -> None:
     audit = testsgd.audit(model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no", **FEW)
-    found = testsgd.mitigate(model, PEOPLE, "demo", audit=audit, **QUICK).summary
+    found = testsgd.mitigate(model, PEOPLE, "demo", audit=audit, group=1, **QUICK).summary
     assert found.targets[0].text == audit.summary.groups[0].text
     assert found.all_rows.groups == audit.summary.counts.groups
     assert found.data.label.favourable == "no"
     same = testsgd.mitigate(
         model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no", **QUICK
     ).summary
-    assert same.targets == found.targets
+    assert same.all_rows.groups == found.all_rows.groups
+    assert same.data.label.favourable == "no"
 
 
 def test_audits_work_out_no_more_than_is_reported(model: Any, result: MitigationResult) -> None:

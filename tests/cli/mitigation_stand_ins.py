@@ -166,7 +166,7 @@ class Outcome:
     kept: bool = True
     samples: pd.DataFrame = field(default_factory=SAMPLES.copy)
 
-    def write_model(self, folder: Path) -> list[Path]:
+    def write_model(self, folder: Path, about: dict[str, Any]) -> list[Path]:
         if not self.kept:
             return []
         folder.mkdir(parents=True, exist_ok=True)

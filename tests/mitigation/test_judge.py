@@ -86,16 +86,24 @@ def test_labels_are_few_if_one_is_worth_more_than_the_budget(budget: float, few:
     assert not Judge(wrong_at(), material(known=False), budget).by_probabilities
 
 
-@pytest.mark.parametrize(("budget", "known"), [(10.0, True), (0.5, False)])
-def test_by_labels_only_the_validation_rows_count(budget: float, known: bool) -> None:
-    judge = Judge(wrong_at(21), material(known=known), budget)
+def test_labels_of_validation_rows_and_chances_of_training_rows_count() -> None:
+    judge = Judge(wrong_at(21), material(), 10.0)
+    # To be wrong at 0 to 3 in place of right, of twenty training rows.
+    wrong = sum(abs(2 * chance - 1) for chance in CHANCES[:4]) / 20
     for candidate, lost in (
         (wrong_at(21), 0.0),
-        (wrong_at(21, 25, 28), 20.0),
-        (wrong_at(), -10.0),
-        (wrong_at(21, 0, 1, 2, 3, 35, 36), 0.0),
+        (wrong_at(21, 25, 28), 0.2),
+        (wrong_at(), 0.0),
+        (wrong_at(21, 0, 1, 2, 3, 35, 36), wrong),
     ):
-        assert judge(candidate)[0] == pytest.approx(lost)
+        assert judge(candidate)[0] == pytest.approx(100 * lost)
+
+
+def test_where_no_chances_are_known_the_training_rows_labels_count() -> None:
+    judge = Judge(wrong_at(21), material(known=False), 0.5)
+    assert judge(wrong_at(21, 25))[0] == pytest.approx(10.0)
+    assert judge(wrong_at(21, 0, 1, 2, 35))[0] == pytest.approx(15.0)
+    assert judge(wrong_at())[0] == pytest.approx(0.0)
 
 
 def test_the_larger_of_two_estimates_counts() -> None:
@@ -115,8 +123,10 @@ def test_the_larger_of_two_estimates_counts() -> None:
 
 
 def test_what_is_lost_is_lost_beside_the_reference() -> None:
-    judge = Judge(wrong_at(), material(known=False), 0.5, reference=wrong_at(21, 22, 23))
-    assert judge(wrong_at(24))[0] == pytest.approx(-20.0)
+    reference = wrong_at(0, 1, 21, 22, 23)
+    judge = Judge(wrong_at(), material(known=False), 0.5, reference=reference)
+    # Two of ten validation rows are gained, and two of twenty training rows.
+    assert judge(wrong_at(24))[0] == pytest.approx(-10.0)
     # The scores before are those of the original all the same.
     assert judge.before.score == pytest.approx([0.0])
 
@@ -128,25 +138,36 @@ def test_what_is_lost_is_lost_beside_the_reference() -> None:
         (lambda number: False, True),
         (lambda number: number == 20, True),
         # Of five decisions either way on the validation rows three are more than half.
-        (lambda number: number in (20, 22, 24), False),
-        (lambda number: number not in (20, 22, 24), False),
-        (lambda number: number in (20, 22), True),
-        (lambda number: number in (20, 22, 24) or number < 20, False),
+        (lambda number: right(number) and number not in (26, 28), False),
+        (lambda number: right(number) or number in (27, 29), False),
+        (lambda number: right(number) and number not in (24, 26, 28), True),
+        # Of fifteen that are not held out eight are more than half.
+        (lambda number: right(number) and not 0 <= number < 14, False),
+        (lambda number: right(number) and not 0 <= number < 16, True),
+        # As often as before, but right less than half as often: for others than those who should.
+        (lambda number: right(number) is (number >= 16), True),
     ],
 )
-def test_who_decides_one_way_less_than_half_as_often_is_too_one_sided(
+def test_who_decides_or_is_right_one_way_less_than_half_as_often_is_refused(
     likes: Callable[[int], bool], refused: bool
 ) -> None:
     judge = Judge(wrong_at(), material(), 0.5)
-    assert judge.one_sided(model(likes)) is refused
-    assert not judge.one_sided(wrong_at())
+    assert judge.refuses(model(likes)) is refused
+    assert not judge.refuses(wrong_at())
+
+
+def test_balanced_accuracy_has_a_budget_of_its_own() -> None:
+    # Both wrong rows have the favourable label: of five on the validation rows, 40 points of half.
+    for budget, refused in ((20.0, False), (19.9, True)):
+        judge = Judge(wrong_at(), material(known=False), 100, max_balanced_drop=budget)
+        assert judge.refuses(wrong_at(20, 22)) is refused
 
 
 def test_half_as_often_is_enough() -> None:
     """Four of ten before, two of ten now."""
     judge = Judge(model(lambda number: number in (20, 21, 22, 23)), material(), 0.5)
-    assert not judge.one_sided(model(lambda number: number in (28, 29)))
-    assert judge.one_sided(model(lambda number: number == 28))
+    assert not judge.refuses(model(lambda number: number in (28, 29)))
+    assert judge.refuses(model(lambda number: number == 28))
 
 
 def test_scores_are_those_of_all_rows_but_the_held_out() -> None:

@@ -76,6 +76,15 @@ def check_all_was_counted(monitor: Monitor, alerts: list[Any]) -> None:
     assert (monitor.status().decided, monitor.status().late) == (PEOPLE, 0)
 
 
+def watched(events: list[dict[str, Any]], document: dict[str, Any]) -> Monitor:
+    """Watch to the end, and check that all people were counted and nothing else was."""
+    monitor = monitor_of(document)
+    alerts = list(monitor.observe_all(events))
+    alerts += monitor.advance(END)
+    check_all_was_counted(monitor, alerts)
+    return monitor
+
+
 ODD_TIMES = {
     "milliseconds": (START + 30 * HOUR) * 1000,
     "microseconds": (START + 30 * HOUR) * 10**6,
@@ -89,11 +98,7 @@ ODD_TIMES = {
 def test_one_wrong_time_deafens_nobody(odd: str, place: int) -> None:
     events = people()
     events.insert(place, {"id": "odd", "group": "a", "decision": 1, "time": ODD_TIMES[odd]})
-    monitor, alerts = monitor_of(odds()), []
-    for event in events:
-        alerts += monitor.observe(event)
-    alerts += monitor.advance(END)
-    check_all_was_counted(monitor, alerts)
+    monitor = watched(events, odds())
     status = monitor.status()
     assert (status.events, status.dead_letters, status.waiting) == (2 * PEOPLE, 1, 0)
     assert status.time == END.timestamp()
@@ -105,11 +110,7 @@ def test_two_wrong_times_deafen_nobody(places: tuple[int, int]) -> None:
     for place in places:
         odd = {"id": f"odd {place}", "group": "a", "decision": 1, "time": ODD_TIMES["milliseconds"]}
         events.insert(place, odd)
-    monitor, alerts = monitor_of(odds()), []
-    for event in events:
-        alerts += monitor.observe(event)
-    alerts += monitor.advance(END)
-    check_all_was_counted(monitor, alerts)
+    monitor = watched(events, odds())
     assert monitor.status().dead_letters == 2
 
 
@@ -119,22 +120,15 @@ def test_a_time_long_after_those_of_a_replay_moves_no_time(place: int) -> None:
     events = people()
     odd = {"id": "odd", "group": "a", "decision": 1, "time": START + 60 * DAY}
     events.insert(place, odd)
-    monitor, alerts = monitor_of(odds()), []
-    for event in events:
-        alerts += monitor.observe(event)
-    alerts += monitor.advance(END)
-    check_all_was_counted(monitor, alerts)
+    monitor = watched(events, odds())
     assert (monitor.status().dead_ahead, monitor.status().waiting) == (1, 0)
 
 
 @pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize("unit", [*SCALES, "iso"])
 def test_the_unit_is_declared_or_found_out(unit: str, declared: bool) -> None:
-    monitor, alerts = monitor_of(odds(unit=unit) if declared else odds()), []
-    for event in people():
-        alerts += monitor.observe(as_written(event, unit))
-    alerts += monitor.advance(END)
-    check_all_was_counted(monitor, alerts)
+    events = [as_written(event, unit) for event in people()]
+    monitor = watched(events, odds(unit=unit) if declared else odds())
     assert (monitor.status().unit, monitor.status().dead_letters) == (unit, 0)
 
 
@@ -146,11 +140,7 @@ def test_another_unit_is_a_dead_letter_and_no_change(unit: str, odd: str, place:
     wrong = {"id": "odd", "group": "b", "decision": 1, "time": events[place]["time"]}
     written.insert(place, as_written(wrong, odd))
     for document in (odds(), odds(unit=unit)):
-        monitor, alerts = monitor_of(document), []
-        for event in written:
-            alerts += monitor.observe(event)
-        alerts += monitor.advance(END)
-        check_all_was_counted(monitor, alerts)
+        monitor = watched(written, document)
         assert (monitor.status().unit, monitor.status().dead_letters) == (unit, 1)
 
 

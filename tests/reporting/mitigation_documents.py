@@ -10,10 +10,9 @@ from typing import Any
 
 from audit_documents import census_document
 from text_documents import comments_document
+from written_parts import written
 
 from testsgd.reporting.mitigation import MitigationSummary, mitigation_verdict
-from testsgd.reporting.mitigation.beside import decisions_sentence, terms_sentences
-from testsgd.reporting.vocabulary import words_for
 
 Rates = dict[str, Any]
 BUDGET = 0.5
@@ -325,6 +324,12 @@ def _document(
             }
         )
     model = audit["model"]
+    split = {
+        "training": training, "validation": rows - training - held_out, "held_out": held_out,
+        "judged_by": "labels", "warning": "", "unseen": True,
+        "source": "the split that the network was trained with, seed 0",
+    }  # fmt: skip
+    texts = audit["data"].get("kind") == "texts"
     return {
         "schema": "testsgd.mitigation/1",
         "created": "2026-03-09T10:21:44Z",
@@ -336,11 +341,8 @@ def _document(
         },
         "versions": {"testsgd": "0.1.0", "python": "3.11.2", "numpy": "2.4.6", "keras": "3.15.1"},
         "data": audit["data"] | {"rows": rows},
-        "split": {
-            "training": training, "validation": rows - training - held_out, "held_out": held_out,
-            "judged_by": "labels", "warning": "",
-            "source": "the split that the network was trained with, seed 0",
-        },
+        "split": split,
+        "written": written(targets, runs[1], split, accuracy, texts=texts) if kept else None,
         "original": model,
         "retrained": model | {"name": f"{model['name']}-mitigated", "fingerprint": "5c1d77aa" * 8}
         if kept else None,
@@ -437,7 +439,9 @@ def few_held_out_document() -> dict[str, Any]:
         census_document(), [group], [], [],
         rows=1_000, held_out=200, accuracy=0.765, lost=(0.5, 0.0, -1.0),
     )  # fmt: skip
-    document["split"] |= {"training": 700, "validation": 100, "judged_by": "probabilities"}
+    document["split"] |= {
+        "training": 700, "validation": 100, "judged_by": "probabilities", "unseen": False,
+    }  # fmt: skip
     for one in document["targets"][0]["samples"]:
         added = min(one["added"], 70)
         one |= {"kind": "counter", "seeds": 35, "drawn": 9_000, "distinct": 1_120,
@@ -507,23 +511,13 @@ def as_mitigation(document: dict[str, Any]) -> MitigationSummary:
                 targets=summary.targets,
                 spreads=summary.spreads,
                 accuracy_drop=summary.accuracy_drop,
+                written=summary.written,
                 kept_run=summary.kept_run,
                 runs=summary.runs,
                 candidates=summary.candidates,
                 all_rows=summary.all_rows,
                 risen_by=summary.risen_by,
                 comparisons=summary.comparisons,
-                beside=[
-                    decisions_sentence(
-                        favourable_before=summary.favourable_before,
-                        favourable_after=summary.favourable_after,
-                        balanced_before=summary.balanced_before,
-                        balanced_after=summary.balanced_after,
-                        label=summary.data.label.favourable,
-                        words=words_for(summary.data.kind),
-                    ),
-                    *terms_sentences(summary.targets),
-                ],
             )
         }
     )

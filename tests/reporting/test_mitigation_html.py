@@ -90,7 +90,9 @@ def test_self_contained_and_without_script(page: str) -> None:
 
 def test_no_python_and_no_dashes_leak_into_the_page(page: str) -> None:
     text = Outline(page).text
-    assert not re.search(r"\bNone\b|\bTrue\b|\bFalse\b|Undefined|\bnan\b|\N{EM DASH}", text)
+    assert not re.search(
+        r"\bNone\b|\b(True|False)\b(?!-positive)|Undefined|\bnan\b|\N{EM DASH}", text
+    )
 
 
 def test_size_and_sameness() -> None:
@@ -111,9 +113,9 @@ def test_the_three_questions_come_first(page: str) -> None:
 def test_the_answers_have_the_figures() -> None:
     text = words(render_mitigation_html(as_mitigation(one_target_document())))
     for figure in (
-        "29.4 → 8.0 points difference between the group and everybody else, all rows, mean of 3",
-        "held-out rows: 27.9 → 9.0 points",
-        f"{MINUS}0.24 points of accuracy: 85.26% → 85.02% on 9,769 held-out rows",
+        "27.9 → 9.2 points difference between the group and everybody else, 9,769 held-out rows",
+        "best constant model: 75.90%, “<=50K” for all",
+        f"{MINUS}0.18 points of accuracy: 85.26% → 85.08% on 9,769 held-out rows",
         "4 of 1,403 groups have a difference that grew by more than 2.0 points",
         "largest difference of any group, kept model: 29.4 → 15.9 points",
     ):
@@ -124,8 +126,8 @@ def test_the_verdict_is_told_in_full(page: str) -> None:
     text = words(page)
     for name, make in MITIGATIONS.items():
         verdict = as_mitigation(make()).verdict
-        if verdict.headline in text:
-            assert all(sentence in text for sentence in verdict.sentences), name
+        if verdict.headline in text and all(part in text for part in verdict.sentences):
+            assert len(verdict.sentences) > 3, name
             return
     raise AssertionError("no headline")
 
@@ -146,6 +148,7 @@ def test_many_targets_are_folded() -> None:
     for place in range(6):
         document["targets"].append(document["targets"][place % 4] | {"rank": 100 + place})
         document["spreads"].append(document["spreads"][place % 4])
+        document["written"]["targets"].append(document["written"]["targets"][place % 4])
     page = render_mitigation_html(as_mitigation(document))
     section = part(page, "before-after")
     assert section.count("<article") == 10

@@ -59,8 +59,8 @@ def test_runs_and_candidates_tell_kind_and_weight() -> None:
     document["runs"][1] |= {"kind": None, "weight": None, "samples": None}
     document["candidates"][-1] |= {"kind": "shifted", "weight": 1.436}
     section = part(render_mitigation_html(as_mitigation(document)), "cost")
-    runs, candidates = (re.findall("<tr.*?</tr>", table, re.DOTALL) for table in
-                        re.findall("<table.*?</table>", section, re.DOTALL))  # fmt: skip
+    *_, runs, candidates = (re.findall("<tr.*?</tr>", table, re.DOTALL) for table in
+                            re.findall("<table.*?</table>", section, re.DOTALL))  # fmt: skip
     assert "<td>odds, 2.5</td>" in runs[1]
     assert "odds" not in runs[2]
     assert "none" in runs[2]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from mitigation_documents import (
+    BUDGET,
     MITIGATIONS,
     accuracy_lost_document,
     as_mitigation,
@@ -15,11 +16,13 @@ from mitigation_documents import (
     no_better_document,
     no_candidate_document,
     one_target_document,
+    rates,
     several_targets_document,
     still_above_document,
     texts_document,
     uncompared_document,
 )
+from written_parts import compared, effects, part, written_target
 
 from testsgd.reporting.mitigation import MitigationVerdict
 from testsgd.reporting.mitigation.answers import answers
@@ -47,6 +50,7 @@ def told(document: Document) -> str:
         (accuracy_lost_document, "accuracy_lost", 1),
         (no_better_document, "not_better", 1),
         (no_candidate_document, "no_candidate", 1),
+        (few_held_out_document, "too_few", 3),
     ],
 )
 def test_status_and_exit_code(make: Callable[[], Document], status: str, code: int) -> None:
@@ -54,70 +58,208 @@ def test_status_and_exit_code(make: Callable[[], Document], status: str, code: i
     assert (verdict.status, verdict.exit_code) == (status, code)
 
 
-def test_the_headline_has_group_scores_factor_and_cost() -> None:
+def held_out(document: Document) -> Document:
+    found: Document = document["written"]["held_out"]
+    return found
+
+
+def test_the_headline_has_group_held_out_scores_factor_and_cost() -> None:
     document = one_target_document()
-    target, spread = document["targets"][0], document["spreads"][0]
-    headline = judge(document).headline
-    before, after = target["before"]["score"], spread["score"]["mean"]
-    for part in (
+    target, headline = document["targets"][0], judge(document).headline
+    before, after = target["held_out_before"]["score"], target["held_out_after"]["score"]
+    assert before != pytest.approx(target["before"]["score"], abs=1e-3)
+    for said in (
         target["text"],
         f"from {100 * before:.1f} to {100 * after:.1f} points",
         f"({before / after:.1f} times smaller)",
-        f"{document['accuracy_drop']['mean']:.2f} points of accuracy",
+        f"{-100 * held_out(document)['accuracy']['change']:.2f} points of accuracy",
+        "9,769 held-out rows",
     ):
-        assert part in headline
+        assert said in headline
 
 
-def test_a_gain_of_accuracy_is_no_cost() -> None:
+def test_the_runs_mean_is_not_the_written_model() -> None:
+    """Crime: 0.08 points on average, 1.25 of an allowed 0.5 by the model that is written."""
     document = one_target_document()
-    document["accuracy_drop"] = {"mean": -0.3, "lowest": -0.5, "highest": 0.1}
-    assert "0.30 points of accuracy gained" in judge(document).headline
+    document["accuracy_drop"] = {"mean": 0.08, "lowest": -0.6, "highest": 1.25}
+    document["written"]["held_out"] = part(399, 0.8271, 1.25)
+    verdict = judge(document)
+    assert (verdict.status, verdict.exit_code) == ("accuracy_lost", 1)
+    assert "1.25 points" in verdict.headline
+    assert "0.08" not in verdict.headline
+    # And the other way round: what the other runs lost does not count.
+    document = one_target_document()
+    document["accuracy_drop"] = {"mean": 0.9, "lowest": 0.18, "highest": 2.0}
+    assert judge(document).exit_code == 0
 
 
-def test_accuracy_comes_before_the_threshold_and_the_threshold_before_no_better() -> None:
-    document = still_above_document()
-    document["accuracy_drop"] = {"mean": 0.6, "lowest": 0.4, "highest": 0.8}
-    assert judge(document).status == "accuracy_lost"
-    document = no_better_document()
-    document["settings"]["all_above"] = 0.05
-    assert judge(document).status == "above_threshold"
-    document["kept_run"] = None
+def test_all_rows_are_not_held_out_rows() -> None:
+    """Compas: 5.6 times smaller on all rows; what counts is those held out."""
+    document = one_target_document()
+    target = document["targets"][0]
+    target["after"] = rates(7_529, 41_313, 0.23, 0.18)
+    target["held_out_after"] = rates(1_506, 8_263, 0.47, 0.18)
+    document["written"]["targets"][0] = written_target(target, texts=False)
+    assert judge(document).status == "not_better"
+
+
+@pytest.mark.parametrize("name", ["training", "validation", "held_out"])
+@pytest.mark.parametrize("key", ["accuracy_drop", "balanced_drop"])
+def test_the_guard_holds_on_every_part(name: str, key: str) -> None:
+    document = one_target_document()
+    limit = document["settings"].setdefault("max_balanced_drop", 2.0)
+    limit = BUDGET if key == "accuracy_drop" else limit
+    document["written"][name][key] = limit + 1e-12
+    assert judge(document).status == "mitigated"
+    document["written"][name][key] = limit + 0.01
+    verdict = judge(document)
+    assert (verdict.status, verdict.exit_code) == ("accuracy_lost", 1)
+    assert f"more than the {limit:g} allowed" in verdict.headline
+    assert ("balanced accuracy" in verdict.headline) is (key == "balanced_drop")
+
+
+def law_document() -> Document:
+    """95% pass; the new model passes next to everybody."""
+    document = one_target_document()
+    document["written"] |= {"constant_label": "pass", "held_out": part(4_482, 0.9465, -0.15)}
+    held_out(document).update(
+        positives=4_248, constant=0.9478, above_constant=compared(0.9478, 0.9480, 0.002),
+        true_positives=(4_220, 4_242), true_negatives=(24, 7),
+    )  # fmt: skip
+    return document
+
+
+@pytest.mark.parametrize("name", ["training", "validation", "held_out"])
+def test_true_refusals_that_go_wholesale_are_no_mitigation(name: str) -> None:
+    document = law_document()
+    document["written"][name] = {**held_out(document), "one_sided": True}
+    if name != "held_out":
+        document["written"]["held_out"] = part(4_482, 0.95, -0.15)
+    verdict = judge(document)
+    assert (verdict.status, verdict.exit_code) == ("one_sided", 1)
+    assert "of 234" in verdict.headline
+    assert "about 7, the original about 24" in verdict.headline
+
+
+def test_what_is_no_better_than_a_constant_is_no_mitigation() -> None:
+    document = law_document()
+    verdict = judge(document)
+    assert (verdict.status, verdict.exit_code) == ("no_better_than_constant", 1)
+    assert "94.80% in place of 94.78%" in verdict.headline
+    held_out(document)["above_constant"] = compared(0.9478, 0.9480, 0.0001)
+    assert judge(document).status == "mitigated"
+    assert "94.78%" in told(document)
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.49, False), (0.5, True), (1.0, True)])
+def test_levelling_down_is_in_the_headline(share: float, said: bool) -> None:
+    """Census: the group from 42.0 to 25.9, everybody else from 12.6 to 12.4."""
+    document = one_target_document()
+    target = document["targets"][0]
+    target["held_out_before"] = rates(1_508, 5_005, 0.420, 0.126)
+    target["held_out_after"] = rates(1_508, 5_005, 0.259, 0.124)
+    document["written"]["targets"][0] = written_target(target, texts=False)
+    document["written"]["targets"][0]["levelled_down"] = share
+    headline = judge(document).headline
+    assert ("levelling down" in headline.lower()) is said
+    if said:
+        assert "the group went from 42.0% to 25.9%" in headline
+        assert "everybody else from 12.6% to 12.4%" in headline
+
+
+def test_who_pays_is_told_of_both_sides() -> None:
+    document = one_target_document()
+    words = told(document)
+    assert words.count("241 lose and 3 gain “>50K”") == 2
+    assert words.count("true-positive rate 68.0% to 53.3%") == 2
+    assert "false-positive rate 12.0% to 9.0%" in words
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(0.037, -0.187), (0.048, -0.078), (0.085, -0.055), (0.05, -0.015)]
+)
+def test_terms_that_are_turned_round_are_no_mitigation(before: float, after: float) -> None:
+    document = texts_document()
+    document["written"]["targets"][0] |= effects(before, after)
+    verdict = judge(document)
+    assert (verdict.status, verdict.exit_code) == ("reversed", 1)
+    assert f"from +{100 * before:.1f} to {MINUS}{-100 * after:.1f} points" in verdict.headline
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status"),
+    [(0.12, 0.02, "mitigated"), (0.12, -0.005, "mitigated"), (0.05, 0.09, "not_better"),
+     (0.05, 0.045, "not_certain"), (-0.12, -0.02, "mitigated")],
+)  # fmt: skip
+def test_of_texts_the_terms_own_effect_decides(before: float, after: float, status: str) -> None:
+    document = texts_document()
+    document["written"]["targets"][0] |= effects(before, after)
+    assert judge(document).status == status
+    # The difference of the texts stands beside it, whatever became of it.
+    assert "terms and topic together" in told(document)
+    assert "own effect" in judge(document).headline
+
+
+def test_terms_without_a_known_effect_are_not_judged() -> None:
+    document = texts_document()
+    document["written"]["targets"][0]["effect"] = None
+    assert (judge(document).status, judge(document).exit_code) == ("too_few", 3)
+
+
+def test_what_chance_may_explain_is_not_called_mitigated() -> None:
+    document = one_target_document()
+    found = document["written"]["targets"][0]["measured"]
+    found["interval"] = (found["change"] - 0.3, 0.01)
+    verdict = judge(document)
+    assert (verdict.status, verdict.exit_code) == ("not_certain", 3)
+    found["interval"] = (found["change"] - 0.3, -0.001)
+    assert judge(document).exit_code == 0
+
+
+def test_the_estimand_decides_which_difference_is_spoken_of() -> None:
+    document = one_target_document()
+    one = document["written"]["targets"][0]
+    one["observed_before"] = rates(1_506, 8_263, 0.61, 0.20)
+    one["observed_after"] = rates(1_506, 8_263, 0.52, 0.20)
+    one["observed"] = compared(0.41, 0.32)
+    assert "41.0" not in judge(document).headline
+    assert "+41.0" in told(document)
+    document["written"]["estimand"] = "observed"
+    assert "from 41.0 to 32.0 points" in judge(document).headline
+    one["observed_after"], one["observed"] = one["observed_before"], compared(0.41, 0.41)
     assert judge(document).status == "not_better"
 
 
 @pytest.mark.parametrize(
-    ("lost", "status"), [(0.5, "mitigated"), (0.5 + 1e-12, "mitigated"), (0.51, "accuracy_lost")]
+    ("unseen", "words"), [(True, "no part in finding"), (False, "was of all rows")]
 )
-def test_just_the_budget_may_be_lost(lost: float, status: str) -> None:
+def test_what_part_the_held_out_rows_had_is_true(unseen: bool, words: str) -> None:
     document = one_target_document()
-    document["accuracy_drop"] = {"mean": lost, "lowest": 0.1, "highest": 0.9}
-    verdict = judge(document)
-    assert verdict.status == status
-    if status == "accuracy_lost":
-        assert "fell by 0.51 points, more than the 0.5 allowed" in verdict.headline
+    document["split"]["unseen"] = unseen
+    assert words in told(document)
 
 
-@pytest.mark.parametrize(("mean", "status"), [(0.1, "mitigated"), (0.1001, "above_threshold")])
-def test_a_target_at_the_threshold_is_not_above_it(mean: float, status: str) -> None:
-    document = several_targets_document()
-    for spread in document["spreads"]:
-        spread["score"] = {"mean": mean, "lowest": mean, "highest": mean}
-    assert judge(document).status == status
-
-
-def test_as_large_as_before_is_not_better() -> None:
+def test_a_gain_of_accuracy_is_no_cost() -> None:
     document = one_target_document()
-    before = document["targets"][0]["before"]["score"]
-    document["spreads"][0]["score"] = {"mean": before, "lowest": before, "highest": before}
-    verdict = judge(document)
-    assert verdict.status == "not_better"
-    assert f"stayed at {100 * before:.1f} points" in verdict.headline
+    held_out(document)["accuracy"] = compared(0.85, 0.853)
+    assert "0.30 points of accuracy gained" in judge(document).headline
 
 
-def test_a_score_that_is_not_known_is_not_better() -> None:
-    document = one_target_document()
-    document["spreads"][0] = {"score": None, "held_out_score": None, "factor": None}
+def test_accuracy_comes_before_the_threshold() -> None:
+    document = still_above_document()
+    held_out(document)["accuracy_drop"] = 0.6
+    assert judge(document).status == "accuracy_lost"
+    document["kept_run"] = None
     assert judge(document).status == "not_better"
+
+
+@pytest.mark.parametrize(("n", "enough"), [(29, False), (30, True)])
+def test_thirty_held_out_rows_on_each_side_are_enough(n: int, enough: bool) -> None:
+    document = one_target_document()
+    document["targets"][0]["held_out_before"] |= {"n_out": n}
+    verdict = judge(document)
+    assert (verdict.exit_code == 0) is enough
+    assert ("cannot be told" in verdict.headline) is not enough
 
 
 def test_nothing_allowed_and_nothing_better_are_told_apart() -> None:
@@ -134,7 +276,7 @@ def test_nothing_allowed_and_nothing_better_are_told_apart() -> None:
     one_sided["candidates"][3] |= {"accuracy_drop": 0.2}
     verdict = judge(one_sided)
     assert verdict.status == "no_candidate"
-    assert "decides one way less than half as often as the original" in verdict.headline
+    assert "one way less than half as often as the original" in verdict.headline
     assert "1 was refused, though within the budget" in told(one_sided)
     assert "was too one-sided" in str(answers(as_mitigation(one_sided)))
     assert "loses 0.20 points" in told(nothing_better)
@@ -150,43 +292,25 @@ def test_the_cheapest_candidate_is_told_if_none_was_allowed() -> None:
 
 def test_still_above_counts_them_and_names_the_worst() -> None:
     document = still_above_document()
-    means = [spread["score"]["mean"] for spread in document["spreads"]]
-    worst = means.index(max(means))
+    scores = [target["held_out_after"]["score"] for target in document["targets"]]
+    worst = scores.index(max(scores))
     headline = judge(document).headline
-    assert headline.startswith(f"{sum(mean > 0.05 for mean in means)} of 4 groups")
-    assert f"{100 * max(means):.1f} points, for {document['targets'][worst]['text']}" in headline
+    assert headline.startswith(f"{sum(score > 0.05 for score in scores)} of 4 groups")
+    assert f"{100 * max(scores):.1f} points, for {document['targets'][worst]['text']}" in headline
 
 
 def test_the_runs_are_told_with_their_ends() -> None:
     document = one_target_document()
-    scores = [100 * run["scores"][0] for run in document["runs"]]
+    scores = [100 * run["held_out_scores"][0] for run in document["runs"]]
     assert f"{min(scores):.1f} to {max(scores):.1f} points" in told(document)
     assert f"{MINUS}0.31 to {MINUS}0.18 points" in told(document)
-    assert "run 2" in told(document)
-    assert "means over" not in told(uncompared_document())
+    assert "the recipe" not in told(uncompared_document())
 
 
 def test_runs_without_a_candidate_are_counted() -> None:
     document = one_target_document()
     document["runs"][0] |= {"samples": None}
     assert "In 1 of 3 runs no candidate within the accuracy budget did better" in told(document)
-
-
-def test_held_out_rows_tell_their_figure_or_that_they_are_too_few() -> None:
-    document = one_target_document()
-    before = document["targets"][0]["held_out_before"]["score"]
-    after = document["spreads"][0]["held_out_score"]["mean"]
-    assert f"fell from {100 * before:.1f} to {100 * after:.1f} points" in told(document)
-    few = told(few_held_out_document())
-    assert "On the 200 held-out rows nothing can be told: 11 of them are in the group." in few
-
-
-@pytest.mark.parametrize(("n", "enough"), [(29, False), (30, True)])
-def test_thirty_held_out_rows_on_each_side_are_enough(n: int, enough: bool) -> None:
-    document = one_target_document()
-    document["targets"][0]["held_out_before"] |= {"n_out": n}
-    assert ("played no part" in told(document)) is enough
-    assert ("nothing can be told" in told(document)) is not enough
 
 
 def test_other_groups_that_grew_are_counted_and_the_worst_named() -> None:
@@ -251,15 +375,19 @@ def test_an_estimate_of_lost_accuracy_is_called_one() -> None:
     assert "on the validation rows" not in told(document)
 
 
-def test_other_methods_are_told_whichever_is_better() -> None:
+def test_other_methods_are_told_at_equal_accuracy() -> None:
     document = one_target_document()
-    for one in document["comparisons"]:
-        score, lost = one["scores"][0]["mean"], one["accuracy_drop"]["mean"]
-        name = one["name"].replace("-", " ")
-        part = f"{name} leaves {100 * score:.1f} points (accuracy {MINUS}{lost:.2f})"
-        assert part in told(document)
-    assert "exponentiated gradient" not in told(texts_document())
-    assert "same splits" not in told(uncompared_document())
+    one, other = document["comparisons"]
+    point = {
+        "budget": 0.5, "accuracy_change": -0.9, "accuracy_interval": (-1.2, -0.6),
+        "difference": 0.02, "interval": (0.0, 0.04),
+    }  # fmt: skip
+    one["equal_accuracy"] = {"score": 0.151, "interval": (0.12, 0.18), "mixed": True}
+    other["curve"] = [point]
+    words = told(document)
+    assert "reweighing leaves 15.1 points (+12.0 to +18.0)" in words
+    assert "so accurate: exponentiated gradient." in words
+    assert "same accuracy" not in told(uncompared_document())
 
 
 def test_doubts_about_the_split_are_told() -> None:
@@ -269,7 +397,7 @@ def test_doubts_about_the_split_are_told() -> None:
 
 def test_texts_are_called_texts() -> None:
     words = told(texts_document())
-    assert "The difference for texts with “gay” and “taoist”" in words
+    assert "the own effect of “gay” and “taoist”" in words
     assert "held-out texts" in words
     assert not re.search(r"\brows?\b|everybody", words)
 

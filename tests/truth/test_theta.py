@@ -10,8 +10,17 @@ import pytest
 from enumeration import answers
 from few_people import TRAITS, small_population
 
+from testsgd.data import check_texts, load_terms, specification_from_mapping
 from testsgd.errors import TestSGDError
-from testsgd.truth.theta import THETAS, study_data_set, study_table, theta_document, theta_tables
+from testsgd.models import load_text_model
+from testsgd.truth.theta import (
+    THETAS,
+    study_data_set,
+    study_table,
+    study_texts,
+    theta_document,
+    theta_tables,
+)
 
 ROWS = 400
 PEOPLE = small_population(20)
@@ -68,6 +77,31 @@ def test_a_data_set_of_the_catalogue() -> None:
     (table,) = theta_tables(rows)
     assert [cells[:2] for cells in table.cells] == [["demo", "5%"], ["demo", "50%"]]
     assert all(len(cells) == len(table.headings) for cells in table.cells)
+
+
+def test_texts_have_one_search() -> None:
+    specification = specification_from_mapping(
+        {
+            "dataset": {"name": "reviews"},
+            "text": {},
+            "label": {"column": "y", "favourable": "good", "values": ["bad", "good"]},
+        }
+    )
+    reviews = [
+        f"{who} {what} number {index}."
+        for index in range(20)
+        for who, what in (("An old", "film"), ("A young", "cast"), ("A fine", "day"))
+    ]
+    model = load_text_model(
+        lambda texts: ["bad" if " old" in text else "good" for text in texts], specification
+    )
+    texts, terms = check_texts(reviews, specification), load_terms(None)
+    small, large = study_texts("reviews", model, texts, terms, [0.1, 0.9])
+    assert small.inside_only is large.inside_only is None
+    assert small.both_sides.first_by_lower_bound is not None
+    assert small.both_sides.first_by_lower_bound.group == "“old”"
+    assert small.both_sides.first_by_lower_bound.size > 0.5
+    assert (large.both_sides.rule_sets, large.both_sides.first_by_score) == (0, None)
 
 
 def test_the_papers_thetas() -> None:

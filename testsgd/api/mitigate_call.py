@@ -21,7 +21,7 @@ from testsgd.mitigation import (
     run_mitigation,
     samples_frame,
 )
-from testsgd.models import Examples, Refitter, refitter_for
+from testsgd.models import Examples, LoadedModel, Refitter, refitter_for
 from testsgd.reporting import summarise_mitigation
 from testsgd.results import AuditResult, MitigationResult
 
@@ -47,10 +47,10 @@ def mitigate(
 ) -> MitigationResult:
     """Retrain a model with samples that counter its discrimination of a group.
 
-    The group is one of the model's audit. Samples of the group that the model itself labels the
-    other way are added to the training data, more and more of them; of the retrained models that
-    lose hardly any accuracy on validation rows the one with the smallest difference is kept. Only
-    then the held-out rows are looked at, and both models are audited.
+    The group is found by an audit of the rows that are not held out. Samples of it that the model
+    itself labels the other way are added to the training data, more and more of them; of the
+    retrained models that lose hardly any accuracy the one with the smallest difference is kept.
+    Only then the held-out rows are looked at. The verdict is about the model that is kept, there.
 
     Parameters
     ----------
@@ -63,9 +63,12 @@ def mitigate(
     spec : DatasetSpecification, TextSpecification, mapping, str or path-like
         What the data mean.
     audit : AuditResult, str or path-like, optional
-        The audit that the group is from, or its ``result.json``; made anew if not given.
+        The audit that the group is from, or its ``result.json``. It is of all rows, so the held-out
+        ones have a part in naming the group, and the result says so. If not given, the rows that
+        are not held out are audited.
     group : int, optional
-        The group's rank in the audit; the first if neither this nor `all_above` is given.
+        The group's rank in the audit; if neither this nor `all_above` is given, the first with at
+        least 30 held-out rows on both sides.
     all_above : float, optional
         In place of one group: all distinct groups with a larger score.
     favourable : str, optional
@@ -129,20 +132,23 @@ def mitigate(
     training, validation = given.training(split), given.examples(split.parts.validation)
     scratch = given.settings.from_scratch
 
-    def refitter(training: Examples) -> Refitter[Any]:
-        return refitter_for(
-            given.loaded, given.specification, training, validation, from_scratch=scratch
-        )
+    def build(
+        loaded: LoadedModel[Any], training: Examples, ending: Examples, anew: bool
+    ) -> Refitter[Any]:
+        return refitter_for(loaded, given.specification, training, ending, from_scratch=anew)
 
-    refitted = refitter(training)
+    refitted = build(given.loaded, training, validation, scratch)
     if writable:
         refitted.check_writable()
-    before = given.audit(progress)
-    targets = given.targets(before)
+    found = given.find(split, progress)
+    targets = given.targets(found, split)
     material = given.material(targets, split)
+    # Groups that were found without the held-out rows are compared on all rows all the same.
+    before = material.audit(given.loaded, material.audited) if split.unseen else found
     targets_learnt = material.soft_targets(split.parts.train) if given.settings.soften else None
     if targets_learnt is not None and len(targets_learnt) == len(training):
-        refitted = refitter(replace(training, targets=targets_learnt))
+        softened = replace(training, targets=targets_learnt)
+        refitted = build(given.loaded, softened, validation, scratch)
     kept = Journal(journal, given.about(before, targets), resume=resume)
     outcome = run_mitigation(
         given.loaded,
@@ -150,6 +156,7 @@ def mitigate(
         material,
         before,
         given.settings,
+        build=build,
         compare=alternatives,
         journal=kept,
         progress=progress,
@@ -219,7 +226,7 @@ def counter_samples(
         parameters={**parameters, "group": group, "all_above": all_above},
     )
     split = given.split()
-    targets = given.targets(given.audit(progress))
+    targets = given.targets(given.find(split, progress), split)
     material = given.material(targets, split)
     wanted = count or given.settings.sizes(material.training_size)[-1]
     kind = kinds_of(material, given.settings)[0]

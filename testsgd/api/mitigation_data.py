@@ -29,6 +29,7 @@ from testsgd.data import (
     texts_fingerprint,
 )
 from testsgd.mitigation import (
+    LEAST_HELD_OUT,
     DataSplit,
     Material,
     MitigationParameters,
@@ -37,7 +38,9 @@ from testsgd.mitigation import (
     TextMaterial,
     choose_targets,
     comparison_parameters,
+    finding_parameters,
 )
+from testsgd.mitigation.text.material import chosen_terms
 from testsgd.models import (
     Examples,
     LoadedModel,
@@ -46,6 +49,7 @@ from testsgd.models import (
     split_examples,
 )
 from testsgd.reporting import AuditSummary
+from testsgd.rules import Mentions, RuleSet, find_mentions
 
 
 class MitigationInputs(ABC):
@@ -81,6 +85,7 @@ class MitigationInputs(ABC):
         self.summary = summary
         self.settings = settings
         self.audit_settings = comparison_parameters(audit_settings)
+        self.finding_settings = finding_parameters(audit_settings)
         if summary is not None:
             check_same_data(summary, self.audited_fingerprint())
             check_same_model(summary, name=loaded.model.name, file_sha256=loaded.file_sha256)
@@ -129,23 +134,35 @@ class MitigationInputs(ABC):
         """Put the data together with the targets."""
 
     @abstractmethod
-    def _audit(self, progress: Progress | None) -> Findings:
-        """Audit the model."""
+    def _audit(self, places: NDArray[np.intp] | None, progress: Progress | None) -> Findings:
+        """Audit the model to find groups, on some of the data or, None, on all that are audited."""
+
+    @abstractmethod
+    def _sides(self, rule_set: RuleSet, places: NDArray[np.intp]) -> tuple[int, int]:
+        """Count how many of some data are in a group, and how many outside."""
 
     @abstractmethod
     def _split(self, seed: int) -> Split:
         """Split the data as a training with this seed does."""
 
-    def audit(self, progress: Progress | None = None) -> Findings:
-        """Audit the model, and check that it is the audit that was saved."""
-        findings = self._audit(progress)
-        if self.summary is not None:
-            check_same_audit(self.summary, findings)
+    def find(self, split: DataSplit, progress: Progress | None = None) -> Findings:
+        """Audit the model to find groups, on all data but those held out.
+
+        An audit that was saved is made again, on all data, and checked to be the same.
+        """
+        if self.summary is None:
+            return self._audit(np.sort(split.parts.seen), progress)
+        findings = self._audit(None, progress)
+        check_same_audit(self.summary, findings)
         return findings
 
-    def targets(self, findings: Findings) -> tuple[Target, ...]:
+    def targets(self, findings: Findings, split: DataSplit) -> tuple[Target, ...]:
         """Choose the groups that the user asked for."""
-        return choose_targets(findings, self.settings)
+
+        def enough(rule_set: RuleSet) -> bool:
+            return min(self._sides(rule_set, split.parts.test)) >= LEAST_HELD_OUT
+
+        return choose_targets(findings, self.settings, enough=enough)
 
     def split(self) -> DataSplit:
         """Split the data as the model's own training did, if its card says how."""
@@ -155,6 +172,7 @@ class MitigationInputs(ABC):
             return DataSplit(
                 self._split(seed),
                 f"as in the training of the original, by its model card (seed {seed})",
+                unseen=self.summary is None,
             )
         return DataSplit(
             self._split(self.settings.seed),
@@ -164,6 +182,7 @@ class MitigationInputs(ABC):
             "model that is fitted anew is compared with the original fitted to the training "
             f"{self.one}s alone.",
             known=False,
+            unseen=self.summary is None,
         )
 
     def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
@@ -218,8 +237,13 @@ class RowInputs(MitigationInputs):
         """Put the rows together with the targets."""
         return TableMaterial(self.table, self.labels, split, targets, self.audit_settings)
 
-    def _audit(self, progress: Progress | None) -> Findings:
-        return run_audit(self.loaded, self.table, self.audit_settings, progress=progress)
+    def _audit(self, places: NDArray[np.intp] | None, progress: Progress | None) -> Findings:
+        table = self.table if places is None else self.table.take(places)
+        return run_audit(self.loaded, table, self.finding_settings, progress=progress)
+
+    def _sides(self, rule_set: RuleSet, places: NDArray[np.intp]) -> tuple[int, int]:
+        inside = int(rule_set.matches(self.table)[places].sum())
+        return inside, len(places) - inside
 
     def _split(self, seed: int) -> Split:
         return split_examples(
@@ -284,10 +308,26 @@ class TextInputs(MitigationInputs):
             self.texts, self.terms, self.labels, split, targets, self.audit_settings
         )
 
-    def _audit(self, progress: Progress | None) -> Findings:
+    def _audit(self, places: NDArray[np.intp] | None, progress: Progress | None) -> Findings:
+        texts, only = self.audited, self.texts.training_only
+        if places is not None:
+            texts = self.texts.take(places if only is None else places[~only[places]])
         return run_text_audit(
-            self.loaded, self.audited, self.terms, self.audit_settings, progress=progress
+            self.loaded, texts, self.terms, self.finding_settings, progress=progress
         )
+
+    def _sides(self, rule_set: RuleSet, places: NDArray[np.intp]) -> tuple[int, int]:
+        categories, terms = chosen_terms(rule_set, self.terms)
+        mentions = self._mentions
+        seeds = mentions.presence()[places][:, list(categories)].all(axis=1)
+        inside = np.ones(len(places), dtype=bool)
+        for category, term in zip(categories, terms, strict=True):
+            inside &= mentions.contains()[category][places, term]
+        return int(seeds.sum()), int((~inside).sum())
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        return find_mentions(self.texts.texts, self.terms)
 
     def _split(self, seed: int) -> Split:
         return split_examples(

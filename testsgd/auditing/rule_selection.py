@@ -236,6 +236,9 @@ def near_duplicates(
     size, outside = rows[member].sum(), rows[~member].sum()
     beyond = rows_in - both
     same = both / (rows_in + size - both)
-    opposite = beyond / (rows_in + outside - beyond)
+    # Of a small group's complement every large group has nearly all rows, so both sides must agree.
+    opposite = np.minimum(
+        beyond / (rows_in + outside - beyond), (size - both) / (size + outside - beyond)
+    )
     near = np.maximum(same, opposite)[order] >= overlap - 1e-12
     return tuple(int(other) for other in order[near] if other != group)

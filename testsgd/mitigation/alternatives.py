@@ -1,35 +1,53 @@
-"""What else one might do, on the same splits and with the same budget of accuracy."""
+"""What else one might do, on the same splits and with the same budget of accuracy.
+
+Every method learns from the same softened labels as the samples do, starts from the same weights
+and follows the same schedule; its stages are judged as the samples' candidates are.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing import Progress
 from testsgd.errors import DataError, MissingExtraError, ModelError, ParameterError
-from testsgd.mitigation.exponentiated_gradient import exponentiated_gradient
+from testsgd.mitigation.cross_validation import Build
+from testsgd.mitigation.exponentiated_gradient import DIFFERENCE_BOUND, exponentiated_gradients
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.judge import Judge
 from testsgd.mitigation.material import Material
 from testsgd.mitigation.mixture import Mixture
-from testsgd.mitigation.outcome import Alternative, Standing
+from testsgd.mitigation.outcome import Alternative, CurvePoint, Standing
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.reweighing import reweighing_weights
-from testsgd.mitigation.search import Search
-from testsgd.models import Refitter
+from testsgd.mitigation.reweighing import reweighed
+from testsgd.mitigation.samples import scores_of
+from testsgd.mitigation.search import CURVE_BUDGETS, Search
+from testsgd.models import Examples, LoadedModel, Refitter, Stage
+from testsgd.models.refitting.estimators import EstimatorRefitter
+from testsgd.models.refitting.text_networks import TextNetworkRefitter
+from testsgd.scoring import paired_interval
 
 ALTERNATIVES = {
     "retraining without samples": "the same retraining without any samples: what it reaches is not "
     "due to samples",
     "reweighing": "the training data weighted so that the group and the label are independent "
-    "(Kamiran and Calders); chosen among its stages as the samples' candidates are",
+    "(Kamiran and Calders), more or less strongly; chosen among all stages as the samples' "
+    "candidates are",
     "exponentiated-gradient": "Fairlearn's ExponentiatedGradient with demographic parity over the "
-    "group: a mixture of at most ten trainings, one drawn by chance for each decision; figures are "
-    "expected ones, of one run",
+    "group, by several bounds: mixtures of at most ten trainings, one drawn by chance for each "
+    "decision; chosen as the samples' candidates are; figures are expected ones, of one run",
 }
+
+# How strongly the training data are reweighed; 1 is the method as published.
+STRENGTHS = (0.25, 0.5, 1.0, 2.0)
+
+# The exponentiated gradient's bounds, as shares of the original's gap; the last is its own.
+_SHARES_OF_GAP = (0.75, 0.5, 0.25)
 
 
 def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
@@ -64,14 +82,50 @@ def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
+@dataclass(frozen=True)
+class _Setting:
+    """What every method has in common."""
+
+    original: LoadedModel[Any]
+    reference: Any
+    material: Material
+    judge: Judge
+    stand: Callable[[Any], Standing]
+    parameters: MitigationParameters
+    build: Build
+
+    def refitter(self, examples: Examples) -> Refitter[Any]:
+        """Make a refitter of the original with other training examples."""
+        validation = self.material.examples(self.material.validation)
+        return self.build(self.original, examples, validation, self.parameters.from_scratch)
+
+    def training(self) -> Examples:
+        """Return the training examples with the softened labels that the samples' retraining has.
+
+        What can learn labels only has these.
+        """
+        material = self.material
+        examples = material.examples(material.trained)
+        refitter = self.refitter(examples)
+        if isinstance(refitter, TextNetworkRefitter):
+            # Networks of texts that go on learn what the original says.
+            known = scores_of(self.original.model, examples.inputs) if refitter.goes_on else None
+            return replace(examples, targets=known)
+        if not self.parameters.soften or isinstance(refitter, EstimatorRefitter):
+            return examples
+        return replace(examples, targets=material.soft_targets(material.trained))
+
+
 def try_alternatives(
     names: Sequence[str],
-    refitter: Refitter[Any],
+    build: Build | None,
+    original: LoadedModel[Any],
     material: Material,
     judge: Judge,
     stand: Callable[[Any], Standing],
     parameters: MitigationParameters,
     *,
+    reference: Any,
     progress: Progress | None = None,
 ) -> tuple[Alternative, ...]:
     """Try other methods.
@@ -80,10 +134,14 @@ def try_alternatives(
     ----------
     names : sequence of str
         Keys of :data:`ALTERNATIVES`.
-    refitter, material, judge, parameters
+    build : callable or None
+        Makes refitters; without it nothing is tried.
+    original, material, judge, parameters
         As in the mitigation itself.
     stand : callable
         Gives how a model does on the held-out rows and on all.
+    reference : Model or TextModel
+        The model whose accuracy is not to be lost.
     progress : callable, optional
         Called with the phase, the methods done and their number.
 
@@ -91,15 +149,18 @@ def try_alternatives(
     -------
     tuple of Alternative
     """
+    if build is None:
+        return ()
+    setting = _Setting(original, reference, material, judge, stand, parameters, build)
     found = []
     for done, name in enumerate(names):
         if progress is not None:
             progress("other methods", done, len(names))
         try:
             if name == "exponentiated-gradient":
-                found.append(_mixed(name, refitter, material, stand, parameters))
+                found.append(_mixed(name, setting))
             else:
-                found.append(_weighted(name, refitter, material, judge, stand, parameters))
+                found.append(_retrained(name, setting))
         except MissingExtraError as error:
             found.append(Alternative(name, ALTERNATIVES[name], "not_installed", str(error)))
         except (DataError, ModelError) as error:
@@ -109,97 +170,270 @@ def try_alternatives(
     return tuple(found)
 
 
-def _weighted(
-    name: str,
-    refitter: Refitter[Any],
+def curve_point(
+    budget: float,
+    models: Sequence[Any],
+    chances: Sequence[float] | NDArray[np.float64],
+    reference: Any,
     material: Material,
-    judge: Judge,
     stand: Callable[[Any], Standing],
-    parameters: MitigationParameters,
-) -> Alternative:
+) -> CurvePoint:
+    """Measure on the held-out rows or texts what a method reaches with some budget.
+
+    Parameters
+    ----------
+    budget : float
+        Points of accuracy that it was allowed to lose on the other rows.
+    models, chances : sequence
+        The model, or the models that are drawn by these chances.
+    reference : Model or TextModel
+        The model that accuracy is compared with.
+    material, stand
+        As in the mitigation itself.
+
+    Returns
+    -------
+    CurvePoint
+        Of a mixture the expected figures; the ends of its interval are the means of the models' own
+        ends, which is no narrower than it could be.
+    """
+    test = material.split.parts.test
+    labels = material.favourable[test]
+    weights = np.asarray(chances, dtype=np.float64)
+    right = np.array([material.decisions(model, test) == labels for model in models]).astype(float)
+    change = weights @ right - (material.decisions(reference, test) == labels)
+    confidence = material.audit_parameters.confidence
+    low, high = paired_interval(change.mean(), (change**2).mean(), len(change), confidence)
+    estimates = [stand(model).held_out for model in models]
+    differences = weights @ np.array([one.difference for one in estimates])
+    ends = [one.population_interval(confidence) for one in estimates]
+    lows, highs = (weights @ np.array([pair[end] for pair in ends]) for end in (0, 1))
+    sizes = np.abs(differences)
+    worst = int(np.nanargmax(sizes)) if not np.isnan(sizes).all() else 0
+    return CurvePoint(
+        budget,
+        100 * float(change.mean()),
+        (100 * float(low), 100 * float(high)),
+        float(differences[worst]),
+        (float(lows[worst]), float(highs[worst])),
+    )
+
+
+def _retrained(name: str, setting: _Setting) -> Alternative:
     """Retrain without samples, with the training data's weights or without, in every run."""
-    weights = labels = None
+    training = setting.training()
+    examples = [training]
     if name == "reweighing":
-        training = material.trained
-        labels = material.favourable[training]
-        weights = reweighing_weights(
-            _memberships(material)[training], material.favourable[training]
-        )
+        members = _memberships(setting.material)[setting.material.trained]
+        examples = []
+        for strength in STRENGTHS:
+            weights, targets = reweighed(members, training.full_targets(), strength=strength)
+            soft = None if training.targets is None else targets
+            examples.append(replace(training, weights=weights, targets=soft))
     started = time.perf_counter()
-    standings = []
-    for run in range(parameters.runs):
+    refitters = [setting.refitter(some) for some in examples]
+    standings: list[Standing] = []
+    curve: tuple[CurvePoint, ...] = ()
+    for run in range(setting.parameters.runs):
         search = Search(
-            refitter,
-            judge,
-            refuse=judge.one_sided,
-            max_accuracy_drop=parameters.max_accuracy_drop,
+            refitters[0],
+            setting.judge,
+            refuse=setting.judge.refuses,
+            max_accuracy_drop=setting.parameters.max_accuracy_drop,
             journal=Journal(None, {}),
             name=name,
         )
-        found = search.only(weights=weights, labels=labels, seed=parameters.seed + run)
+        found = search.only(refitters, seed=setting.parameters.seed + run)
+        if run == 0:
+            curve = tuple(
+                curve_point(
+                    budget, [model], [1.0], setting.reference, setting.material, setting.stand
+                )
+                for budget, (_, model) in found.curve.items()
+            )
         if found.model is None:
             return Alternative(
                 name,
                 ALTERNATIVES[name],
                 "not_possible",
                 "no stage of it stays within the accuracy budget",
+                curve=curve,
             )
-        standings.append(stand(found.model))
-    return _alternative(name, standings, time.perf_counter() - started)
-
-
-def _mixed(
-    name: str,
-    refitter: Refitter[Any],
-    material: Material,
-    stand: Callable[[Any], Standing],
-    parameters: MitigationParameters,
-) -> Alternative:
-    """Train a mixture, once."""
-    if len(material.targets) > 1:
-        return Alternative(
-            name, ALTERNATIVES[name], "not_possible", "it is compared for one group at a time"
-        )
-    started = time.perf_counter()
-    training = material.trained
-    mixture = exponentiated_gradient(
-        refitter,
-        material.examples(training),
-        material.members(material.targets[0])[training],
-        seed=parameters.seed,
-    )
-    standings = [stand(model) for model in mixture.models]
-    seconds = time.perf_counter() - started
-    expected = mixture.expected([one.accuracy for one in standings])
-    return Alternative(
-        name,
-        ALTERNATIVES[name],
-        accuracies=(float("nan") if expected is None else expected,),
-        scores=(_expected_score(mixture, [one.everywhere.difference for one in standings]),),
-        held_out_scores=(_expected_score(mixture, [one.held_out.difference for one in standings]),),
-        seconds=seconds,
-    )
-
-
-def _alternative(name: str, standings: Sequence[Standing], seconds: float) -> Alternative:
+        standings.append(setting.stand(found.model))
     return Alternative(
         name,
         ALTERNATIVES[name],
         accuracies=tuple(one.accuracy for one in standings),
         scores=tuple(one.everywhere.score for one in standings),
         held_out_scores=tuple(one.held_out.score for one in standings),
-        seconds=seconds / len(standings),
+        curve=curve,
+        seconds=(time.perf_counter() - started) / len(standings),
     )
 
 
-def _memberships(material: Material) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _mixed(name: str, setting: _Setting) -> Alternative:
+    """Train mixtures, once, and choose among them as among candidates."""
+    material, judge, about = setting.material, setting.judge, ALTERNATIVES[name]
+    if len(material.targets) > 1:
+        return Alternative(name, about, "not_possible", "it is compared for one group at a time")
+    started = time.perf_counter()
+    training = setting.training()
+    members = material.members(material.targets[0])[material.trained]
+    decisions = setting.original.model.decisions(training.inputs)
+    gap = max(
+        abs(float(decisions[side].mean() - decisions.mean()))
+        for side in (members, ~members)
+        if side.any()
+    )
+    bounds = [share * gap for share in _SHARES_OF_GAP if share * gap > DIFFERENCE_BOUND]
+    mixtures = exponentiated_gradients(
+        _SoftenedRefitter(setting, training, members),
+        training,
+        members,
+        bounds=(*bounds, DIFFERENCE_BOUND),
+        seed=setting.parameters.seed,
+    )
+    judged = [_judged(mixture, judge) for mixture in mixtures]
+
+    def best(budget: float) -> Mixture | None:
+        allowed = [
+            (score, place)
+            for place, (drop, score, refused) in enumerate(judged)
+            if drop <= budget + 1e-9 and not refused
+        ]
+        return mixtures[min(allowed)[1]] if allowed else None
+
+    curve = tuple(
+        curve_point(
+            budget, mixture.models, mixture.weights, setting.reference, material, setting.stand
+        )
+        for budget in CURVE_BUDGETS
+        if (mixture := best(budget)) is not None
+    )
+    chosen = best(setting.parameters.max_accuracy_drop)
+    seconds = time.perf_counter() - started
+    if chosen is None:
+        why = "no mixture of it stays within the accuracy budget"
+        return Alternative(name, about, "not_possible", why, curve=curve, seconds=seconds)
+    standings = [setting.stand(model) for model in chosen.models]
+    expected = chosen.expected([one.accuracy for one in standings])
+    return Alternative(
+        name,
+        about,
+        accuracies=(float("nan") if expected is None else expected,),
+        scores=(_expected_score(chosen, [one.everywhere.difference for one in standings]),),
+        held_out_scores=(_expected_score(chosen, [one.held_out.difference for one in standings]),),
+        curve=curve,
+        seconds=seconds,
+    )
+
+
+def _judged(mixture: Mixture, judge: Judge) -> tuple[float, float, bool]:
+    """Return what a mixture is expected to lose, its expected score, and whether it is refused.
+
+    The score is the mean of the models' own, which is no smaller than the expected one. A mixture
+    is refused if all of its models are: one-sided ones may be mixed with others.
+    """
+    drops, scores = zip(*(judge(model) for model in mixture.models), strict=True)
+    refused = all(judge.refuses(model) for model in mixture.models)
+    drop = mixture.expected(drops)
+    score = mixture.expected([max(some) for some in scores])
+    return (
+        float("inf") if drop is None else drop,
+        float("inf") if score is None else score,
+        refused,
+    )
+
+
+class _SoftenedRefitter:
+    """Trains the exponentiated gradient's models on softened labels.
+
+    It asks for labels and weights: signed costs, each the sum of what an example's own label asks
+    for, 2 p - 1, and of what its side of the group does, up to one factor for all. Both are found
+    again here, so that a network can learn p, moved by what its side asks for.
+    """
+
+    def __init__(self, setting: _Setting, training: Examples, members: NDArray[np.bool_]) -> None:
+        self._setting = setting
+        self._training = training
+        self._members = members
+        own = setting.refitter(training)
+        self.kind, self.goes_on, self.takes_weights = own.kind, own.goes_on, own.takes_weights
+        self._own = own
+
+    def refit(
+        self,
+        extra: Examples | None,
+        *,
+        weights: NDArray[np.float64] | None = None,
+        labels: NDArray[np.bool_] | None = None,
+        seed: int,
+    ) -> Iterator[Stage[Any]]:
+        """Train on the examples with these costs."""
+        training = self._training
+        if training.targets is None or weights is None or labels is None:
+            return self._own.refit(extra, weights=weights, labels=labels, seed=seed)
+        parts = split_costs(np.where(labels, weights, -weights), training.targets, self._members)
+        both = parts.sum(axis=0)
+        examples = replace(training, weights=both * len(both) / both.sum(), targets=parts[0] / both)
+        return self._setting.refitter(examples).refit(extra, seed=seed)
+
+    def write(self, model: Any, folder: Any, about: Any) -> list[Any]:
+        """Do nothing: mixtures are not written."""
+        return []
+
+    def check_writable(self) -> None:
+        """Do nothing."""
+
+
+def split_costs(
+    costs: NDArray[np.float64], chances: NDArray[np.float64], members: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Split signed costs into what speaks for the favourable label and what speaks against it.
+
+    Parameters
+    ----------
+    costs : numpy.ndarray of float64, shape (n,)
+        For each example a multiple, the same for all, of 2 p - 1 plus what its side asks for.
+    chances : numpy.ndarray of float64, shape (n,)
+        p, the chance that the favourable label is right.
+    members : numpy.ndarray of bool, shape (n,)
+        Whose side each is on.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (2, n)
+        p and 1 - p, one of them with what the side asks for added; their difference is a multiple
+        of the cost.
+
+    Examples
+    --------
+    >>> chances, members = np.array([0.2, 0.6, 0.5, 0.9]), np.array([True, True, False, False])
+    >>> costs = 3 * (2 * chances - 1 + np.where(members, 0.4, -0.1))
+    >>> split_costs(costs, chances, members).round(3).tolist()
+    [[0.6, 1.0, 0.5, 0.9], [0.8, 0.4, 0.6, 0.2]]
+    """
+    own = 2 * chances - 1
+    centred_costs, centred_own = costs.copy(), own.copy()
+    for side in (members, ~members):
+        if side.any():
+            centred_costs[side] -= costs[side].mean()
+            centred_own[side] -= own[side].mean()
+    spread = float(centred_own @ centred_own)
+    # Where all chances of a side are the same nothing tells the factor: it is that of the sizes.
+    factor = float(centred_costs @ centred_own) / spread if spread > 0 else 1.0
+    asked = costs / (factor if factor > 0 else 1.0) - own
+    return np.array([chances + np.maximum(asked, 0), 1 - chances + np.maximum(-asked, 0)])
+
+
+def _memberships(material: Material) -> NDArray[np.int64]:
     """Give each row or text a number for the combination of targets that it is in."""
     inside = np.column_stack([material.members(target) for target in material.targets])
     return np.unique(inside, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _expected_score(
-    mixture: Mixture, differences: Sequence[np.ndarray[Any, np.dtype[np.float64]]]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+    mixture: Mixture, differences: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
     """Give the size of the expected difference of each target."""
     return np.abs(mixture.weights @ np.array(differences))

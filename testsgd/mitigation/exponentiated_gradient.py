@@ -10,7 +10,9 @@ until it converges.
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,22 +46,46 @@ def exponentiated_gradient(
 ) -> Mixture:
     """Find a mixture of models that gives a group the favourable label as often as the rest.
 
+    Parameters and errors are those of :func:`exponentiated_gradients`, for one bound.
+    """
+    return exponentiated_gradients(
+        refitter, training, members, bounds=(DIFFERENCE_BOUND,), max_rounds=max_rounds, seed=seed
+    )[0]
+
+
+def exponentiated_gradients(
+    refitter: Refitter[Any],
+    training: Examples,
+    members: NDArray[np.bool_],
+    *,
+    bounds: Sequence[float],
+    max_rounds: int = 10,
+    seed: int = 0,
+) -> tuple[Mixture, ...]:
+    """Find mixtures of models that treat a group and the rest more and more alike.
+
     Parameters
     ----------
     refitter : Refitter
         Trains the models. For a network each training is a short one: its last stage is taken.
     training : Examples
-        The training examples that the refitter has. Weights of their own are not supported.
+        The training examples that the refitter has. Their targets, if they have any, are what the
+        error is measured against: with the chance p the favourable label is right. Weights of
+        their own are not supported.
     members : numpy.ndarray of bool, shape (n,)
         Who of them is in the group.
+    bounds : sequence of float
+        How much the rates of the group and of the rest may differ from that of all, for each
+        mixture; from the largest on, as the trainings are shared.
     max_rounds : int
-        Most trainings.
+        Most trainings for all mixtures together.
     seed : int
         Seed of every training, so that they differ by their weights and labels only.
 
     Returns
     -------
-    Mixture
+    tuple of Mixture
+        One a bound.
 
     Raises
     ------
@@ -78,24 +104,44 @@ def exponentiated_gradient(
     """
     _check(training, members, max_rounds)
     try:
-        from fairlearn.reductions import DemographicParity, ExponentiatedGradient
+        from fairlearn.reductions import DemographicParity, ErrorRate, ExponentiatedGradient
     except ImportError as error:
         raise MissingExtraError(
             "fairlearn", extra="fairlearn", purpose="the exponentiated gradient"
         ) from error
-    trainings = _Trainings(refitter, training, most=max_rounds, seed=seed)
-    method = ExponentiatedGradient(
-        _Learner(trainings),
-        DemographicParity(difference_bound=DIFFERENCE_BOUND),
-        max_iter=_ITERATIONS,
-    )
+    chances = training.full_targets()
+
+    class ExpectedError(ErrorRate):  # type: ignore[misc]
+        """The error that the targets expect, in place of that by labels."""
+
+        def gamma(self, predictor: Any) -> pd.Series[Any]:
+            decided = np.asarray(predictor(self.X), dtype=np.float64).ravel()
+            wrong = decided * (1 - chances) + (1 - decided) * chances
+            return pd.Series(data=wrong.mean(), index=self.index)
+
+        def signed_weights(self, lambda_vec: Any = None) -> pd.Series[Any]:
+            weights = pd.Series(2 * chances - 1)
+            return weights if lambda_vec is None else lambda_vec.iloc[0] * weights
+
+    trainings = _Trainings(refitter, training, seed=seed)
     places = np.arange(len(training))[:, None]
     sides = np.where(members, "group", "rest")
-    with warnings.catch_warnings():
-        # Fairlearn writes to its data frames in ways that pandas will treat otherwise one day.
-        warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="fairlearn")
-        method.fit(places, training.favourable.astype(np.int64), sensitive_features=sides)
-    return _mixture(method.predictors_, method.weights_, trainings)
+    mixtures = []
+    for number, bound in enumerate(bounds, start=1):
+        # Each bound has its share of the trainings, and those of the bounds before.
+        trainings.most = math.ceil(max_rounds * number / len(bounds))
+        method = ExponentiatedGradient(
+            _Learner(trainings),
+            DemographicParity(difference_bound=bound),
+            objective=ExpectedError(),
+            max_iter=_ITERATIONS,
+        )
+        with warnings.catch_warnings():
+            # Fairlearn writes to its data frames in ways that pandas will treat otherwise one day.
+            warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="fairlearn")
+            method.fit(places, training.favourable.astype(np.int64), sensitive_features=sides)
+        mixtures.append(_mixture(method.predictors_, method.weights_, trainings))
+    return tuple(mixtures)
 
 
 def _check(training: Examples, members: NDArray[np.bool_], max_rounds: int) -> None:
@@ -147,12 +193,10 @@ class _Trainings:
     size what the other one costs. Costs are scaled to a mean size of 1.
     """
 
-    def __init__(
-        self, refitter: Refitter[Any], training: Examples, *, most: int, seed: int
-    ) -> None:
+    def __init__(self, refitter: Refitter[Any], training: Examples, *, seed: int) -> None:
         self._refitter = refitter
         self._inputs = training.inputs
-        self._most = most
+        self.most = 1
         self._seed = seed
         self._problems: list[NDArray[np.float64]] = []
         self.models: list[Any] = []
@@ -163,7 +207,7 @@ class _Trainings:
         problem = np.where(labels, weights, -weights) / np.mean(weights)
         # Where not one label agrees, the costs differ by 2 on average.
         known = any(np.mean(np.abs(problem - solved)) <= 2 * _SAME for solved in self._problems)
-        if not known and len(self.models) < self._most:
+        if not known and len(self.models) < self.most:
             self._train(labels, weights)
             self._problems.append(problem)
         # A model that was trained for another problem may do better at this one.

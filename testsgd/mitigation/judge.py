@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from testsgd.mitigation.material import Material
-from testsgd.mitigation.soft_labels import expected_accuracy
+from testsgd.mitigation.written import PartFigures, part_figures
 
 # Rows or texts to ask a candidate about, at most, before its score is measured on draws.
 CANDIDATE_QUERIES = 200_000
 
-# A candidate must decide either way at least so often, as a share of how often the original does.
-LEAST_SHARE = 0.5
+# Of more training rows or texts so many are drawn to judge candidates by.
+_MOST_TRAINING = 10_000
 
 
 class Judge:
@@ -24,8 +26,8 @@ class Judge:
         The model that they are compared with.
     material : Material
         The rows or texts.
-    max_accuracy_drop : float
-        The budget, in percentage points.
+    max_accuracy_drop, max_balanced_drop : float
+        The budgets, in percentage points.
     reference : Model or TextModel, optional
         The model whose accuracy is not to be lost, if that is not the original.
 
@@ -33,10 +35,13 @@ class Judge:
     ----------
     before : Estimates
         The original's rates for the targets.
+    before_scores : list of float
+        The sizes of the differences that candidates are to make smaller.
     by_probabilities : bool
         True: one validation row is worth more than the budget, so that the few labels alone cannot
-        say whether it is kept. The accuracy lost is then the larger of two estimates: by these
-        labels, and by the cross-fitted probabilities of all rows that are not held out.
+        say whether it is kept. What cross-fitted probabilities expect is then judged on all rows
+        that are not held out; else on the training rows only, whose labels the model may have
+        learnt by heart. Where there are no probabilities the training rows' labels count.
     """
 
     def __init__(
@@ -45,48 +50,70 @@ class Judge:
         material: Material,
         max_accuracy_drop: float,
         *,
+        max_balanced_drop: float = 100.0,
         reference: Any = None,
     ) -> None:
         self._material = material
+        self._budget, self._balanced_budget = max_accuracy_drop, max_balanced_drop
         self._measure = material.measure(material.seen, max_queries=CANDIDATE_QUERIES)
-        validation = material.validation
-        few = max_accuracy_drop * len(validation) < 100
-        self._chances = material.probabilities() if few else None
-        self.by_probabilities = self._chances is not None
-        self._accuracies = self._estimates_of(original if reference is None else reference)
-        self._shares = self._decided(original)
+        self._chances = material.probabilities()
+        few = max_accuracy_drop * len(material.validation) < 100
+        self.by_probabilities = few and self._chances is not None
+        training = material.seen if self.by_probabilities else material.trained
+        if len(training) > _MOST_TRAINING:
+            generator = np.random.default_rng([material.audit_parameters.seed, 5])
+            training = np.sort(generator.choice(training, _MOST_TRAINING, replace=False))
+        self._training = training
+        self._reference = original if reference is None else reference
+        self._last: tuple[Any, tuple[PartFigures, PartFigures]] | None = None
         self.before = self._measure(original)
+        self.before_scores = self._scores(original, self.before.score.tolist())
 
     def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
-        """Give the points of accuracy lost, and the targets' scores."""
-        estimates = self._estimates_of(model)
-        lost = max(
-            before - after for before, after in zip(self._accuracies, estimates, strict=True)
-        )
-        return 100 * lost, self._measure(model).score.tolist()
+        """Return the points of accuracy lost, and the targets' scores.
 
-    def one_sided(self, model: Any) -> bool:
-        """Say whether a model decides one way less than half as often as the original.
-
-        If everybody gets the same label no group is treated differently, at little accuracy where
-        nearly all have that label anyway. It is no better model.
+        What is lost is the larger of what is lost on the validation rows and on the training rows.
         """
-        now = self._decided(model)
+        drop = max(part.accuracy_drop for part in self._parts(model))
+        return drop, self._scores(model, None)
+
+    def refuses(self, model: Any) -> bool:
+        """Return whether a model is not to be taken, however accurate it is.
+
+        It loses too much of balanced accuracy, or decides or is right one way less than half as
+        often as the original.
+        """
         return any(
-            after < LEAST_SHARE * before for before, after in zip(self._shares, now, strict=True)
+            part.counts.one_sided or part.balanced_drop > self._balanced_budget + 1e-9
+            for part in self._parts(model)
         )
 
-    def _decided(self, model: Any) -> tuple[float, float]:
-        """Give the shares of favourable and of other decisions on the validation rows."""
-        validation = self._material.validation
-        share = float(self._material.decisions(model, validation).mean())
-        return share, 1 - share
+    def refuses_trained(self, model: Any) -> bool:
+        """Return the same of the training rows alone, and whether too much accuracy is lost there.
 
-    def _estimates_of(self, model: Any) -> list[float]:
-        """Estimate a model's accuracy: by labels and, if these are few, by probabilities too."""
+        For models whose figures on other rows are known from a cross-validation.
+        """
+        part = self._parts(model)[0]
+        return (
+            part.counts.one_sided
+            or part.balanced_drop > self._balanced_budget + 1e-9
+            or part.accuracy_drop > self._budget + 1e-9
+        )
+
+    def _scores(self, model: Any, measured: list[float] | None) -> list[float]:
+        """Return the sizes of the targets' differences, of the kind that the audit speaks of."""
         material = self._material
-        by_labels = material.accuracy(model, material.validation)
-        if self._chances is None:
-            return [by_labels]
-        decisions = material.decisions(model, material.seen)
-        return [by_labels, expected_accuracy(decisions, self._chances[material.seen])]
+        if material.estimand == "observed":
+            return [abs(float(one)) for one in material.observed(model, material.seen)]
+        return [float(one) for one in self._measure(model).score] if measured is None else measured
+
+    def _parts(self, model: Any) -> tuple[PartFigures, PartFigures]:
+        """Compare a model with the reference on the training and on the validation rows."""
+        if self._last is None or self._last[0] is not model:
+            material = self._material
+            figures = (
+                part_figures(self._reference, model, material, self._training, self._chances),
+                part_figures(self._reference, model, material, material.validation),
+            )
+            self._last = model, figures
+        return self._last[1]

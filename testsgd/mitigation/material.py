@@ -19,6 +19,9 @@ from testsgd.models import Examples, LoadedModel, Split
 
 Places = NDArray[np.intp]
 
+# For each target each row's share of favourable answers: of the rows inside, and of those outside.
+RowShares = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+
 # A side with a smaller share of the training rows or texts gets all the samples.
 SMALL_SIDE = 0.1
 
@@ -37,12 +40,15 @@ class DataSplit:
         What is doubtful about it; empty if nothing is.
     known : bool
         Whether the original model is known to have learnt from no other rows than the training's.
+    unseen : bool
+        Whether the targets were found without the held-out rows.
     """
 
     parts: Split
     source: str
     warning: str = ""
     known: bool = True
+    unseen: bool = True
 
 
 def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
@@ -69,6 +75,23 @@ def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
     (0.1, 'per-group', 0, None)
     """
     return replace(parameters, guarantee="per-group", stability=0, condition_on=(), fail_above=None)
+
+
+def finding_parameters(parameters: AuditParameters) -> AuditParameters:
+    """Return the parameters of the audit that names the groups, from those of an audit.
+
+    Where groups are ranked by intervals for the whole search, its guarantee stays.
+
+    Examples
+    --------
+    >>> chosen = finding_parameters(AuditParameters(rank_by="assured", fail_above=0.2))
+    >>> chosen.guarantee, chosen.stability, chosen.fail_above
+    ('simultaneous', 0, None)
+    """
+    by = getattr(parameters, "ranked_by", parameters.rank_by)
+    if by in ("score", "counterfactual"):
+        return comparison_parameters(parameters)
+    return replace(parameters, stability=0, condition_on=(), fail_above=None)
 
 
 class Material(ABC):
@@ -174,6 +197,30 @@ class Material(ABC):
         self, model: LoadedModel[Any], places: Places, *, progress: Progress | None = None
     ) -> Findings:
         """Audit a model on some rows or texts."""
+
+    @property
+    def estimand(self) -> str:
+        """Which difference the audit speaks of: ``"observed"`` or ``"neighbourhood"``."""
+        return getattr(self.audit_parameters, "estimand", "neighbourhood")
+
+    def observed(self, model: Any, places: Places) -> NDArray[np.float64]:
+        """Return each target's difference in the rate of decisions on rows or texts as they are.
+
+        NaN where a target has nobody on one side.
+        """
+        decisions = self.decisions(model, places).astype(np.float64)
+        differences = []
+        for target in self.targets:
+            inside = self.members(target)[places]
+            both = inside.any() and not inside.all()
+            differences.append(
+                decisions[inside].mean() - decisions[~inside].mean() if both else np.nan
+            )
+        return np.array(differences, dtype=np.float64)
+
+    @abstractmethod
+    def row_shares(self, model: Any, places: Places, *, max_queries: int) -> RowShares | None:
+        """Return what the measured rates are means of, row by row; None if draws were asked."""
 
     def accuracy(self, model: Any, places: Places) -> float:
         """Give the share of some rows or texts that a model labels as the data do."""

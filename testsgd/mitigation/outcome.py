@@ -17,6 +17,7 @@ from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Candidate
 from testsgd.mitigation.targets import Target
+from testsgd.mitigation.written import Written
 from testsgd.models import LoadedModel, Refitter
 
 
@@ -90,6 +91,33 @@ class RunOutcome:
 
 
 @dataclass(frozen=True)
+class CurvePoint:
+    """What a method reaches with some budget, on the held-out rows or texts.
+
+    It is a candidate that was chosen by the other rows.
+
+    Attributes
+    ----------
+    budget : float
+        Points of accuracy that it was allowed to lose there.
+    accuracy_change : float
+        Points of accuracy gained, less those lost.
+    accuracy_interval : tuple of float
+        The interval for it, of pairs.
+    difference : float
+        Of the target whose difference is the largest then.
+    interval : tuple of float
+        The interval for it.
+    """
+
+    budget: float
+    accuracy_change: float
+    accuracy_interval: tuple[float, float]
+    difference: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Alternative:
     """What else one might do, on the same splits.
 
@@ -105,6 +133,8 @@ class Alternative:
         On the held-out rows or texts, one a run.
     scores, held_out_scores : tuple of numpy.ndarray
         The targets' scores on all rows and on those held out, one array a run.
+    curve : tuple of CurvePoint
+        What it reaches with several budgets, in its first run.
     seconds : float or None
         Wall-clock time of a run, on average.
     """
@@ -116,6 +146,7 @@ class Alternative:
     accuracies: tuple[float, ...] = ()
     scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
     held_out_scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
+    curve: tuple[CurvePoint, ...] = ()
     seconds: float | None = None
 
 
@@ -137,9 +168,9 @@ class MitigationOutcome:
         How it does.
     before_choice : tuple of float
         Its score for each target on the rows that candidates were chosen by.
-    by_probabilities : bool
-        Whether candidates' accuracy was judged by cross-fitted probabilities, as there are too few
-        validation rows.
+    judged_by : {"labels", "probabilities", "cross-validation"}
+        How the accuracy that candidates lose was found, see :class:`testsgd.mitigation.judge.Judge`
+        and :mod:`testsgd.mitigation.cross_validation`.
     refitter : Refitter
         How it was retrained.
     runs : tuple of RunOutcome
@@ -148,6 +179,10 @@ class MitigationOutcome:
         The run whose model is kept; None if that is the original.
     everywhere, held_out : AuditComparison
         The audits of the kept model beside those of the original, on all rows and on the held-out.
+    written : Written or None
+        The model that is kept beside the original; None if that is the original.
+    curve : tuple of CurvePoint
+        What the samples reach with several budgets, in the run that is kept.
     alternatives : tuple of Alternative
         What else one might do.
     seconds : dict of str to float
@@ -160,12 +195,14 @@ class MitigationOutcome:
     before: Findings
     standing: Standing
     before_choice: tuple[float, ...]
-    by_probabilities: bool
+    judged_by: Literal["labels", "probabilities", "cross-validation"]
     refitter: Refitter[Any]
     runs: tuple[RunOutcome, ...]
     kept: RunOutcome | None
     everywhere: AuditComparison
     held_out: AuditComparison
+    written: Written | None = None
+    curve: tuple[CurvePoint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -189,8 +226,15 @@ class MitigationOutcome:
         pools = run.added_pools()
         return samples_frame(pools, self.material.specification, self.targets)
 
-    def write_model(self, folder: Path | str) -> list[Path]:
+    def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
         """Write the kept model with its card; nothing if that is the original.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there.
+        about : mapping, optional
+            What the card says besides, such as the verdict.
 
         Returns
         -------
@@ -199,8 +243,8 @@ class MitigationOutcome:
         """
         if self.kept is None or self.kept.chosen is None:
             return []
-        about = self._about(self.kept, self.kept.chosen)
-        return self.refitter.write(self.kept.model.model, Path(folder), about)
+        told = {**self._about(self.kept, self.kept.chosen), **(about or {})}
+        return self.refitter.write(self.kept.model.model, Path(folder), told)
 
     def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
         """Say for the model card where the model is from."""

@@ -17,6 +17,8 @@ KindChoice = Literal["auto", "counter", "odds", "shifted", "anchored"]
 # From so large a rise of a group's score on, a report lists it.
 RISEN_BY = 0.02
 
+# With fewer held-out rows or texts on one side nothing is concluded from them.
+LEAST_HELD_OUT = 30
 
 # The largest number of samples is tried with these weights too; a training row weighs 1.
 HEAVIER = (1.6, 2.5, 4.0, 6.0)
@@ -41,7 +43,10 @@ class MitigationParameters:
     all_above : float or None
         In place of one group: every distinct group with a larger score, until all are below.
     max_accuracy_drop : float
-        Most percentage points of accuracy that a candidate may lose on the validation rows.
+        Most percentage points of accuracy that a candidate may lose on the training rows, on the
+        validation rows and, when it is chosen, on the held-out rows.
+    max_balanced_drop : float
+        The same of balanced accuracy, the mean of the accuracies on the rows of either label.
     runs : int
         How often everything is done, each time with a seed of its own.
     steps : int
@@ -90,6 +95,7 @@ class MitigationParameters:
     group: int | None = None
     all_above: float | None = None
     max_accuracy_drop: float = 0.5
+    max_balanced_drop: float = 2.0
     runs: int = 3
     steps: int = 6
     fewest_samples: int = 50
@@ -103,7 +109,7 @@ class MitigationParameters:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("all_above", "max_accuracy_drop", "largest_share"):
+        for name in ("all_above", "max_accuracy_drop", "max_balanced_drop", "largest_share"):
             _check_kind(name, getattr(self, name), Real, "a number")
         for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):
             _check_kind(name, getattr(self, name), Integral, "a whole number")
@@ -128,13 +134,14 @@ class MitigationParameters:
             raise _out_of_range(
                 "all_above", self.all_above, "between 0 and 1", "give a score such as 0.1"
             )
-        if not 0 <= self.max_accuracy_drop <= 100:
-            raise _out_of_range(
-                "max_accuracy_drop",
-                self.max_accuracy_drop,
-                "between 0 and 100",
-                "give percentage points such as 0.5",
-            )
+        for name in ("max_accuracy_drop", "max_balanced_drop"):
+            if not 0 <= getattr(self, name) <= 100:
+                raise _out_of_range(
+                    name,
+                    getattr(self, name),
+                    "between 0 and 100",
+                    "give percentage points such as 0.5",
+                )
         if not 0 < self.largest_share <= 1:
             raise _out_of_range(
                 "largest_share", self.largest_share, "in (0, 1]", "give a share such as 0.1"

@@ -282,7 +282,12 @@ def attempt(
     targets = choose_targets(findings, settings.mitigation)
     material = WeighedRows(table, favourable, split, targets, settings.audit)
     material.weights = weights
-    judge = Judge(original.model, material, settings.mitigation.max_accuracy_drop)
+    judge = Judge(
+        original.model,
+        material,
+        settings.mitigation.max_accuracy_drop,
+        max_balanced_drop=settings.mitigation.max_balanced_drop,
+    )
     try:
         found = search_once(loaded, refitter, material, settings.mitigation, judge)
     except DataError as error:

@@ -53,12 +53,7 @@ def reweighing_weights(
         raise ValueError(f"members {np.shape(members)} and labels {np.shape(favourable)}")
     names, group = np.unique(members, return_inverse=True)
     if len(names) < 2:
-        raise DataError(
-            f"all {len(group)} training examples are on one side of the group, so there is nobody "
-            "to compare with",
-            where="reweighing",
-            remedy="give training examples inside and outside of the group",
-        )
+        raise one_sided(len(group))
     combination = 2 * group + np.asarray(favourable, dtype=np.intp)
     counts = np.bincount(combination, minlength=2 * len(names)).reshape(-1, 2)
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
@@ -66,3 +61,62 @@ def reweighing_weights(
     # Where a combination does not occur nobody gets its share, and the sum falls short.
     weights *= len(weights) / weights.sum()
     return weights
+
+
+def reweighed(
+    members: NDArray[np.bool_] | NDArray[np.integer[Any]],
+    chances: NDArray[np.float64],
+    *,
+    strength: float = 1.0,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute weights and targets that reweigh softened labels.
+
+    An example that has the favourable label with the chance p counts as a part p of one that has it
+    and a part 1 - p of one that has not; each part gets its weight.
+
+    Parameters
+    ----------
+    members : numpy.ndarray of bool or int, shape (n,)
+        As for :func:`reweighing_weights`.
+    chances : numpy.ndarray of float64, shape (n,)
+        Each example's chance of the favourable label; 0 and 1 for labels as they are.
+    strength : float
+        The weights' power: with 0 nothing is changed, 1 is the method as published.
+
+    Returns
+    -------
+    weights, targets : numpy.ndarray of float64, shape (n,)
+        What each example weighs, n in all, and the share of the favourable part in it.
+
+    Raises
+    ------
+    DataError
+        If all examples are in one group.
+
+    Examples
+    --------
+    >>> weights, targets = reweighed(np.array([1, 1, 0, 0]), np.array([0.5, 0.5, 1.0, 0.5]))
+    >>> weights.round(2).tolist(), targets.round(3).tolist()
+    ([1.01, 1.01, 0.84, 1.14], [0.619, 0.619, 1.0, 0.368])
+    """
+    names, group = np.unique(members, return_inverse=True)
+    if len(names) < 2:
+        raise one_sided(len(group))
+    favourable = np.bincount(group, weights=chances)
+    counts = np.column_stack([np.bincount(group) - favourable, favourable])
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
+    factors = np.divide(expected, counts, out=np.ones_like(counts), where=counts > 0) ** strength
+    parts = np.column_stack([1 - chances, chances]) * factors[group]
+    weights: NDArray[np.float64] = parts.sum(axis=1)
+    targets: NDArray[np.float64] = parts[:, 1] / weights
+    return weights * len(weights) / weights.sum(), targets
+
+
+def one_sided(count: int) -> DataError:
+    """Return the error of a group that nobody, or everybody, is in."""
+    return DataError(
+        f"all {count} training examples are on one side of the group, so there is nobody to "
+        "compare with",
+        where="reweighing",
+        remedy="give training examples inside and outside of the group",
+    )

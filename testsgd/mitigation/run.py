@@ -12,7 +12,8 @@ import numpy as np
 
 from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
-from testsgd.mitigation.alternatives import try_alternatives
+from testsgd.mitigation.alternatives import curve_point, try_alternatives
+from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.judge import CANDIDATE_QUERIES, Judge
 from testsgd.mitigation.material import Material
@@ -21,7 +22,11 @@ from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
 from testsgd.mitigation.pools import draw_pools, kinds_of, tried_of
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
+from testsgd.mitigation.table_material import TableMaterial
+from testsgd.mitigation.written import compare_written
 from testsgd.models import LoadedModel, Refitter
+from testsgd.models.refitting.estimators import EstimatorRefitter
+from testsgd.models.refitting.networks import NetworkRefitter
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ def run_mitigation(
     before: Findings,
     parameters: MitigationParameters,
     *,
+    build: Build | None = None,
     compare: Sequence[str] = (),
     journal: Journal | None = None,
     progress: Progress | None = None,
@@ -60,6 +66,9 @@ def run_mitigation(
         The original's audit of all of them.
     parameters : MitigationParameters
         What to do.
+    build : callable, optional
+        Makes other refitters of the same kind. With it small tables are judged by repeated
+        cross-validation; other methods cannot be tried without it.
     compare : sequence of str
         Which other methods to try, of :data:`testsgd.mitigation.ALTERNATIVES`.
     journal : Journal, optional
@@ -86,8 +95,31 @@ def run_mitigation(
     seconds: dict[str, float] = {}
     started = time.perf_counter()
     reference = reference_model(original, refitter, material, parameters)
-    judge = Judge(original.model, material, parameters.max_accuracy_drop, reference=reference)
+    judge = Judge(
+        original.model,
+        material,
+        parameters.max_accuracy_drop,
+        max_balanced_drop=parameters.max_balanced_drop,
+        reference=reference,
+    )
     seconds["preparing"] = time.perf_counter() - started
+    validated: CrossValidation | None = None
+    # What stands in for the original in a fold must be what its retraining begins with.
+    again = isinstance(refitter, (NetworkRefitter, EstimatorRefitter))
+    few = judge.by_probabilities and again
+    if few and build is not None and isinstance(material, TableMaterial):
+        started = time.perf_counter()
+        validated = cross_validate(
+            original,
+            material,
+            parameters,
+            build,
+            journal=journal,
+            advance=None
+            if progress is None
+            else lambda done, total: progress("cross-validation", done, total),
+        )
+        seconds["cross-validation"] = time.perf_counter() - started
     kinds = kinds_of(material, parameters)
     steps = sum(len(tried_of(material, parameters, kind)) for kind in kinds)
     total = parameters.runs * steps
@@ -103,7 +135,9 @@ def run_mitigation(
     searches = []
     for run in range(1, parameters.runs + 1):
         searches.append(
-            _search(original, refitter, material, parameters, judge, run, journal, advance)
+            _search(
+                original, refitter, material, parameters, judge, run, journal, advance, validated
+            )
         )
         # Steps that were not needed are done too.
         advance(run * steps - done)
@@ -124,12 +158,28 @@ def run_mitigation(
     after_model = original if kept is None else kept.model
     held_out_before = material.audit(original, held_out)
     held_out_after = held_out_before if kept is None else material.audit(after_model, held_out)
+    allowed = before.parameters.budget(CANDIDATE_QUERIES)
+    written = None
+    if kept is not None:
+        shares = [
+            material.row_shares(model, held_out, max_queries=allowed)
+            for model in (original.model, kept.model.model)
+        ]
+        written = compare_written(
+            original.model, reference, kept.model.model, material, (shares[0], shares[1])
+        )
+    shown = searches[0 if kept is None else kept.run - 1].result.curve
+    curve = tuple(
+        curve_point(budget, [model], [1.0], reference, material, stand)
+        for budget, (_, model) in shown.items()
+    )
     seconds["audits after"] = time.perf_counter() - started
 
     started = time.perf_counter()
     alternatives = try_alternatives(
-        compare, refitter, material, judge, stand, parameters, progress=progress
-    )
+        compare, build, original, material, judge, stand, parameters,
+        reference=reference, progress=progress,
+    )  # fmt: skip
     if alternatives:
         seconds["other methods"] = time.perf_counter() - started
     return MitigationOutcome(
@@ -138,13 +188,21 @@ def run_mitigation(
         original=original,
         before=before,
         standing=standing,
-        before_choice=tuple(judge.before.score.tolist()),
-        by_probabilities=judge.by_probabilities,
+        before_choice=tuple(judge.before_scores if validated is None else validated.before),
+        judged_by=(
+            "cross-validation"
+            if validated is not None
+            else "probabilities"
+            if judge.by_probabilities
+            else "labels"
+        ),
         refitter=refitter,
         runs=runs,
         kept=kept,
         everywhere=everywhere,
         held_out=compare_audits(held_out_before, held_out_after, risen_by=RISEN_BY),
+        written=written,
+        curve=curve,
         alternatives=alternatives,
         seconds=seconds,
     )
@@ -207,16 +265,18 @@ def _search(
     run: int,
     journal: Journal,
     advance: Callable[[], None],
+    validated: CrossValidation | None = None,
 ) -> _Found:
     """Do one run up to the choice: one kind of samples after the other."""
     started = time.perf_counter()
     seed = run_seed(parameters, run)
     dosages = parameters.dosages(material.training_size)
-    before = judge.before.score.tolist()
+    before = judge.before_scores if validated is None else validated.before
     search = Search(
         refitter,
         judge,
-        refuse=judge.one_sided,
+        refuse=judge.refuses if validated is None else judge.refuses_trained,
+        figures=None if validated is None else validated.figures,
         max_accuracy_drop=parameters.max_accuracy_drop,
         journal=journal,
         name=f"run {run}",
@@ -231,7 +291,7 @@ def _search(
                 material,
                 parameters,
                 kind=kind,
-                gaps=before,
+                gaps=judge.before.score.tolist(),
                 run=run,
                 wanted=dosages[-1].count,
             )

@@ -1,14 +1,16 @@
 """The search: how many samples, and which stage of the retraining.
 
-A candidate is a retrained model. It may lose a little accuracy on the validation rows, and of those
-that lose no more than that, the one with the smallest score is chosen. Held-out rows play no part.
+A candidate is a retrained model. It may lose a little accuracy on the rows that are not held out,
+and of those that lose no more than that, the one with the smallest score is chosen. What would have
+been chosen with other budgets is kept too, so that ways to choose samples, and other methods, can
+be compared at equal accuracy. Held-out rows play no part.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -25,6 +27,9 @@ NEAR = 0.005
 
 # Up to here a difference is as good as none: a change of this size is not even listed.
 SMALL = RISEN_BY
+
+# Budgets, in points of accuracy, with which other choices are kept.
+CURVE_BUDGETS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 # So many steps in a row without a better candidate end a search for all groups above a score.
 _PATIENCE = 2
@@ -49,11 +54,13 @@ class Candidate:
     weight : float
         How much each counts beside a training row.
     accuracy_drop : float
-        Percentage points of accuracy lost on the validation rows.
+        Percentage points of accuracy lost, as the judge finds it.
     scores : tuple of float
         Each target's score on the rows that are not held out; NaN if one side has no rows.
     allowed : bool
         Whether the accuracy lost is within the budget, and nothing else is against it.
+    refused : bool
+        Whether something else is: it is one-sided, or loses too much of balanced accuracy.
     """
 
     step: int
@@ -65,6 +72,7 @@ class Candidate:
     accuracy_drop: float
     scores: tuple[float, ...]
     allowed: bool
+    refused: bool = False
 
     @property
     def samples(self) -> int:
@@ -89,11 +97,20 @@ class SearchResult(Generic[M]):
         The best of those allowed; None if none of them has a smaller score than the original.
     model : object or None
         The chosen candidate's model.
+    curve : dict from float to (Candidate, model)
+        What would have been chosen with other budgets, in points of accuracy, ascending; those with
+        which nothing would have been are left out.
     """
 
     candidates: tuple[Candidate, ...]
     chosen: Candidate | None
     model: M | None
+    curve: dict[float, tuple[Candidate, M]] = field(default_factory=dict)
+
+
+# What a cross-validation found of a candidate, by its kind of samples, step and stage: the points
+# of accuracy lost, the targets' scores, and whether it is refused all the same.
+Figures = Mapping[tuple[str, int, int], tuple[float, Sequence[float], bool]]
 
 
 class Search(Generic[M]):
@@ -113,6 +130,9 @@ class Search(Generic[M]):
         Under which the journal keeps them.
     refuse : callable, optional
         Says of a model within the budget whether it is not to be taken all the same.
+    figures : mapping, optional
+        What a cross-validation found, which then counts in place of the judge; a candidate that is
+        missing from it is not allowed.
     advance : callable, optional
         Called after each step.
     """
@@ -126,6 +146,7 @@ class Search(Generic[M]):
         journal: Journal,
         name: str,
         refuse: Callable[[M], bool] | None = None,
+        figures: Figures | None = None,
         advance: Callable[[], None] | None = None,
     ) -> None:
         self._refitter = refitter
@@ -134,8 +155,10 @@ class Search(Generic[M]):
         self._journal = journal
         self._name = name
         self._refuse = refuse
+        self._figures = figures
         self._advance = advance
-        self._best: tuple[Candidate, M] | None = None
+        # For each budget the best candidate, with its model unless the journal alone knows it.
+        self._best: dict[float, tuple[Candidate, M | None]] = {}
         self._candidates: list[Candidate] = []
         self._chosen: Candidate | None = None
 
@@ -200,6 +223,11 @@ class Search(Generic[M]):
             if tired or self.reached(threshold):
                 break
 
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """What was tried so far, in order."""
+        return tuple(self._candidates)
+
     def reached(self, threshold: float | None) -> bool:
         """Say whether the best candidate's scores are all no larger than a threshold."""
         if threshold is None or self._chosen is None:
@@ -219,16 +247,38 @@ class Search(Generic[M]):
             Of the retrainings.
         """
         chosen = self._chosen
-        model = None if chosen is None else self._model(chosen, pools[chosen.kind], seed)
-        return SearchResult(tuple(self._candidates), chosen, model)
+        known: list[tuple[Candidate, M]] = [
+            (one, model) for one, model in self._best.values() if model is not None
+        ]
 
-    def only(self, *, weights: Any = None, labels: Any = None, seed: int) -> SearchResult[M]:
-        """Retrain without samples, perhaps with weights or labels of the training rows."""
-        stages = self._refitter.refit(None, weights=weights, labels=labels, seed=seed)
-        found = self._judged(stages, 0, "none", (), 1.0)
-        best = best_of(found, ())
-        model = self._best[1] if best is not None and self._best is not None else None
-        return SearchResult(tuple(found), best, model)
+        def model_of(candidate: Candidate) -> M:
+            for one, model in known:
+                if one == candidate:
+                    return model
+            known.append((candidate, self._model(candidate, pools[candidate.kind], seed)))
+            return known[-1][1]
+
+        model = None if chosen is None else model_of(chosen)
+        curve = {
+            budget: (one, model_of(one))
+            for budget, (one, _) in sorted(self._best.items())
+            if budget in CURVE_BUDGETS
+        }
+        return SearchResult(tuple(self._candidates), chosen, model, curve)
+
+    def only(self, refitters: Sequence[Refitter[M]], *, seed: int) -> SearchResult[M]:
+        """Retrain without samples, by one refitter after the other: a step each."""
+        for step, refitter in enumerate(refitters):
+            stages = refitter.refit(None, seed=seed)
+            self._candidates += self._judged(stages, step, "none", (), 1.0)
+        best = best_of(self._candidates, ())
+        curve = {
+            budget: (one, model)
+            for budget, (one, model) in sorted(self._best.items())
+            if budget in CURVE_BUDGETS and model is not None
+        }
+        model = None if best is None else self._best[self._budget][1]
+        return SearchResult(tuple(self._candidates), best, model, curve)
 
     def _step(
         self,
@@ -243,7 +293,10 @@ class Search(Generic[M]):
         name = f"{self._name}, {kind}, step {step}"
         known = self._journal.get(name)
         if known is not None:
-            return [_candidate(figures) for figures in known]
+            found = [_candidate(figures) for figures in known]
+            for candidate in found:
+                self._keep(candidate, None)
+            return found
         extra = added(pools, taken, weight)
         stages = self._refitter.refit(extra, seed=step_seed(seed, step))
         found = self._judged(stages, step, kind, taken, weight)
@@ -260,7 +313,15 @@ class Search(Generic[M]):
     ) -> list[Candidate]:
         found = []
         for place, stage in enumerate(stages):
-            drop, scores = self._judge(stage.model)
+            if self._figures is None:
+                drop, scores = self._judge(stage.model)
+                refused = self._refuse is not None and self._refuse(stage.model)
+            else:
+                drop, scores, refused = self._figures.get(
+                    (kind, step, place), (math.nan, [math.nan], True)
+                )
+                # The training rows of the whole are judged all the same.
+                refused = refused or (self._refuse is not None and self._refuse(stage.model))
             candidate = Candidate(
                 step,
                 place,
@@ -271,20 +332,26 @@ class Search(Generic[M]):
                 drop,
                 tuple(float(score) for score in scores),
                 # What is above the budget by a rounding error is within it.
-                drop <= self._budget + 1e-9
-                and not (self._refuse is not None and self._refuse(stage.model)),
+                drop <= self._budget + 1e-9 and not refused,
+                refused,
             )
             found.append(candidate)
-            if candidate.allowed and (
-                self._best is None or _order(candidate) < _order(self._best[0])
-            ):
-                self._best = candidate, stage.model
+            self._keep(candidate, stage.model)
         return found
 
+    def _keep(self, candidate: Candidate, model: M | None) -> None:
+        """Keep a candidate for each budget within which it is the best so far."""
+        if candidate.refused:
+            return
+        for budget in {self._budget, *CURVE_BUDGETS}:
+            best = self._best.get(budget)
+            if candidate.accuracy_drop <= budget + 1e-9 and (
+                best is None or _order(candidate) < _order(best[0])
+            ):
+                self._best[budget] = candidate, model
+
     def _model(self, chosen: Candidate, pools: Sequence[CounterSamples], seed: int) -> M:
-        """Give the chosen candidate's model; retrain if it is known from the journal only."""
-        if self._best is not None and self._best[0] == chosen:
-            return self._best[1]
+        """Retrain a candidate that is known from the journal only."""
         extra = added(pools, chosen.taken, chosen.weight)
         for place, stage in enumerate(
             self._refitter.refit(extra, seed=step_seed(seed, chosen.step))

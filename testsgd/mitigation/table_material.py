@@ -16,13 +16,14 @@ from testsgd.auditing import (
     run_audit,
 )
 from testsgd.data import Table
-from testsgd.mitigation.material import DataSplit, Material, Places, counter_label
+from testsgd.mitigation.material import DataSplit, Material, Places, RowShares, counter_label
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.samples import CounterSamples, Kind, Side
 from testsgd.mitigation.soft_labels import cross_fitted
 from testsgd.mitigation.table_samples import sample_rows
 from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, Model
+from testsgd.sampling import explore_neighbourhood, neighbourhood_size
 
 # The step of shifted samples: the training rows of the group stay beside them and hold back.
 _STRENGTH = 2.0
@@ -132,6 +133,17 @@ class TableMaterial(Material):
             seed=self.audit_parameters.seed,
             jobs=self.audit_parameters.jobs,
         )
+
+    def row_shares(self, model: Model, places: Places, *, max_queries: int) -> RowShares | None:
+        """Return the share of favourable neighbours of each row, inside and outside each target."""
+        rows = self.table.take(places)
+        if (neighbourhood_size(rows) + 1) * len(rows) > max_queries:
+            return None
+        found = explore_neighbourhood(model, rows)
+        shares = found.favourable / found.size
+        return [
+            (shares[inside], shares[~inside]) for inside in (one[places] for one in self._inside)
+        ]
 
     def audit(
         self, model: LoadedModel[Model], places: Places, *, progress: Progress | None = None

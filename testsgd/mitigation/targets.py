@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from testsgd.auditing import Findings
 from testsgd.errors import ParameterError
-from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.mitigation.parameters import LEAST_HELD_OUT, MitigationParameters
 from testsgd.rules import RuleSet
 
 
@@ -36,7 +37,12 @@ class Target:
     score: float
 
 
-def choose_targets(findings: Findings, parameters: MitigationParameters) -> tuple[Target, ...]:
+def choose_targets(
+    findings: Findings,
+    parameters: MitigationParameters,
+    *,
+    enough: Callable[[RuleSet], bool] | None = None,
+) -> tuple[Target, ...]:
     """Choose the groups that the user asked for.
 
     Parameters
@@ -45,6 +51,9 @@ def choose_targets(findings: Findings, parameters: MitigationParameters) -> tupl
         The audit.
     parameters : MitigationParameters
         One rank, or a score above which every distinct group is meant.
+    enough : callable, optional
+        Returns whether there are enough held-out rows on both sides of a group to tell what became
+        of it. If the user asked for no group, it is the first of which there are.
 
     Returns
     -------
@@ -56,7 +65,10 @@ def choose_targets(findings: Findings, parameters: MitigationParameters) -> tupl
     ParameterError
         If the audit has no such group, or there is nothing to counter.
     """
-    if parameters.rank is not None:
+    asked = parameters.group is not None or parameters.all_above is not None
+    if not asked and enough is not None and len(findings.ranking):
+        chosen = [_first(findings, enough)]
+    elif parameters.rank is not None:
         ranked = len(findings.ranking)
         if parameters.rank > ranked:
             raise ParameterError(
@@ -92,6 +104,19 @@ def choose_targets(findings: Findings, parameters: MitigationParameters) -> tupl
                 remedy="there is nothing to counter; choose another group",
             )
     return targets
+
+
+def _first(findings: Findings, enough: Callable[[RuleSet], bool]) -> tuple[int, int]:
+    """Find the first group of the ranking that held-out rows can tell of: its rank and place."""
+    for rank, group in enumerate(findings.ranking.tolist(), start=1):
+        if enough(findings.rule_set(group)):
+            return rank, group
+    raise ParameterError(
+        f"of {len(findings.ranking):,} groups none has at least {LEAST_HELD_OUT} held-out rows or "
+        "texts on both sides, so nothing could be told of a new model",
+        where="group",
+        remedy="give more data; or name a group, and the result will not be judged",
+    )
 
 
 def _target(findings: Findings, rank: int, group: int) -> Target:

@@ -253,7 +253,8 @@ def gate_sentence(
         above = [one for one in measures if _decisive(one) > gate]
         size = series([f"{_decisive(one):.3f} ({one.name})" for one in above])
         if kind == "simultaneous":
-            return f"The gate failed: at least {size} is assured, above {gate:g}."
+            are = "is" if len(above) == 1 else "are"
+            return f"The gate failed: at least {size} {are} assured, above {gate:g}."
         among = " among the groups found" if kind == "fdr" else ""
         return f"The gate failed: the largest{among} is {size}, above {gate:g}."
     unclear = next((one for one in measures if one.largest is None or one.largest > gate), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from testsgd.reporting.estimand_parts import (
     ExplainingRuleSummary,
@@ -10,7 +11,7 @@ from testsgd.reporting.estimand_parts import (
     UnjudgedSummary,
 )
 from testsgd.reporting.estimands import disagree
-from testsgd.reporting.summary import GroupSummary
+from testsgd.reporting.summary import AuditSummary, GroupSummary
 from testsgd.reporting.wording import count, interval, percent, plural, points, series, shorten
 from testsgd.reporting.words import Words
 
@@ -20,6 +21,43 @@ _MOST_NAMED = 3
 _TEXT_LIMIT = 160
 
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
+@dataclass(frozen=True)
+class ExplainingLine:
+    """A line of the table of explaining rules.
+
+    Attributes
+    ----------
+    rule : ExplainingRuleSummary
+        The rule.
+    difference : float or None
+        Its own difference; None if the document does not hold its group.
+    together : float or None
+        What it and the rules before it explain.
+    near : str
+        Which near-duplicates it stands for; empty if there are none.
+    """
+
+    rule: ExplainingRuleSummary
+    difference: float | None
+    together: float | None
+    near: str
+
+
+def explaining_lines(summary: AuditSummary) -> list[ExplainingLine]:
+    """Return the lines of the table of explaining rules."""
+    differences = {group.rank: group.difference for group in summary.groups}
+    lines, together = [], 0.0
+    for rule in summary.rules:
+        together += rule.share or 0.0
+        near = ""
+        if rule.near_duplicates:
+            near = f"and {plural(rule.near_duplicates, 'near-duplicate')}"
+            near += f", such as {rule.examples[0]}" if rule.examples else ""
+        known = None if rule.share is None else min(together, 1.0)
+        lines.append(ExplainingLine(rule, differences.get(rule.rank), known, near))
+    return lines
 
 
 def disagreement_sentences(

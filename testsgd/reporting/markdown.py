@@ -14,7 +14,7 @@ from testsgd.reporting.behind import (
     trust_facts,
 )
 from testsgd.reporting.certainty import examined, gate_rule, rows_figure
-from testsgd.reporting.estimand_sentences import unjudged_sentences
+from testsgd.reporting.estimand_sentences import explaining_lines, unjudged_sentences
 from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.summary import AuditSummary, GroupSummary, Snippet, TermsSummary
 from testsgd.reporting.vocabulary import vocabulary
@@ -38,7 +38,8 @@ def render_markdown(summary: AuditSummary) -> str:
     Returns
     -------
     str
-        The distinct groups come first; details are folded away, pictures are left out.
+        The rules that explain the differences come first; details are folded away and pictures
+        are left out.
     """
     top, words = wording.findings(summary), vocabulary(summary)
     blocks = [
@@ -107,23 +108,21 @@ def _rules(summary: AuditSummary, words: Words) -> list[str]:
     """Write the table of the rules that explain how rates differ."""
     if not summary.rules:
         return []
-    rows = []
-    together = 0.0
-    for rule in summary.rules:
-        together += rule.share or 0.0
-        examples = f" such as {escape(rule.examples[0], TEXT_LIMIT)}" if rule.examples else ""
-        rows.append(
-            [
-                str(rule.rank),
-                escape(rule.text, TEXT_LIMIT),
-                percent(rule.share),
-                percent(None if rule.share is None else together),
-                f"{count(rule.near_duplicates)}{examples}",
-            ]
-        )
+    rows = [
+        [
+            str(line.rule.rank),
+            escape(line.rule.text, TEXT_LIMIT),
+            points(line.difference),
+            percent(line.rule.share),
+            percent(line.together),
+            escape(line.near, TEXT_LIMIT),
+        ]
+        for line in explaining_lines(summary)
+    ]
+    headings = ["Rank", "Rule", "Difference", "Adds", "Together", "Stands for"]
     return [
         f"The fewest rules that explain {words.variation}:",
-        table(["Rank", "Rule", "Adds", "Together", "Near-duplicates"], rows, right=[0, 2, 3]),
+        table(headings, rows, right=[0, 2, 3, 4]),
     ]
 
 

@@ -263,10 +263,15 @@ def findings_intro(summary: AuditSummary) -> str:
 
 
 def other_points(other: EstimandRates | None) -> str:
-    """Write a group's difference by the other estimand, with its interval, without unit."""
+    """Write a group's difference by the other estimand, its interval and rates, without unit."""
     if other is None or other.difference is None or other.interval is None:
         return NOTHING
-    return f"{signed(other.difference)} ({interval(other.interval)})"
+    return f"{signed(other.difference)} ({interval(other.interval)}; {other_rates(other)})"
+
+
+def other_rates(other: EstimandRates) -> str:
+    """Write a group's rates by the other estimand."""
+    return f"{percent(other.rate_in)} against {percent(other.rate_out)}"
 
 
 def compared(group: GroupSummary, label: str, words: Words) -> str:

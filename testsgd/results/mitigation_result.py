@@ -86,7 +86,32 @@ class MitigationResult(DocumentResult[MitigationSummary]):
         ParameterError
             If the result was read back from JSON, which holds no model.
         """
-        return self._outcome("model").write_model(Path(folder))
+        return self._outcome("model").write_model(Path(folder), self._about())
+
+    def _about(self) -> dict[str, object]:
+        """Return what the model's card says of it: the verdict, and its held-out figures."""
+        written = self.summary.written
+        about: dict[str, object] = {
+            "verdict": self.verdict.status,
+            "headline": self.verdict.headline,
+        }
+        if written is None:
+            return about
+        part = written.held_out
+        about["held-out accuracy change"] = part.accuracy.change
+        about["held-out accuracy change, interval"] = part.accuracy.interval
+        about["held-out balanced accuracy before"] = part.balanced.before
+        about["held-out balanced accuracy"] = part.balanced.after
+        about["held-out accuracy of the best constant model"] = part.constant
+        for target, one in zip(self.summary.targets, written.targets, strict=True):
+            change = one.observed if written.estimand == "observed" else one.measured
+            about[f"held-out difference before, {target.text}"] = change.before
+            about[f"held-out difference, {target.text}"] = change.after
+            about[f"held-out difference, change, interval, {target.text}"] = change.interval
+            if one.effect is not None:
+                about[f"held-out effect of the terms before, {target.text}"] = one.effect.before
+                about[f"held-out effect of the terms, {target.text}"] = one.effect.after
+        return about
 
     def __repr__(self) -> str:
         return f"<MitigationResult of {self.summary.data.name!r}: {self.verdict.headline}>"

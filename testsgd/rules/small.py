@@ -47,8 +47,8 @@ def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int
     """Count the rows all of whose combinations of single values cannot be judged.
 
     A row has one combination for every choice of `max_features` of the sensitive features that have
-    rules (of all of them, if there are fewer). It cannot be judged if too few rows have it, or do not have it, or
-    if no rule says it: a missing number is in no interval.
+    rules (of all of them, if there are fewer). It cannot be judged if too few rows have it, or do
+    not have it, or if no rule says it: a missing number is in no interval.
 
     Parameters
     ----------

@@ -20,7 +20,12 @@ from testsgd.scoring.pair_sequences import (
     pair_evidence,
     pair_interval,
 )
-from testsgd.scoring.paired import paired_interval
+from testsgd.scoring.paired import (
+    combined_interval,
+    mcnemar_p_value,
+    paired_interval,
+    paired_rates_interval,
+)
 from testsgd.scoring.population import Side, population_interval
 from testsgd.scoring.ranking import (
     Overlaps,
@@ -40,6 +45,7 @@ __all__ = [
     "Side",
     "block_of",
     "clopper_pearson",
+    "combined_interval",
     "confidence_sequence",
     "distinct_groups",
     "effective_size",
@@ -48,11 +54,13 @@ __all__ = [
     "exact_difference",
     "independent_rows",
     "may_be_evident",
+    "mcnemar_p_value",
     "member_overlaps",
     "normal_quantile",
     "pair_evidence",
     "pair_interval",
     "paired_interval",
+    "paired_rates_interval",
     "population_interval",
     "rank_groups",
     "rate_margins",

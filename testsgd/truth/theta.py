@@ -21,7 +21,9 @@ import numpy as np
 from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
 from testsgd.auditing.text import run_text_audit
 from testsgd.data import (
+    SensitiveTerms,
     Table,
+    Texts,
     TextSpecification,
     load_specification,
     load_table,
@@ -30,6 +32,7 @@ from testsgd.data import (
 )
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel, Model, load_model, load_text_model
+from testsgd.models.text import TextModel
 from testsgd.truth.one_sided import search_inside_only
 from testsgd.truth.tables import TruthTable
 
@@ -128,14 +131,10 @@ def study_data_set(
     if not isinstance(specification, TextSpecification):
         model, table = load_model(None, specification), load_table(specification)
         return study_table(name, model, table, thetas, progress=progress)
-    audit = partial(
-        run_text_audit,
-        load_text_model(None, specification),
-        load_texts(specification),
-        load_terms(specification.terms),
-        progress=progress,
-    )
-    return [ThetaRow(name, theta, _timed(audit, theta), None) for theta in thetas]
+    texts = load_texts(specification)
+    terms = load_terms(specification.terms)
+    network = load_text_model(None, specification)
+    return study_texts(name, network, texts, terms, thetas, progress=progress)
 
 
 def study_table(
@@ -152,6 +151,20 @@ def study_table(
         ThetaRow(name, theta, _timed(audit, theta), _inside_only(model, table, theta))
         for theta in thetas
     ]
+
+
+def study_texts(
+    name: str,
+    model: LoadedModel[TextModel],
+    texts: Texts,
+    terms: SensitiveTerms,
+    thetas: Sequence[float],
+    *,
+    progress: Progress | None = None,
+) -> list[ThetaRow]:
+    """Audit a model on some texts with several thresholds; see :func:`study_data_set`."""
+    audit = partial(run_text_audit, model, texts, terms, progress=progress)
+    return [ThetaRow(name, theta, _timed(audit, theta), None) for theta in thetas]
 
 
 def theta_document(rows: Sequence[ThetaRow]) -> dict[str, Any]:

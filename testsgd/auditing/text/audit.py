@@ -153,6 +153,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
                 audit.rule_sets,
                 outcome.known,
                 budget=allowed - again.asked,
+                draws=parameters.draws,
             )
             queries = predictions.asked
     rule_sets, estimates = audit.rule_sets, outcome.estimates

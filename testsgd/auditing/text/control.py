@@ -45,6 +45,7 @@ def nonsense_control(
     known: KnownAnswers,
     *,
     budget: int,
+    draws: int = 1,
 ) -> Control | None:
     """Ask about the seeds of each frequent category with a nonsense word in place of its terms.
 
@@ -62,6 +63,8 @@ def nonsense_control(
         The answers with the terms.
     budget : int
         Most texts to ask the model about, all in all.
+    draws : int
+        Answers to each text.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def nonsense_control(
     word = next(
         (word for word in _NONSENSE if not any(word in text.lower() for text in texts.texts)), None
     )
-    needed = sum(len(one.rows) for one, _ in single)
+    needed = draws * sum(len(one.rows) for one, _ in single)
     if word is None or not single or predictions.asked + needed > budget:
         return None
     terms = mentions.terms
@@ -94,6 +97,7 @@ def nonsense_control(
         answers = predictions.decide(
             replacer.variant(row, [category], [place]) for row in one.rows.tolist()
         )
+        answers = answers / draws if draws > 1 else answers
         rates[category] = float(answers.mean())
         same[category] = (variants == answers[:, None]).all(axis=0)
     return Control(word, rates, same)

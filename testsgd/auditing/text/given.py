@@ -150,6 +150,22 @@ class TermGroupMeasure:
         rows_in, rows_out = self._everything.sizes()
         return drawn_estimates(rows_in, rows_out, tallies, AuditParameters(interval="wald"))
 
+    def answers(self, model: TextModel) -> tuple[NDArray[np.float64], ...] | None:
+        """Ask a model, and return its answers one by one: inside and outside, group by group.
+
+        Returns
+        -------
+        tuple of numpy.ndarray of float64, or None
+            1 for the favourable label, 0 for any other; None if there are too many to ask about.
+        """
+        if not self.exact:
+            return None
+        jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
+        questions = self._everything
+        decided = SharedPredictions(model, jobs=jobs).decide(self._written(questions.distinct))
+        found = decided.astype(np.float64)
+        return tuple(found[side] for side in questions.sides)
+
     @cached_property
     def _replacer(self) -> Replacer:
         return Replacer(self.texts.texts, self.mentions)

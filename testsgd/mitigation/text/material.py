@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from testsgd.auditing import AuditParameters, Estimates, Progress
 from testsgd.auditing.text import TermGroupMeasure, TextFindings, run_text_audit
 from testsgd.data import SensitiveTerms, Texts
-from testsgd.mitigation.material import DataSplit, Material, Places, counter_label
+from testsgd.mitigation.material import DataSplit, Material, Places, RowShares, counter_label
 from testsgd.mitigation.parameters import Dosage, MitigationParameters
 from testsgd.mitigation.samples import CounterSamples, Kind, Side
 from testsgd.mitigation.targets import Target
 from testsgd.mitigation.text.samples import sample_texts
 from testsgd.models import Examples, LoadedModel, TextModel
-from testsgd.rules import TermRule, find_mentions
+from testsgd.rules import RuleSet, TermRule, find_mentions
 
 # The categories of a group, and the term chosen of each.
 ChosenTerms = tuple[tuple[int, ...], tuple[int, ...]]
@@ -54,7 +54,7 @@ class TextMaterial(Material):
         self.texts = texts
         self.terms = terms
         self._mentions = find_mentions(texts.texts, terms)
-        self._chosen = [chosen_terms(target, terms) for target in targets]
+        self._chosen = [chosen_terms(target.rule_set, terms) for target in targets]
 
     @property
     def audited(self) -> Places:
@@ -142,6 +142,9 @@ class TextMaterial(Material):
 
     def measure(self, places: Places, *, max_queries: int) -> Callable[[TextModel], Estimates]:
         """Get ready to measure the targets' rates on some texts, for any model."""
+        return self._measure(places, max_queries=max_queries)
+
+    def _measure(self, places: Places, *, max_queries: int) -> TermGroupMeasure:
         texts = self.texts.take(places)
         return TermGroupMeasure(
             texts,
@@ -151,6 +154,11 @@ class TextMaterial(Material):
             seed=self.audit_parameters.seed,
             jobs=self.audit_parameters.jobs,
         )
+
+    def row_shares(self, model: TextModel, places: Places, *, max_queries: int) -> RowShares | None:
+        """Return the answers about each seed with the terms, and about each text outside."""
+        answers = self._measure(places, max_queries=max_queries).answers(model)
+        return None if answers is None else list(zip(answers[::2], answers[1::2], strict=True))
 
     def audit(
         self, model: LoadedModel[TextModel], places: Places, *, progress: Progress | None = None
@@ -164,11 +172,11 @@ class TextMaterial(Material):
         return tuple(self.texts.texts[place] for place in places.tolist())
 
 
-def chosen_terms(target: Target, terms: SensitiveTerms) -> ChosenTerms:
+def chosen_terms(rule_set: RuleSet, terms: SensitiveTerms) -> ChosenTerms:
     """Find the terms of a group in the list they are from: the categories, a term of each."""
     names = [category.name for category in terms.categories]
     found = []
-    for rule in target.rule_set.rules:
+    for rule in rule_set.rules:
         if not isinstance(rule, TermRule):
             raise TypeError(f"{rule.text} is no rule about a term")
         category = names.index(rule.category)

@@ -87,7 +87,8 @@ class TextNetworkRefitter:
         A training text of the same words as one of those that are added is left out.
         """
         training = self._training.instead(weights=weights, labels=labels)
-        if self._schedule.distilled and weights is None and labels is None:
+        own = weights is not None or labels is not None or training.targets is not None
+        if self._schedule.distilled and not own:
             training = replace(training, targets=self._scores)
         stages = self._stages(training, extra, seed)
         return until_no_better(stages, self._loss, self._schedule.patience)

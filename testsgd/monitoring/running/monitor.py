@@ -344,5 +344,5 @@ class Monitor:
 
 
 def _between(time: float | None, event: Event, until: float) -> bool:
-    """Say whether an event that waits is one of those that a moment confirms."""
+    """Return whether an event that waits is one of those that a moment confirms."""
     return event.time is not None and (time is None or time < event.time) and event.time <= until

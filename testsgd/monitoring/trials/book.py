@@ -228,7 +228,7 @@ class TrialBook:
         return not self._remembers and event.name is not None and event.label is not None
 
     def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
-        """Say whether a label is of a trial that had the same id before this one was decided."""
+        """Return whether a label is of a trial that had the same id before this one was decided."""
         if self._remembers or not self._lateness or event.label is None or event.time is None:
             return False
         if record.number < 0 or record.time is None:

@@ -14,14 +14,20 @@ from testsgd.reporting.mitigation.phrases import (
     enough,
     judged_where,
     largest,
-    largest_mean,
-    over_runs,
     score,
     within,
 )
-from testsgd.reporting.mitigation.summary import MitigationSummary
+from testsgd.reporting.mitigation.summary import ChangeSummary, MitigationSummary
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import NOTHING, count, plural, size_points
+from testsgd.reporting.wording import (
+    NOTHING,
+    count,
+    interval,
+    plural,
+    points,
+    signed,
+    size_points,
+)
 
 Tone = Literal["good", "bad", "plain"]
 
@@ -57,38 +63,47 @@ def answers(summary: MitigationSummary) -> tuple[Answer, Answer, Answer]:
 def _help(summary: MitigationSummary) -> Answer:
     words, targets = words_for(summary.data.kind), summary.targets
     question = "Did it help?"
-    before = largest(target.before.score for target in targets)
     one = len(targets) == 1
+    before = largest(target.held_out_before.score for target in targets)
+    after = largest(target.held_out_after.score for target in targets)
+    if summary.kept_run is None:
+        what = "difference between the group and " + words.others if one else "largest difference"
+        everywhere = largest(target.before.score for target in targets)
+        return Answer(question, "no", (f"{what}: still {_points(everywhere)}",), "bad")
     what = (
         f"difference between the group and {words.others}"
         if one
         else f"largest difference of {plural(len(targets), 'target')}"
     )
-    if summary.kept_run is None:
-        return Answer(question, "no", (f"{what}: still {_points(before)}",), "bad")
-    after = largest_mean(spread.score for spread in summary.spreads)
-    mean = over_runs(len(summary.runs))
-    lines = [f"{what}, all {words.many}{f', {mean}' if mean else ''}", _held_out(summary)]
+    lines = [f"{what}, {count(summary.split.held_out)} held-out {words.many}"]
+    written = summary.written
+    if written is not None:
+        if written.estimand == "observed":
+            before = largest(target.observed_before.score for target in written.targets)
+            after = largest(target.observed_after.score for target in written.targets)
+        effects = [target.effect for target in written.targets if target.effect is not None]
+        lines += [f"the terms' own effect: {_arrow(effect)}" for effect in effects[:1]]
+        first = written.targets[0]
+        change = first.observed if written.estimand == "observed" else first.measured
+        if one and change.interval is not None:
+            lines.append(f"change: {interval(change.interval)}")
+    if not all(enough(target.held_out_before) for target in targets):
+        lines.append(f"fewer than {FEW} on one side: too few to tell")
     limit = summary.settings.all_above
     if limit is not None:
-        reached = sum(
-            spread.score is not None and spread.score.mean <= limit for spread in summary.spreads
-        )
+        reached = sum((target.held_out_after.score or 0.0) <= limit for target in targets)
         lines.append(f"{count(reached)} of {count(len(targets))} at {size_points(limit)} or less")
-    good = summary.verdict.status not in ("not_better", "above_threshold")
-    figure = _change(before, None if after is None else after.mean)
-    return Answer(question, figure, tuple(lines), "good" if good else "bad")
+    good = summary.verdict.exit_code == 0 or summary.verdict.status in (
+        "accuracy_lost",
+        "one_sided",
+        "no_better_than_constant",
+    )
+    return Answer(question, _change(before, after), tuple(lines), "good" if good else "bad")
 
 
-def _held_out(summary: MitigationSummary) -> str:
-    many = words_for(summary.data.kind).many
-    pairs = list(zip(summary.targets, summary.spreads, strict=True))
-    judged = [(one, spread) for one, spread in pairs if enough(one.held_out_before)]
-    if not judged:
-        return f"held-out {many}: fewer than {FEW} on one side, too few to tell"
-    before = largest(target.held_out_before.score for target, _ in judged)
-    after = largest_mean(spread.held_out_score for _, spread in judged)
-    return f"held-out {many}: {_change(before, None if after is None else after.mean)}"
+def _arrow(change: ChangeSummary) -> str:
+    """Write a signed change with an arrow."""
+    return f"{signed(change.before)}{NO_BREAK}{ARROW}{NO_BREAK}{points(change.after)}"
 
 
 def _cost(summary: MitigationSummary) -> Answer:
@@ -105,15 +120,30 @@ def _cost(summary: MitigationSummary) -> Answer:
         elif any(within(candidate, limit) for candidate in summary.candidates):
             tried = f"each candidate within {budget(limit)} {where} was too one-sided"
         return Answer(question, "nothing", (line, tried), "plain")
-    drop = summary.accuracy_drop.mean
-    mean = over_runs(len(summary.runs))
-    after = accuracy(summary.accuracy_after.mean)
-    lines = (
-        f"of accuracy: {before} {ARROW} {after} on {on}{f', {mean}' if mean else ''}",
+    kept = next((run for run in summary.runs if run.run == summary.kept_run), None)
+    if kept is None:
+        return Answer(question, NOTHING, (), "plain")
+    lines = [
+        f"of accuracy: {before} {ARROW} {accuracy(kept.accuracy)} on {on}",
         f"allowed: {budget(limit)}",
-    )
-    lost = summary.verdict.status == "accuracy_lost"
-    return Answer(question, f"{accuracy_change(drop)} points", lines, "bad" if lost else "good")
+    ]
+    written = summary.written
+    if written is not None:
+        ends = written.held_out.accuracy.interval
+        if ends is not None:
+            low, high = (accuracy_change(-100 * end) for end in ends)
+            lines[1] = f"{low} to {high}; allowed: {budget(limit)}"
+        balanced = written.held_out.balanced
+        lines.append(
+            f"balanced accuracy: {accuracy(balanced.before)} {ARROW} {accuracy(balanced.after)}"
+        )
+        lines.append(
+            f"best constant model: {accuracy(written.held_out.constant)}, "
+            f"“{written.constant_label}” for all"
+        )
+    lost = summary.verdict.status in ("accuracy_lost", "one_sided", "no_better_than_constant")
+    figure = f"{accuracy_change(kept.accuracy_drop)} points"
+    return Answer(question, figure, tuple(lines), "bad" if lost else "good")
 
 
 def _others(summary: MitigationSummary) -> Answer:

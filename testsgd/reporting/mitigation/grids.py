@@ -10,6 +10,7 @@ from testsgd.reporting.mitigation.phrases import (
     estimated,
     largest,
     largest_mean,
+    lost_points,
     method,
     score,
     spread_changes,
@@ -21,10 +22,12 @@ from testsgd.reporting.mitigation.sample_sentences import kept_label
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
     CandidateSummary,
+    ChangeSummary,
     ComparisonSummary,
     MitigationSummary,
     RatesSummary,
     SamplesSummary,
+    SideSummary,
     Spread,
     TargetSummary,
 )
@@ -44,12 +47,12 @@ def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
     """List how the original model and the one that was kept treat a target."""
     words = words_for(summary.data.kind)
     many = words.many
-    pairs = (
+    pairs = [
         (f"All {many}", "before", target.before),
         (f"All {many}", "after", target.after),
         (f"Held-out {many}", "before", target.held_out_before),
         (f"Held-out {many}", "after", target.held_out_after),
-    )
+    ]
     columns = (
         Column("", "name"),
         Column("Difference", "strong"),
@@ -60,6 +63,12 @@ def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
         Column(f"{many.capitalize()} outside", "number"),
     )
     kept = summary.kept_run is not None
+    if summary.written is not None:
+        observed = summary.written.targets[summary.targets.index(target)]
+        pairs += [
+            (f"Held-out {many} as they are", "before", observed.observed_before),
+            (f"Held-out {many} as they are", "after", observed.observed_after),
+        ]
     rows = tuple(
         Row(
             (f"{which}, {when}" if kept else which, *_rates(rates)),
@@ -69,6 +78,135 @@ def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
         if kept or when == "before"
     )
     return Grid(f"Before and after, {target.text}", columns, rows)
+
+
+def paying_grid(summary: MitigationSummary) -> Grid:
+    """List who pays: what became of each side of each target on the held-out rows."""
+    words = words_for(summary.data.kind)
+    columns = (
+        Column("Held-out " + words.many, "name"),
+        Column("Number", "number"),
+        Column("Selection rate", "strong"),
+        Column("True-positive rate", "number"),
+        Column("False-positive rate", "number"),
+        Column("Gain the label", "number"),
+        Column("Lose it", "number"),
+    )
+    written = [] if summary.written is None else summary.written.targets
+    only = len(written) == 1
+    rows = tuple(
+        Row(
+            (
+                who if only else f"{who}, {target.text}",
+                count(side.rows),
+                _ends(side.selected_before, side.selected.before, side.selected_after, side),
+                f"{percent(side.true_positive_rate.before)} to "
+                f"{percent(side.true_positive_rate.after)}",
+                f"{percent(side.false_positive_rate.before)} to "
+                f"{percent(side.false_positive_rate.after)}",
+                count(side.gained),
+                count(side.lost),
+            )
+        )
+        for target, one in zip(summary.targets, written, strict=False)
+        for who, side in (("the group", one.inside), (words.others, one.outside))
+    )
+    return Grid("Who pays", columns, rows)
+
+
+def _ends(
+    before: tuple[float, float] | None,
+    rate: float | None,
+    after: tuple[float, float] | None,
+    side: SideSummary,
+) -> str:
+    """Write a rate before and after, each with its interval."""
+    parts = []
+    for share, ends in ((rate, before), (side.selected.after, after)):
+        known = "" if ends is None else f" ({percent(ends[0])} to {percent(ends[1])})"
+        parts.append(f"{percent(share)}{known}")
+    return " to ".join(parts)
+
+
+def parts_grid(summary: MitigationSummary) -> Grid:
+    """List what became of accuracy on each part of the data, as the guard looks at it."""
+    words = words_for(summary.data.kind)
+    columns = (
+        Column("Part", "name"),
+        Column("Number", "number"),
+        Column("Accuracy", "number"),
+        Column("Change", "strong"),
+        Column("Balanced accuracy", "number"),
+        Column("Change, balanced", "strong"),
+        Column("Lost, as the guard counts", "number"),
+        Column("Best constant model", "number"),
+        Column("Above it", "number"),
+    )
+    written = summary.written
+    parts = (
+        ()
+        if written is None
+        else (
+            ("Held-out", written.held_out),
+            ("Validation", written.validation),
+            ("Training", written.training),
+        )
+    )
+    rows = tuple(
+        Row(
+            (
+                f"{name} {words.many}",
+                count(part.rows),
+                f"{accuracy(part.accuracy.before)} to {accuracy(part.accuracy.after)}",
+                _with_interval(part.accuracy),
+                f"{accuracy(part.balanced.before)} to {accuracy(part.balanced.after)}",
+                _with_interval(part.balanced),
+                f"{lost_points(part.accuracy_drop)}, balanced {lost_points(part.balanced_drop)}",
+                accuracy(part.constant),
+                _with_interval(part.above_constant),
+            ),
+            emphasis=name == "Held-out",
+        )
+        for name, part in parts
+    )
+    return Grid("Accuracy on each part", columns, rows)
+
+
+def _with_interval(change: ChangeSummary) -> str:
+    """Write a change of accuracy in points, with its interval."""
+    if change.change is None or change.interval is None:
+        return NOTHING
+    low, high = (accuracy_change(-100 * end) for end in change.interval)
+    return f"{accuracy_change(-100 * change.change)} ({low} to {high})"
+
+
+def curves_grid(summary: MitigationSummary) -> Grid:
+    """List what each method reaches with several budgets, on the held-out rows."""
+    columns = (
+        Column("Method", "name"),
+        Column("Allowed to lose", "number"),
+        Column("Accuracy change, held-out", "number"),
+        Column("Difference, held-out", "strong"),
+        Column("Population interval, points", "number"),
+    )
+    curves = [("Retraining with samples", summary.curve)]
+    curves += [(method(one.name, first=True), one.curve) for one in summary.comparisons]
+    rows = tuple(
+        Row(
+            (
+                name,
+                f"{point.budget:.10g}",
+                f"{accuracy_change(-point.accuracy_change)} "
+                f"({accuracy_change(-point.accuracy_interval[0])} to "
+                f"{accuracy_change(-point.accuracy_interval[1])})",
+                signed(point.difference),
+                interval(point.interval),
+            )
+        )
+        for name, curve in curves
+        for point in curve
+    )
+    return Grid("Difference against accuracy", columns, rows)
 
 
 def _rates(rates: RatesSummary) -> tuple[str, ...]:
@@ -180,6 +318,7 @@ def comparisons_grid(summary: MitigationSummary) -> Grid:
         Column(f"{what}, all {words.many}", "strong"),
         Column(f"{what}, held-out", "number"),
         Column("Accuracy change, held-out", "number"),
+        Column("At equal accuracy", "strong"),
         Column("Time of a run", "number"),
     )
     before = largest(target.before.score for target in summary.targets)
@@ -193,19 +332,22 @@ def comparisons_grid(summary: MitigationSummary) -> Grid:
                 score(held_out),
                 accuracy_change(0.0),
                 NOTHING,
+                NOTHING,
             ),
             about=f"As it was, with an accuracy of {accuracy(summary.accuracy_before)}.",
         ),
+        *_constant(summary),
         Row(
             (
                 "Retraining with samples",
                 spread_scores(largest_mean(one.score for one in summary.spreads)),
                 spread_scores(largest_mean(one.held_out_score for one in summary.spreads)),
                 spread_changes(summary.accuracy_drop),
+                _own(summary),
                 seconds(own_time),
             ),
             emphasis=True,
-            about="This mitigation.",
+            about="This mitigation; at equal accuracy the model that was written.",
         ),
         *(_comparison(one) for one in summary.comparisons),
     ]
@@ -216,17 +358,62 @@ def _comparison(one: ComparisonSummary) -> Row:
     if one.status != "done":
         why = _STATUS_TEXTS[one.status]
         about = " ".join(sentence(part) for part in (one.about, one.reason) if part)
-        return Row((method(one.name, first=True), why, NOTHING, NOTHING, NOTHING), about=about)
+        equal = _equal(one)
+        return Row(
+            (method(one.name, first=True), why, NOTHING, NOTHING, equal, NOTHING), about=about
+        )
     return Row(
         (
             method(one.name, first=True),
             spread_scores(largest_mean(one.scores)),
             spread_scores(largest_mean(one.held_out_scores)),
             spread_changes(one.accuracy_drop),
+            _equal(one),
             NOTHING if one.seconds is None else seconds(one.seconds),
         ),
         about=sentence(one.about),
     )
+
+
+def _constant(summary: MitigationSummary) -> list[Row]:
+    """Say what the best constant model reaches: no difference at all."""
+    if summary.written is None:
+        return []
+    part = summary.written.held_out
+    if part.constant is None or part.accuracy.before is None:
+        return []
+    drop = 100 * (part.accuracy.before - part.constant)
+    return [
+        Row(
+            (
+                "Constant model",
+                score(0.0),
+                score(0.0),
+                accuracy_change(drop),
+                NOTHING,
+                NOTHING,
+            ),
+            about=f"“{summary.written.constant_label}” for all.",
+        )
+    ]
+
+
+def _own(summary: MitigationSummary) -> str:
+    """Write what the model that was written leaves on the held-out rows."""
+    worst = max(
+        (target.held_out_after for target in summary.targets), key=lambda one: one.score or 0.0
+    )
+    if summary.written is None or worst.interval is None:
+        return NOTHING
+    return f"{score(worst.score)} ({interval(worst.interval)})"
+
+
+def _equal(one: ComparisonSummary) -> str:
+    """Write what a method reaches at the accuracy of the model that was written."""
+    found = one.equal_accuracy
+    if found is None:
+        return "loses more" if one.curve else NOTHING
+    return f"{score(found.score)} ({interval(found.interval)})"
 
 
 def samples_grid(summary: MitigationSummary) -> Grid:

@@ -86,6 +86,9 @@ def render_mitigation_html(summary: MitigationSummary) -> str:
                 summary.held_out, f"Differences that grew, held-out {words.many}", risen=True
             ),
             comparisons=grids.comparisons_grid(summary),
+            curves=grids.curves_grid(summary),
+            paying=grids.paying_grid(summary),
+            parts=grids.parts_grid(summary),
             samples=grids.samples_grid(summary),
             open_rows=OPEN_ROWS,
             open_targets=OPEN_TARGETS,

@@ -7,7 +7,10 @@ from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.mitigation.answers import answers
 from testsgd.reporting.mitigation.grids import (
     comparisons_grid,
+    curves_grid,
     groups_grid,
+    parts_grid,
+    paying_grid,
     runs_grid,
     samples_grid,
     target_grid,
@@ -39,6 +42,7 @@ def render_mitigation_markdown(summary: MitigationSummary) -> str:
     blocks = [
         *_verdict(summary),
         *_targets(summary),
+        *_paying(summary),
         *_others(summary),
         *_comparisons(summary),
         *folded("Run by run", [_table(runs_grid(summary))]),
@@ -77,6 +81,16 @@ def _targets(summary: MitigationSummary) -> list[str]:
     return blocks
 
 
+def _paying(summary: MitigationSummary) -> list[str]:
+    if summary.written is None:
+        return []
+    return [
+        "### Who pays, and what it cost",
+        _table(paying_grid(summary)),
+        _table(parts_grid(summary)),
+    ]
+
+
 def _others(summary: MitigationSummary) -> list[str]:
     change, many = summary.all_rows, words_for(summary.data.kind).many
     blocks = ["### Other groups", f"The largest differences after retraining, all {many}:"]
@@ -98,7 +112,12 @@ def _comparisons(summary: MitigationSummary) -> list[str]:
         + (f" No figures: {escape(sentence(one.reason))}" if one.reason else "")
         for one in summary.comparisons
     )
-    return ["### Other methods", _table(comparisons_grid(summary)), about]
+    return [
+        "### Other methods",
+        _table(comparisons_grid(summary)),
+        about,
+        *folded("Difference against accuracy, held out", [_table(curves_grid(summary))]),
+    ]
 
 
 def _particulars(summary: MitigationSummary) -> list[str]:

@@ -59,13 +59,16 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
         Note(
             f"Training, validation and held-out {many}",
             f"The model is retrained on {count(split.training)} training {many} and the samples. "
-            f"Candidates may lose at most {limit} of accuracy, {_judged(summary, words)}. Nor "
-            "may they decide one way less than half as often as the original model: where "
+            f"Candidates may lose at most {limit} of accuracy and "
+            f"{budget(summary.settings.max_balanced_drop)} of balanced accuracy, "
+            f"{_judged(summary, words)}; the same holds on the training {many}. Nor may they "
+            "decide, or be right, one way less than half as often as the original model: where "
             f"all {many} get the same label there is no difference, and no use. Of the others, the "
             f"one with the lowest score on all {many} but the held-out is chosen; of several whose "
             "scores lie in the same half point, or all at two points or less, the one that loses "
             "least accuracy. The "
-            f"{count(split.held_out)} held-out {many} are touched once, at the end.",
+            f"{count(split.held_out)} held-out {many} are touched once, at the end; the verdict is "
+            "about the model that is written, there.",
         ),
         Note(
             f"All {many} and held-out {many}",
@@ -78,7 +81,19 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "Means over runs",
             "A retrained model depends on chance: on the samples drawn, and on the order of "
             "training. So everything is done several times, and means are shown with the lowest "
-            "and the highest run. The model that is kept is that of one run.",
+            "and the highest run. They say what to expect of the recipe, not of the model that is "
+            "kept, which is that of one run.",
+        ),
+        Note(
+            "Levelling down",
+            "A gap can close because those who got the label less often get it more often, or "
+            "because those who got it more often get it less. The second is levelling down: nobody "
+            "is better off by it. Where it closed at least half of the gap the headline says so.",
+        ),
+        Note(
+            "Best constant model",
+            "A model that says the same of all treats no group differently. What is no better, by "
+            "more than chance, is not called a mitigation.",
         ),
         Note(
             "Groups that grew",
@@ -136,6 +151,11 @@ def _softened(summary: MitigationSummary, words: Words) -> list[Note]:
 def _judged(summary: MitigationSummary, words: Words) -> str:
     """Say how the accuracy that candidates lose was judged, as a phrase."""
     labels = f"the labels of the {count(summary.split.validation)} validation {words.many}"
+    if summary.split.judged_by == "cross-validation":
+        return (
+            f"judged by repeated cross-validation on all {words.many} but the held-out: everything "
+            "is done again on a part of them, from a new training on, and judged on the others"
+        )
     if not estimated(summary.split):
         return f"judged by {labels}"
     return (

@@ -47,6 +47,10 @@ def mitigation_particulars(summary: MitigationSummary) -> tuple[Section, ...]:
             (f"Validation {many}", count(split.validation)),
             (f"Held-out {many}", count(split.held_out)),
             ("Where the split is from", split.source),
+            (
+                "The group was found on",
+                f"the {many} that are not held out" if split.unseen else f"all {many}",
+            ),
             ("What candidates lose is judged by", _judged_by(summary)),
             ("What is doubtful about it", split.warning),
         ),
@@ -72,6 +76,7 @@ def _settings(summary: MitigationSummary) -> Section:
             "" if chosen.all_above is None else size_points(chosen.all_above),
         ),
         ("Accuracy that may be lost", budget(chosen.max_accuracy_drop)),
+        ("Balanced accuracy that may be lost", budget(chosen.max_balanced_drop)),
         ("Runs", count(chosen.runs)),
         ("Kinds of samples tried", _kinds(summary)),
         ("Numbers of samples tried in a run", count(chosen.steps)),
@@ -88,6 +93,8 @@ def _settings(summary: MitigationSummary) -> Section:
 
 def _judged_by(summary: MitigationSummary) -> str:
     many = words_for(summary.data.kind).many
+    if summary.split.judged_by == "cross-validation":
+        return f"repeated cross-validation on all {many} but the held-out"
     if estimated(summary.split):
         return f"the larger loss by labels of validation {many} and by cross-fitted probabilities"
     return f"the labels of validation {many}"

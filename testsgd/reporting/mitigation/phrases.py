@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from testsgd.mitigation import LEAST_HELD_OUT
 from testsgd.reporting.mitigation.summary import (
     CandidateSummary,
     RatesSummary,
@@ -16,13 +17,26 @@ from testsgd.reporting.mitigation.summary import (
     TargetSpread,
     TargetSummary,
 )
-from testsgd.reporting.wording import MINUS, NOTHING, count, plural, size_points
+from testsgd.reporting.wording import (
+    MINUS,
+    NOTHING,
+    count,
+    plural,
+    points,
+    signed,
+    size_points,
+)
 
 STATUS_NAMES = {
     "mitigated": "Mitigated",
     "above_threshold": "Still above the threshold",
     "accuracy_lost": "Too much accuracy lost",
+    "one_sided": "One-sided",
+    "no_better_than_constant": "No better than a constant",
+    "reversed": "Turned round",
     "not_better": "No better than before",
+    "not_certain": "Smaller, maybe by chance",
+    "too_few": "Too few to tell",
     "no_candidate": "Original model kept",
 }
 
@@ -33,7 +47,7 @@ KINDS = ("counter", "odds", "shifted", "anchored")
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 # With fewer on one side, rows cannot tell much.
-FEW = 30
+FEW = LEAST_HELD_OUT
 
 
 def accuracy(share: float | None) -> str:
@@ -115,8 +129,8 @@ def weight(value: float | None) -> str:
 
 
 def estimated(split: SplitSummary) -> bool:
-    """Say whether candidates' accuracy was estimated twice, by labels and by probabilities."""
-    return split.judged_by == "probabilities"
+    """Say whether candidates' accuracy was estimated otherwise than by validation labels alone."""
+    return split.judged_by != "labels"
 
 
 def within(candidate: CandidateSummary, limit: float) -> bool:
@@ -127,6 +141,8 @@ def within(candidate: CandidateSummary, limit: float) -> bool:
 
 def judged_where(split: SplitSummary, many: str) -> str:
     """Say where candidates' accuracy is known from, to stand behind it in a sentence."""
+    if split.judged_by == "cross-validation":
+        return "by repeated cross-validation"
     return "by the larger of two estimates" if estimated(split) else f"on the validation {many}"
 
 
@@ -286,3 +302,14 @@ def from_to(before: float, after: float) -> str:
     if score(before) == score(after):
         return f"stayed at {size_points(before)}"
     return f"{'fell' if after < before else 'rose'} from {score(before)} to {size_points(after)}"
+
+
+def signed_from_to(before: float, after: float) -> str:
+    """Say from where to where a signed difference went, in points.
+
+    Examples
+    --------
+    >>> signed_from_to(0.037, -0.187) == f"went from +3.7 to {MINUS}18.7 points"
+    True
+    """
+    return f"went from {signed(before)} to {points(after)}"

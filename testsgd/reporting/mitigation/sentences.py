@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from testsgd.reporting.mitigation.phrases import (
     FEW,
+    accuracy,
     accuracy_change,
     candidate_score,
     changes_over_runs,
-    cost,
     enough,
     from_to,
     judged_where,
@@ -27,18 +27,36 @@ from testsgd.reporting.mitigation.phrases import (
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
     CandidateSummary,
+    ChangeSummary,
     ComparisonSummary,
     MitigationSettings,
+    RatesSummary,
     RunSummary,
     SplitSummary,
     Spread,
     TargetSpread,
     TargetSummary,
+    WrittenSummary,
 )
-from testsgd.reporting.wording import count, plural, series, shorten, size_points
+from testsgd.reporting.wording import (
+    count,
+    interval,
+    percent,
+    plural,
+    series,
+    shorten,
+    signed,
+    size_points,
+)
 from testsgd.reporting.words import Described, Words
 
 _GROUP_LIMIT = 160
+
+# Of more targets the tables tell.
+_TOLD = 3
+
+# Points of accuracy that are nearer to each other are the same figure.
+_SAME = 0.005
 
 
 def runs_sentence(
@@ -46,19 +64,23 @@ def runs_sentence(
     spreads: Sequence[TargetSpread],
     accuracy_drop: Spread,
     runs: Sequence[RunSummary],
+    words: Words,
 ) -> list[str]:
-    """Say that figures are means over the runs, and how far the runs are apart."""
-    reached = [largest(run.scores) for run in runs]
+    """Say what to expect of the recipe: means over the runs, and how far the runs are apart."""
+    reached = [largest(run.held_out_scores) for run in runs]
     known = [value for value in reached if value is not None]
     if len(runs) < 2 or not known:
         return []
     what = "the difference" if len(targets) == 1 else "the largest difference of a target"
     low, high = score(min(known)), score(max(known))
     span = f"{low} points in each" if low == high else f"{low} to {high} points"
+    mean = largest_mean(one.held_out_score for one in spreads)
+    middle = "" if mean is None or low == high else f", {score(mean.mean)} on average"
     stood_in = sum(run.samples is None for run in runs)
     sentences = [
-        f"These are means over {plural(len(runs), 'run')}: {what} is {span}, and accuracy changes "
-        f"by {changes_over_runs(accuracy_drop)} points."
+        f"What to expect of the recipe: over {plural(len(runs), 'run')} {what} on held-out "
+        f"{words.many} is {span}{middle}, and accuracy changes by "
+        f"{changes_over_runs(accuracy_drop)} points."
     ]
     if stood_in:
         sentences.append(
@@ -66,25 +88,6 @@ def runs_sentence(
             "budget did better than the original model, which stands in for it."
         )
     return sentences
-
-
-def kept_sentence(
-    targets: Sequence[TargetSummary],
-    runs: Sequence[RunSummary],
-    kept_run: int,
-    words: Words,
-) -> list[str]:
-    """Say which run's model was kept, and what it reaches by itself."""
-    kept = next((run for run in runs if run.run == kept_run), None)
-    if kept is None or len(runs) < 2:
-        return []
-    reached = largest(target.after.score for target in targets)
-    if reached is None:
-        return []
-    return [
-        f"The model that was kept is that of run {kept_run}: {size_points(reached)}, "
-        f"{cost(kept.accuracy_drop)} on held-out {words.many}."
-    ]
 
 
 def few_sentence(targets: Sequence[TargetSummary], words: Words) -> list[str]:
@@ -105,36 +108,132 @@ def few_sentence(targets: Sequence[TargetSummary], words: Words) -> list[str]:
     ]
 
 
-def held_out_sentence(
-    targets: Sequence[TargetSummary],
-    spreads: Sequence[TargetSpread],
-    split: SplitSummary,
-    words: Words,
-) -> str:
-    """Say what the held-out rows show, or that there are too few of them to tell."""
-    start = f"On the {count(split.held_out)} held-out {words.many}"
-    judged = [
-        place
-        for place, target in enumerate(targets)
-        if enough(target.held_out_before) and target.held_out_before.score is not None
-    ]
-    if not judged and len(targets) == 1:
-        number, side = smaller_side(targets[0].held_out_before)
-        are = "is" if number == 1 else "are"
-        return f"{start} nothing can be told: {number or 'none'} of them {are} {side}."
-    if not judged:
-        return f"{start} nothing can be told: each target has fewer than {FEW} on one side."
-    before = largest(targets[place].held_out_before.score for place in judged)
-    after = largest_mean(spreads[place].held_out_score for place in judged)
-    what = "the difference" if len(targets) == 1 else "the largest difference of a target"
-    few = len(targets) - len(judged)
-    rest = f" ({count(few)} of {count(len(targets))} targets have too few of them)" if few else ""
-    if before is None or after is None:
-        return f"{start} nothing can be told: there is no difference to compare."
+def held_out_sentence(split: SplitSummary, words: Words) -> str:
+    """Say what part the held-out rows had."""
+    rows = f"The {count(split.held_out)} held-out {words.many}"
+    if split.unseen:
+        return f"{rows} played no part in finding the group, in training or in choosing."
     return (
-        f"{start}, which played no part in training or choosing, {what} "
-        f"{from_to(before, after.mean)}{rest}."
+        f"{rows} played no part in training or choosing; but the audit that names the group was of "
+        f"all {words.many}, so its difference on them may be overstated before."
     )
+
+
+def beside_sentences(
+    targets: Sequence[TargetSummary], written: WrittenSummary, words: Words
+) -> list[str]:
+    """Say what became of the differences that the headline does not speak of."""
+    many, sentences = words.many, []
+    for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+        whose = "" if len(targets) == 1 else f" for {_name(target, words)}"
+        if words.kind == "texts":
+            sentences.append(
+                f"The difference of the texts{whose}, terms and topic together, "
+                f"{_moved(target.held_out_before, target.held_out_after)}."
+            )
+            if one.effect is not None and abs(one.effect.after or 0) > abs(one.effect.before or 0):
+                sentences.append(
+                    "The model makes up with the terms for what such texts are about: their own "
+                    "effect is larger than before."
+                )
+        which, first, last = f"As the {many} are", one.observed_before, one.observed_after
+        if written.estimand == "observed":
+            which = (
+                "With the terms put in"
+                if words.kind == "texts"
+                else f"Over each {words.one}'s neighbours, as the paper measures it"
+            )
+            first, last = target.held_out_before, target.held_out_after
+        sentences.append(
+            f"{which}, the difference{whose} on held-out {many} {_moved(first, last)}."
+        )
+        sentences.append(
+            f"On all {many}, most of which the model has learnt from, the difference{whose} "
+            f"{_moved(target.before, target.after)}."
+        )
+    return sentences
+
+
+def _moved(before: RatesSummary, after: RatesSummary) -> str:
+    """Say from where to where a difference went, with its intervals."""
+    if before.difference is None or after.difference is None:
+        return "is not known"
+    ends = [
+        f" ({interval(rates.interval)})" if rates.interval is not None else ""
+        for rates in (before, after)
+    ]
+    return (
+        f"went from {signed(before.difference)}{ends[0]} to {signed(after.difference)}{ends[1]} "
+        "points"
+    )
+
+
+def paying_sentences(
+    targets: Sequence[TargetSummary], written: WrittenSummary, favourable: str, words: Words
+) -> list[str]:
+    """Say who pays: what became of those in each target and of everybody else."""
+    sentences = []
+    for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+        group = "the group" if len(targets) == 1 else _name(target, words)
+        for who, side in ((group, one.inside), (words.others, one.outside)):
+            if not side.rows:
+                continue
+            rates = [
+                f"{name} {percent(rate.before)} to {percent(rate.after)}"
+                for name, rate in (
+                    ("true-positive rate", side.true_positive_rate),
+                    ("false-positive rate", side.false_positive_rate),
+                )
+                if rate.before is not None
+            ]
+            sentences.append(
+                f"Of {count(side.rows)} held-out {words.many} of {who} {count(side.lost)} lose and "
+                f"{count(side.gained)} gain “{favourable}”: {percent(side.selected.before)} get it "
+                f"before and {percent(side.selected.after)} now"
+                f"{''.join(f', {rate}' for rate in rates)}."
+            )
+    return sentences
+
+
+def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
+    """Say what became of accuracy and balanced accuracy on each part, and of the constant model."""
+    changes = []
+    for name, part in (
+        ("held-out", written.held_out),
+        ("validation", written.validation),
+        ("training", written.training),
+    ):
+        if part.accuracy.change is None or part.balanced.change is None:
+            continue
+        changes.append(
+            f"on {name} {words.many} by {_changed(part.accuracy)} and {_changed(part.balanced)}"
+        )
+    sentences = [f"Accuracy and balanced accuracy change {series(changes)} points."]
+    drop = written.training.accuracy_drop
+    by_labels = -100 * (written.training.accuracy.change or 0.0)
+    if abs(drop - by_labels) > _SAME:
+        sentences.append(
+            f"On training {words.many}, whose labels the original may have learnt by heart, "
+            f"cross-fitted probabilities expect a change of {accuracy_change(drop)} and "
+            f"{accuracy_change(written.training.balanced_drop)}, and the guard goes by these."
+        )
+    part = written.held_out
+    if part.constant is not None:
+        sentences.append(
+            f"To say “{written.constant_label}” of all would be right about "
+            f"{accuracy(part.constant)} of the held-out {words.many}; the original model is about "
+            f"{accuracy(part.accuracy.before)}, the new one about {accuracy(part.accuracy.after)}."
+        )
+    return sentences
+
+
+def _changed(change: ChangeSummary) -> str:
+    """Write a change of accuracy with its interval, in points with two digits."""
+    drop = None if change.change is None else -100 * change.change
+    if change.interval is None:
+        return accuracy_change(drop)
+    low, high = (accuracy_change(-100 * end) for end in change.interval)
+    return f"{accuracy_change(drop)} ({low} to {high})"
 
 
 def other_groups_sentences(
@@ -179,14 +278,39 @@ def _name(group: Described, words: Words) -> str:
     return shorten(words.target(group), _GROUP_LIMIT)
 
 
-def comparison_sentence(comparisons: Sequence[ComparisonSummary]) -> list[str]:
-    """Say what the other methods reached, whichever is better."""
-    reached = [
-        f"{method(one.name)} leaves {size_points(worst.mean)} ({_accuracy(one.accuracy_drop)})"
+def comparison_sentence(
+    comparisons: Sequence[ComparisonSummary],
+    targets: Sequence[TargetSummary],
+    written: WrittenSummary | None,
+) -> list[str]:
+    """Say what the other methods reach at the same accuracy, whichever is better."""
+    if not comparisons:
+        return []
+    if written is None:
+        reached = [
+            f"{method(one.name)} leaves {size_points(worst.mean)} ({_accuracy(one.accuracy_drop)})"
+            for one in comparisons
+            if one.accuracy_drop is not None
+            and (worst := largest_mean(one.held_out_scores)) is not None
+        ]
+        return [f"On the same splits, {series(reached)}."] if reached else []
+    own = largest(target.held_out_after.score for target in targets)
+    known = [
+        f"{method(one.name)} leaves {size_points(one.equal_accuracy.score)} "
+        f"({interval(one.equal_accuracy.interval)})"
         for one in comparisons
-        if one.accuracy_drop is not None and (worst := largest_mean(one.scores)) is not None
+        if one.equal_accuracy is not None
     ]
-    return [f"On the same splits, {series(reached)}."] if reached else []
+    none = [method(one.name) for one in comparisons if one.equal_accuracy is None and one.curve]
+    sentences = []
+    if known and own is not None:
+        sentences.append(
+            f"At the same accuracy on held-out data, where this model leaves {size_points(own)}, "
+            f"{series(known)}."
+        )
+    if none:
+        sentences.append(f"At no point of its curve so accurate: {series(none)}.")
+    return sentences
 
 
 def _accuracy(drop: Spread) -> str:
@@ -225,8 +349,9 @@ def no_candidate_sentences(
         if refused:
             was = "was" if len(refused) == 1 else "were"
             sentences.append(
-                f"{count(len(refused))} {was} refused, though within the budget, for deciding one "
-                "way less than half as often as the original model."
+                f"{count(len(refused))} {was} refused, though within the budget, for deciding or "
+                "being right one way less than half as often as the original model, or for losing "
+                "too much of balanced accuracy."
             )
     before = largest(target.before.score for target in targets)
     if before is not None:

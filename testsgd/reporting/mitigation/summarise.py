@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditComparison, Estimates, Findings
+from testsgd.auditing.text import TextFindings
 from testsgd.mitigation import (
     RISEN_BY,
     Alternative,
@@ -17,8 +18,8 @@ from testsgd.mitigation import (
     CounterSamples,
     MitigationOutcome,
     RunOutcome,
+    Target,
 )
-from testsgd.reporting.mitigation.beside import decisions_sentence, terms_sentences
 from testsgd.reporting.mitigation.summary import (
     AuditChange,
     CandidateSummary,
@@ -35,6 +36,7 @@ from testsgd.reporting.mitigation.summary import (
     TargetSummary,
 )
 from testsgd.reporting.mitigation.verdict import mitigation_verdict
+from testsgd.reporting.mitigation.written import curve_summary, equal_accuracy, written_summary
 from testsgd.reporting.summarise import (
     PACKAGES,
     model_summary,
@@ -42,6 +44,7 @@ from testsgd.reporting.summarise import (
     rule_summary,
     subject_of,
 )
+from testsgd.reporting.summary import CounterfactualSummary
 
 # Packages that a retraining may compute with, besides those of an audit.
 _RETRAINING = ("tensorflow", "keras", "fairlearn")
@@ -73,7 +76,19 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         _candidate(run, candidate) for run in outcome.runs for candidate in run.candidates
     ]
     everywhere = _change(outcome, outcome.everywhere)
-    comparisons = [_comparison(outcome, alternative) for alternative in outcome.alternatives]
+    written = written_summary(
+        outcome,
+        targets,
+        [_effects(outcome.held_out, target) for target in outcome.targets],
+        unfavourable=_unfavourable(outcome),
+    )
+    equal_change = None
+    if written is not None and written.held_out.accuracy.change is not None:
+        equal_change = 100 * written.held_out.accuracy.change
+    comparisons = [
+        _comparison(outcome, alternative, equal_change, targets)
+        for alternative in outcome.alternatives
+    ]
     kept_run = None if outcome.kept is None else outcome.kept.run
     return MitigationSummary(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -92,6 +107,8 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         balanced_after=balanced,
         favourable_before=outcome.standing.favourable_share,
         favourable_after=favourable,
+        written=written,
+        curve=curve_summary(outcome.curve),
         targets=targets,
         spreads=spreads,
         runs=runs,
@@ -107,23 +124,13 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
             targets=targets,
             spreads=spreads,
             accuracy_drop=drop,
+            written=written,
             kept_run=kept_run,
             runs=runs,
             candidates=candidates,
             all_rows=everywhere,
             risen_by=RISEN_BY,
             comparisons=comparisons,
-            beside=[
-                decisions_sentence(
-                    favourable_before=outcome.standing.favourable_share,
-                    favourable_after=favourable,
-                    balanced_before=outcome.standing.balanced_accuracy,
-                    balanced_after=balanced,
-                    label=data.label.favourable,
-                    words=subject.words,
-                ),
-                *terms_sentences(targets),
-            ],
         ),
         seconds=outcome.seconds,
     )
@@ -135,6 +142,7 @@ def _settings(outcome: MitigationOutcome) -> MitigationSettings:
         group=parameters.rank,
         all_above=parameters.all_above,
         max_accuracy_drop=parameters.max_accuracy_drop,
+        max_balanced_drop=parameters.max_balanced_drop,
         runs=parameters.runs,
         steps=parameters.steps,
         fewest_samples=parameters.fewest_samples,
@@ -155,7 +163,8 @@ def _split(outcome: MitigationOutcome) -> SplitSummary:
         training=outcome.material.training_size,
         validation=len(outcome.material.validation),
         held_out=len(split.parts.test),
-        judged_by="probabilities" if outcome.by_probabilities else "labels",
+        judged_by=outcome.judged_by,
+        unseen=split.unseen,
         source=split.source,
         warning=split.warning,
     )
@@ -165,6 +174,7 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
     target = outcome.targets[place]
     after = outcome.standing if outcome.kept is None else outcome.kept.standing
     confidence = outcome.before.parameters.confidence
+    terms_before, terms_after = _effects(outcome.everywhere, target)
     return TargetSummary(
         rank=target.rank,
         rules=[rule_summary(rule) for rule in target.rule_set.rules],
@@ -175,8 +185,8 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
         held_out_before=_rates(outcome.standing.held_out, place, confidence),
         held_out_after=_rates(after.held_out, place, confidence),
         choice_before=_known([outcome.before_choice[place]])[0],
-        terms_before=subject_of(outcome.before, snippets=0).counterfactual(target.group),
-        terms_after=subject_of(outcome.everywhere.after, snippets=0).counterfactual(target.group),
+        terms_before=terms_before,
+        terms_after=terms_after,
         samples=[
             _samples(outcome, run, pool)
             for run in outcome.runs
@@ -186,18 +196,40 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
     )
 
 
+def _effects(
+    audit: AuditComparison, target: Target
+) -> tuple[CounterfactualSummary | None, CounterfactualSummary | None]:
+    """Give what a target's terms change by themselves, before and after; nothing for rows."""
+    if not isinstance(audit.before, TextFindings):
+        return None, None
+    texts = audit.before.group_texts(np.arange(len(audit.before.rule_sets)))
+    places = np.flatnonzero(texts == target.rule_set.text)
+    if not len(places):
+        return None, None
+    place = int(places[0])
+    before, after = (
+        subject_of(found, snippets=0).counterfactual(place) for found in (audit.before, audit.after)
+    )
+    return before, after
+
+
+def _unfavourable(outcome: MitigationOutcome) -> str:
+    """Give what the label that is not favourable is called."""
+    label = outcome.material.specification.label
+    others = [value for value in label.values or [] if value != label.favourable]
+    return others[0] if len(others) == 1 else f"not {label.favourable}"
+
+
 def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) -> SamplesSummary:
     report = pool.report
     # Without a candidate there are samples, but nothing was trained on them.
     added = run.chosen is not None
     label = outcome.material.specification.label
-    others = [value for value in label.values or [] if value != label.favourable]
-    unfavourable = others[0] if len(others) == 1 else f"not {label.favourable}"
     return SamplesSummary(
         run=run.run,
         kind=pool.kind,
         side=pool.side,
-        label=label.favourable if pool.favourable else unfavourable,
+        label=label.favourable if pool.favourable else _unfavourable(outcome),
         seeds=report.seeds,
         drawn=report.drawn,
         distinct=report.distinct,
@@ -285,10 +317,17 @@ def _change(outcome: MitigationOutcome, audit: AuditComparison) -> AuditChange:
     )
 
 
-def _comparison(outcome: MitigationOutcome, alternative: Alternative) -> ComparisonSummary:
+def _comparison(
+    outcome: MitigationOutcome,
+    alternative: Alternative,
+    equal_change: float | None,
+    targets: Sequence[TargetSummary],
+) -> ComparisonSummary:
     before = outcome.standing.accuracy
     drops = [100 * (before - accuracy) for accuracy in alternative.accuracies]
     places = range(len(outcome.targets)) if alternative.status == "done" else ()
+    curve = curve_summary(alternative.curve)
+    worst = max((one.held_out_before for one in targets), key=lambda rates: rates.score or 0.0)
     return ComparisonSummary(
         name=alternative.name,
         about=alternative.about,
@@ -302,6 +341,8 @@ def _comparison(outcome: MitigationOutcome, alternative: Alternative) -> Compari
             _known_spread([float(one[place]) for one in alternative.held_out_scores])
             for place in places
         ],
+        curve=curve,
+        equal_accuracy=None if equal_change is None else equal_accuracy(curve, worst, equal_change),
         seconds=alternative.seconds,
     )
 

@@ -31,6 +31,9 @@ class MitigationSettings(Part):
     max_accuracy_drop: float = Field(
         description="most points of accuracy that a candidate may lose on the validation rows"
     )
+    max_balanced_drop: float = Field(
+        2.0, description="most points of balanced accuracy that it may lose there"
+    )
     runs: int = Field(description="how often everything was done, with seeds of their own")
     steps: int = Field(description="how many numbers of samples were tried in each run")
     fewest_samples: int = Field(description="samples added in the first step")
@@ -65,10 +68,15 @@ class SplitSummary(Part):
         description="rows on which candidates' accuracy is compared, see `judged_by`"
     )
     held_out: int = Field(description="rows that are touched once, at the end")
-    judged_by: Literal["labels", "probabilities"] = Field(
+    judged_by: Literal["labels", "probabilities", "cross-validation"] = Field(
         description="how the accuracy that a candidate loses was found: by the labels of the "
-        "validation rows, or as the larger of that and of what cross-fitted probabilities of all "
-        "rows but the held-out expect"
+        "validation rows, as the larger of that and of what cross-fitted probabilities of all "
+        "rows but the held-out expect, or by repeated cross-validation on these rows; what is lost "
+        "on the training rows counts besides"
+    )
+    unseen: bool = Field(
+        False,
+        description="true: the held-out rows had no part in naming the groups either",
     )
     source: str = Field(description="how the split was found, in words")
     warning: str = Field("", description="what is doubtful about it; empty if nothing is")
@@ -85,6 +93,135 @@ class RatesSummary(Part):
     score: float | None = Field(description="its size")
     interval: tuple[float, float] | None = Field(
         description="interval for the difference in the population the rows are a sample of"
+    )
+
+
+class ChangeSummary(Part):
+    """A figure of both models, on the same rows."""
+
+    before: float | None = Field(description="of the original model")
+    after: float | None = Field(description="of the model that was written")
+    change: float | None = Field(description="the second less the first")
+    interval: tuple[float, float] | None = Field(
+        description="interval for the change, of pairs: each row is decided on by both"
+    )
+
+
+class PartSummary(Part):
+    """The original model and the one that was written, on one part of the rows, by their labels."""
+
+    rows: int = Field(description="rows or texts of that part")
+    positives: int = Field(description="those with the favourable label")
+    accuracy: ChangeSummary = Field(description="share labelled as the data do")
+    p_value: float = Field(
+        description="exact two-sided p-value of McNemar's test that as many were mended as broken"
+    )
+    balanced: ChangeSummary = Field(
+        description="mean of the accuracies on the rows of either label"
+    )
+    constant: float | None = Field(
+        description="accuracy of the best constant model: that gives all the label most frequent "
+        "among the training rows"
+    )
+    above_constant: ChangeSummary = Field(
+        description="the accuracy of that model, and of the one that was written beside it"
+    )
+    true_positives: tuple[int, int] = Field(
+        description="how many with the favourable label get it, before and after"
+    )
+    true_negatives: tuple[int, int] = Field(
+        description="how many of the others do not get it, before and after"
+    )
+    one_sided: bool = Field(
+        description="true: the new model decides, or is right, one way less than half as often"
+    )
+    accuracy_drop: float = Field(
+        description="points of accuracy lost, as the guard counts them: by cross-fitted "
+        "probabilities where the labels have been learnt by heart, else by labels"
+    )
+    balanced_drop: float = Field(description="the same of balanced accuracy")
+
+
+class SideSummary(Part):
+    """Who pays: what became of one side of a target among the held-out rows as they are."""
+
+    rows: int = Field(description="rows of that side")
+    positives: int = Field(description="those with the favourable label")
+    selected: ChangeSummary = Field(description="observed selection rate")
+    selected_before: tuple[float, float] | None = Field(
+        description="interval of the rate before, in the population"
+    )
+    selected_after: tuple[float, float] | None = Field(description="interval of the rate after")
+    true_positive_rate: ChangeSummary = Field(
+        description="share of those with the favourable label who get it"
+    )
+    false_positive_rate: ChangeSummary = Field(description="share of the others who get it")
+    gained: int = Field(description="who gets the favourable label now and did not")
+    lost: int = Field(description="who got it and does not now")
+
+
+class WrittenTarget(Part):
+    """What became of a target on the held-out rows, by the model that was written."""
+
+    inside: SideSummary = Field(description="the group, as it is")
+    outside: SideSummary = Field(description="everybody else")
+    observed_before: RatesSummary = Field(
+        description="observed selection rates of the rows as they are, the original model"
+    )
+    observed_after: RatesSummary = Field(description="the same, the model that was written")
+    observed: ChangeSummary = Field(description="the difference of the observed selection rates")
+    measured: ChangeSummary = Field(
+        description="the difference as the audit measures it (`held_out_before`, `held_out_after`)"
+    )
+    levelled_down: float | None = Field(
+        description="share of the closed gap that is closed by giving the favoured side the "
+        "favourable label less often, by the estimand that the verdict speaks of; null if the gap "
+        "did not close"
+    )
+    effect_before: CounterfactualSummary | None = Field(
+        None, description="for texts: the terms' own effect on the held-out texts, before"
+    )
+    effect_after: CounterfactualSummary | None = Field(None, description="the same, after")
+    effect: ChangeSummary | None = Field(
+        None,
+        description="for texts: how that effect changed; its interval is as if of different texts, "
+        "and so wider than it need be",
+    )
+
+
+class WrittenSummary(Part):
+    """The model that was written: what the verdict is about."""
+
+    run: int = Field(ge=1, description="the run that it is from")
+    estimand: Literal["observed", "neighbourhood"] = Field(
+        description="which difference the verdict speaks of: of the observed selection rates, or "
+        "of the rates over each row's neighbours (texts: over texts with the terms put in)"
+    )
+    constant_label: str = Field(description="what the best constant model says of all")
+    training: PartSummary = Field(description="the training rows")
+    validation: PartSummary = Field(description="the validation rows")
+    held_out: PartSummary = Field(description="the held-out rows")
+    targets: list[WrittenTarget] = Field(description="one for each of the targets")
+
+
+class CurvePointSummary(Part):
+    """What a method reaches with some budget, on the held-out rows; chosen by the others."""
+
+    budget: float = Field(description="points of accuracy that it was allowed to lose there")
+    accuracy_change: float = Field(description="points of accuracy gained on the held-out rows")
+    accuracy_interval: tuple[float, float] = Field(description="interval for it, of pairs")
+    difference: float = Field(description="largest difference of a target on the held-out rows")
+    interval: tuple[float, float] = Field(description="interval for the difference")
+
+
+class EqualAccuracy(Part):
+    """What a method reaches where it loses as much accuracy as the model that was written."""
+
+    score: float = Field(description="size of the difference on the held-out rows")
+    interval: tuple[float, float] = Field(description="interval for the difference")
+    mixed: bool = Field(
+        description="true: read between two points of the curve, as deciding by chance between "
+        "their models would reach"
     )
 
 
@@ -259,6 +396,14 @@ class ComparisonSummary(Part):
     held_out_scores: list[Spread | None] = Field(
         default_factory=list, description="each target's score on the held-out rows"
     )
+    curve: list[CurvePointSummary] = Field(
+        default_factory=list, description="what it reaches with several budgets"
+    )
+    equal_accuracy: EqualAccuracy | None = Field(
+        None,
+        description="what it reaches at the held-out accuracy of the model that was written; null "
+        "if it loses more everywhere",
+    )
     seconds: float | None = Field(None, description="wall-clock time of a run, on average")
 
 
@@ -266,9 +411,18 @@ class MitigationVerdict(Part):
     """The outcome, the same in every view."""
 
     status: Literal[
-        "mitigated", "above_threshold", "accuracy_lost", "not_better", "no_candidate"
-    ] = Field(description="the outcome in one word")
-    exit_code: Literal[0, 1] = Field(description="what the command line leaves with")
+        "mitigated",
+        "above_threshold",
+        "accuracy_lost",
+        "one_sided",
+        "no_better_than_constant",
+        "reversed",
+        "not_better",
+        "not_certain",
+        "too_few",
+        "no_candidate",
+    ] = Field(description="the outcome in one word, of the model that was written")
+    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")
 
@@ -298,7 +452,9 @@ class MitigationSummary(Part):
         description="of the original model on the held-out rows; where it may have learnt from "
         "them and is fitted anew, of the original fitted to the training rows alone"
     )
-    accuracy_after: Spread = Field(description="on the held-out rows, over the runs")
+    accuracy_after: Spread = Field(
+        description="on the held-out rows, over the runs: what to expect of the recipe"
+    )
     accuracy_drop: Spread = Field(description="points lost on the held-out rows, over the runs")
     balanced_before: float = Field(
         description="mean of the original's accuracies on the held-out rows of either label"
@@ -308,6 +464,15 @@ class MitigationSummary(Part):
         description="share of the held-out rows to which the original gives the favourable label"
     )
     favourable_after: Spread = Field(description="the same over the runs")
+    written: WrittenSummary | None = Field(
+        None,
+        description="the model that was written, which the verdict is about; null if the original "
+        "is kept (and in results of versions that did not look)",
+    )
+    curve: list[CurvePointSummary] = Field(
+        default_factory=list,
+        description="what the samples reach with several budgets, in the run that was kept",
+    )
     targets: list[TargetSummary] = Field(description="the groups that were to be helped")
     spreads: list[TargetSpread] = Field(description="each target's scores over the runs")
     runs: list[RunSummary] = Field(description="one after another")

@@ -178,7 +178,7 @@ def duration_words(seconds: float) -> str:
 
 
 def dead_letters_text(stream: StreamSummary) -> str:
-    """Say how many dead letters there were, and why; empty if there were none."""
+    """Return how many dead letters there were, and why; empty if there were none."""
     told = (
         (stream.dead_unit, "in another unit of time"),
         (stream.dead_ahead, "too far ahead"),
@@ -192,7 +192,7 @@ def dead_letters_text(stream: StreamSummary) -> str:
 
 
 def unit_text(settings: MonitorSettings, stream: StreamSummary) -> str:
-    """Say what times are in, and how that is known; empty if no time is needed."""
+    """Return what times are in, and how that is known; empty if no time is needed."""
     if stream.unit is None:
         return ""
     known = "as declared" if settings.unit_declared else "as the first events show"

@@ -49,8 +49,9 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
             "combinations of sensitive values on membership in groups, weighted by rows: first the "
             "group that explains most of the variation, then the one that explains most of what "
             "is left, while that is statistically significant and above 1%. What a rule adds is "
-            "its share of the variation. Near-duplicates are groups whose rows, or whose "
-            f"complement's, overlap with the rule's (Jaccard) by at least {overlap}.",
+            "its share of the variation. Near-duplicates are groups whose rows overlap with the "
+            f"rule's (Jaccard) by at least {overlap}, or that are nearly everybody else: the rows "
+            "on both sides overlap so with those of the other.",
         ),
         not_judged_note("rows"),
         *behind_notes(summary, "rows"),

@@ -1,0 +1,248 @@
+"""Judging candidates by repeated cross-validation, where one validation part is too small.
+
+Everything is done again on a part of the rows that are not held out: the model is trained anew,
+samples are drawn for it, it is retrained with more and more of them, and each stage is judged on
+the rows left out. So nobody has learnt a row that judges him. Each row judges every candidate as
+often as there are repetitions; the candidates of the model itself are then chosen by these figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.errors import DataError
+from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.judge import CANDIDATE_QUERIES
+from testsgd.mitigation.material import DataSplit, Places
+from testsgd.mitigation.parameters import MitigationParameters
+from testsgd.mitigation.pools import draw_pools, kinds_of, tried_of
+from testsgd.mitigation.search import Search
+from testsgd.mitigation.table_material import TableMaterial
+from testsgd.mitigation.written import DecisionCounts
+from testsgd.models import Examples, LoadedModel, Refitter, Split
+
+FOLDS = 5
+REPEATS = 3
+
+# A tenth of the rows fitted ends the training of the model that stands in for the original.
+_STOPPING = 0.1
+
+# From a model, its training rows and those that end a training; the last says whether it begins
+# with new weights.
+Build = Callable[[LoadedModel[Any], Examples, Examples, bool], Refitter[Any]]
+
+Key = tuple[str, int, int]
+# For each target the favourable answers and all, inside and outside.
+_Tallies = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """What was found of each candidate on rows left out.
+
+    Attributes
+    ----------
+    figures : dict
+        By kind of samples, step and stage: the points of accuracy lost, the targets' scores, and
+        whether the candidate is refused all the same. As :class:`testsgd.mitigation.search.Search`
+        wants it.
+    before : list of float
+        The targets' scores of the models that stand in for the original.
+    """
+
+    figures: dict[Key, tuple[float, Sequence[float], bool]]
+    before: list[float]
+
+
+def cross_validate(
+    original: LoadedModel[Any],
+    material: TableMaterial,
+    parameters: MitigationParameters,
+    build: Build,
+    *,
+    journal: Journal,
+    advance: Callable[[int, int], None] | None = None,
+) -> CrossValidation:
+    """Judge all candidates by repeated cross-validation on the rows that are not held out.
+
+    Parameters
+    ----------
+    original : LoadedModel
+        The model that was audited.
+    material : TableMaterial
+        The rows, with the targets.
+    parameters : MitigationParameters
+        What to do.
+    build : callable
+        Makes refitters.
+    journal : Journal
+        Keeps what was found in each fold.
+    advance : callable, optional
+        Called with the folds done and their number.
+
+    Returns
+    -------
+    CrossValidation
+        Without candidates that some fold could not make.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    seen, labels = material.seen, material.favourable
+    total = FOLDS * REPEATS
+    counts: dict[Key, list[DecisionCounts]] = {}
+    tallies: dict[Key, list[_Tallies]] = {}
+    done = 0
+    for repeat in range(REPEATS):
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=parameters.seed + repeat)
+        for fitted, left in folds.split(seen, labels[seen]):
+            name = f"cross-validation, fold {done + 1}"
+            found = journal.get(name)
+            if found is None:
+                found = _fold(original, material, parameters, build, seen[fitted], seen[left], done)
+                journal.keep(name, found)
+            for kind, step, stage, decided, answers in found:
+                key = (kind, step, stage)
+                counts.setdefault(key, []).append(DecisionCounts(*decided))
+                tallies.setdefault(key, []).append(np.array(answers))
+            done += 1
+            if advance is not None:
+                advance(done, total)
+    figures: dict[Key, tuple[float, Sequence[float], bool]] = {}
+    before: list[float] = []
+    for key, some in counts.items():
+        if len(some) < total:
+            continue
+        whole = some[0]
+        for one in some[1:]:
+            whole += one
+        scores = _scores(sum(tallies[key][1:], tallies[key][0]))
+        if key == _BEFORE:
+            before = scores
+            continue
+        lost = whole.balanced_drop > parameters.max_balanced_drop + 1e-9
+        figures[key] = whole.accuracy_drop, scores, whole.one_sided or lost
+    return CrossValidation(figures, before)
+
+
+# Under this key stands the model in the original's place.
+_BEFORE: Key = ("none", 0, -1)
+
+
+def _fold(
+    original: LoadedModel[Any],
+    material: TableMaterial,
+    parameters: MitigationParameters,
+    build: Build,
+    fitted: Places,
+    left: Places,
+    number: int,
+) -> list[tuple[str, int, int, list[int], list[list[float]]]]:
+    """Do everything on some rows, and judge each stage on those left out."""
+    split = DataSplit(
+        Split(np.sort(fitted), np.sort(left), material.split.parts.test), "a fold", known=True
+    )
+    fold = TableMaterial(
+        material.table, material.favourable, split, material.targets, material.audit_parameters
+    )
+    seed = parameters.seed + number
+    stand_in = replace(
+        original, model=_stand_in(original, fold, build, seed), file_sha256=None, card={}
+    )
+    before = fold.decisions(stand_in.model, left)
+    measure = fold.measure(left, max_queries=CANDIDATE_QUERIES)
+    labels = material.favourable[left]
+    seen: list[tuple[DecisionCounts, _Tallies]] = []
+
+    def judge(model: Any) -> tuple[float, Sequence[float]]:
+        after = fold.decisions(model, left)
+        tallies = _tallies(fold, measure(model), after, left)
+        counts = DecisionCounts.of(before, after, labels)
+        seen.append((counts, tallies))
+        return counts.accuracy_drop, _scores(tallies)
+
+    _, scores = judge(stand_in.model)
+    keys: list[Key] = [_BEFORE]
+    soft = fold.soft_targets(split.parts.train) if parameters.soften else None
+    training = replace(fold.examples(split.parts.train), targets=soft)
+    refitter = build(stand_in, training, fold.examples(left), parameters.from_scratch)
+    dosages = parameters.dosages(fold.training_size)
+    gaps = fold.measure(fold.seen, max_queries=CANDIDATE_QUERIES)(stand_in.model).score.tolist()
+    for kind in kinds_of(material, parameters):
+        # Every candidate is judged: what is allowed is decided when all folds are known.
+        search = Search(
+            refitter, judge, max_accuracy_drop=100, journal=Journal(None, {}), name="fold"
+        )
+        try:
+            pools = draw_pools(
+                stand_in,
+                fold,
+                parameters,
+                kind=kind,
+                gaps=gaps,
+                run=number + 1,
+                wanted=dosages[-1].count,
+            )
+        except DataError:
+            continue
+        search.run(
+            pools, tried_of(fold, parameters, kind), before=scores, threshold=None, seed=seed
+        )
+        keys += [(one.kind, one.step, one.stage) for one in search.candidates]
+    return [
+        (*key, [int(value) for value in vars(counts).values()], tallies.tolist())
+        for key, (counts, tallies) in zip(keys, seen, strict=True)
+    ]
+
+
+def _stand_in(original: LoadedModel[Any], fold: TableMaterial, build: Build, seed: int) -> Any:
+    """Train a model like the original on the rows of a fold."""
+    from sklearn.model_selection import train_test_split
+
+    training = fold.split.parts.train
+    labels = fold.favourable[training]
+    fitted, stopping = train_test_split(
+        training, test_size=_STOPPING, stratify=labels, random_state=seed
+    )
+    if not build(original, fold.examples(training), fold.examples(stopping), False).goes_on:
+        # What is fitted anew needs nobody to end it.
+        fitted = training
+    refitter = build(original, fold.examples(fitted), fold.examples(stopping), True)
+    stages = list(refitter.refit(None, seed=seed))
+    right = [fold.accuracy(stage.model, stopping) for stage in stages]
+    return stages[int(np.argmax(right))].model
+
+
+def _tallies(
+    fold: TableMaterial, estimates: Any, decisions: NDArray[np.bool_], left: Places
+) -> _Tallies:
+    """Return favourable answers and all, inside and outside each target, shape (4, targets)."""
+    if fold.estimand != "observed":
+        return np.array(
+            [
+                estimates.favourable_in,
+                estimates.samples_in,
+                estimates.favourable_out,
+                estimates.samples_out,
+            ],
+            dtype=np.float64,
+        )
+    columns = []
+    for target in fold.targets:
+        inside = fold.members(target)[left]
+        columns.append(
+            [decisions[inside].sum(), inside.sum(), decisions[~inside].sum(), (~inside).sum()]
+        )
+    return np.array(columns, dtype=np.float64).T
+
+
+def _scores(tallies: _Tallies) -> list[float]:
+    """Return the size of each target's difference; NaN where nobody is on one side."""
+    favourable_in, all_in, favourable_out, all_out = tallies
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores: list[float] = np.abs(favourable_in / all_in - favourable_out / all_out).tolist()
+    return scores
