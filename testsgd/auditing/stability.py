@@ -26,9 +26,9 @@ _SAMPLES = 200
 # From fewer its standard error may be above 7 points, and it says little.
 _FEWEST_SAMPLES = 50
 # Measured with one thread: what a sample takes at least, for each candidate and for each cell.
-_SECONDS = 5e-3
-_SECONDS_A_CANDIDATE = 2e-7
-_SECONDS_A_CELL = 1.2e-5
+_SECONDS = 2e-3
+_SECONDS_A_CANDIDATE = 4e-7
+_SECONDS_A_CELL = 4e-5
 _MOST_SECONDS = 10
 
 
