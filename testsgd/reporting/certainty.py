@@ -73,7 +73,11 @@ def certainty_sentences(
     return [
         *_intervals(guarantee, examined, by_terms=by_terms),
         *(_by_themselves(guarantee, examined) if by_terms else []),
-        _differing(guarantee, examined, f" from {words.others}" if by_terms else ""),
+        _differing(
+            guarantee,
+            examined,
+            f" from {words.others} (topic and terms together)" if by_terms else "",
+        ),
         *([] if by_terms else _most_assured(guarantee, groups, top, words)),
     ]
 

@@ -110,10 +110,10 @@ def truth_markdown(
     measures: Sequence[Measure], settings: TruthSettings, command: str, seconds: float
 ) -> str:
     """Write the tables as Markdown, with what made them."""
-    lines = [
-        f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes. In brackets: "
-        f"95% intervals for what infinitely many runs would give.",
-    ]
+    made = f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes."
+    if settings.populations:
+        made += " In brackets: 95% intervals for what infinitely many runs would give."
+    lines = [made]
     for table in truth_tables(measures, intervals=True):
         rules = ["---" if place < table.labels else "---:" for place in range(len(table.headings))]
         rows = [table.headings, rules, *table.cells]
