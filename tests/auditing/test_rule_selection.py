@@ -1,4 +1,4 @@
-"""The fewest rules that explain the differences: against least squares, and against known causes."""
+"""The fewest rules that explain differences: against least squares, and known causes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def test_groups_and_shares_are_those_of_least_squares(problem: dict[str, Any]) -
     expected = forward_selection(**problem)
     found = select(problem)
     assert [group for group, _ in found] == [group for group, _ in expected]
-    np.testing.assert_allclose([share for _, share in found], [one for _, one in expected], atol=1e-9)
+    np.testing.assert_allclose(
+        [share for _, share in found], [one for _, one in expected], atol=1e-9
+    )
 
 
 @given(problems())
@@ -124,9 +126,7 @@ def test_nothing_differs_so_nothing_is_explained() -> None:
 
 
 @given(
-    st.lists(
-        st.lists(st.booleans(), min_size=6, max_size=6).filter(any), min_size=1, max_size=12
-    ),
+    st.lists(st.lists(st.booleans(), min_size=6, max_size=6).filter(any), min_size=1, max_size=12),
     st.lists(st.integers(1, 40), min_size=6, max_size=6),
     st.data(),
     st.integers(1, 100),
