@@ -111,7 +111,7 @@ def main() -> None:
     old = [line.strip("| ").split(" | ") for line in kept().splitlines()[2:] if line]
     rows += [row for row in old if row[0] in set(TABLES) - set(names)]
     rows.sort(key=lambda row: TABLES.index(row[0]))
-    load = f"{machine()}, {os.cpu_count()} processors, load average {os.getloadavg()[1]:.0f}"
+    load = f"{machine()}, load average {os.getloadavg()[1]:.0f}"
     fill_marked(PAGE, {MARKS: f"{table(HEADING, rows)}\n\nLast measured on: {load}."})
     print(f"Written: {PAGE}")
 
