@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarks import min_rows
 from benchmarks.certification import AT_ITS_TIME, LONGER, SMALL
 from benchmarks.divexplorer_speed import CELLS, RULES
 from benchmarks.measure import machine
@@ -100,6 +101,11 @@ def render(run: Callable[[str], Rows]) -> str:
             ["groups", "samples", "audit", "of it guarantee", "quantile", "memory above the start"],
             run("guarantee-crime"),
         ),
+        "## Which groups are judged",
+        min_rows.TEXT,
+        min_rows.MARKS[0],
+        min_rows.kept(),
+        min_rows.MARKS[1],
         "## Beside DivExplorer",
         "The same decisions for both, the same sensitive features, at least 5% of the rows, at "
         "most three rules; the model is asked by neither. First on the same groups, combinations "

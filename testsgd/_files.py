@@ -12,6 +12,11 @@ from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
 
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  (there are no such locks on Windows)
+    fcntl = None  # type: ignore[assignment]
+
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
@@ -59,6 +64,55 @@ def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
         temporary.open("w", encoding="utf-8", newline="\n") as stream,
     ):
         write(stream)
+
+
+def lock(file: int) -> bool:
+    """Lock an open file until it is closed; return whether no other process has it locked."""
+    if fcntl is None:  # pragma: no cover
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def locked(target: Path) -> Iterator[bool]:
+    """Lock a file that is replaced as a whole, and yield whether no other process has it locked.
+
+    What is locked is a file beside it, which is there only as long; after a crash it may be left,
+    unlocked, and is used again.
+    """
+    beside = target.with_name(f"{target.name}.lock")
+    file, free = _open_locked(beside)
+    try:
+        yield free
+    finally:
+        if free:
+            # Before it is unlocked: afterwards it may be another's.
+            beside.unlink(missing_ok=True)
+        os.close(file)
+
+
+def _open_locked(path: Path) -> tuple[int, bool]:
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise ConfigurationError(
+                f"cannot write there ({error.strerror})",
+                where=str(path),
+                remedy="choose a folder that can be written to",
+            ) from error
+        if not lock(file):
+            return file, False
+        with contextlib.suppress(FileNotFoundError):
+            # Whoever had it locked may have removed it in between.
+            if os.path.samestat(os.fstat(file), path.stat()):
+                return file, True
+        os.close(file)
 
 
 def import_pyarrow() -> tuple[Any, Any]:

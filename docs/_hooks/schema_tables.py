@@ -120,6 +120,7 @@ MONITORING = {
     "CoursePoint": "`comparisons[].course[]`",
     "WindowSummary": "`comparisons[].windows[]`",
     "AlertSummary": "`alerts[]` and `comparisons[].first_alert`",
+    "AlertedGroupSummary": "`groups[]` of an alert",
     "GivenSummary": "`given[]` of a comparison or of an alert",
     "PropertySummary": "`properties[]`",
     "StreamSummary": "`stream`",

@@ -83,20 +83,29 @@ def test_a_named_label_lets_a_model_have_more_than_two() -> None:
         return ["rich" if i > 60 else "middling" if i > 30 else "poor" for i in frame["income"]]
 
     unlabelled = PEOPLE.drop(columns="granted")
-    with pytest.raises(ModelError, match="3 labels"):
+    # None of them is the description's favourable label.
+    with pytest.raises(ModelError, match="'middling'"):
         testsgd.audit(three, unlabelled, MAPPING)
     result = testsgd.audit(three, unlabelled, MAPPING, favourable="rich")
-    # Each income has two neighbours, so the rate is a mean over both.
     income = PEOPLE["income"]
+    assert result.summary.overall_rate == pytest.approx((income > 60).mean())
+    near = testsgd.audit(three, unlabelled, MAPPING, favourable="rich", estimand="neighbourhood")
+    # Each income has two neighbours, so the rate is a mean over both.
     expected = ((income - 1 > 60).mean() + (income + 1 > 60).mean()) / 2
-    assert result.summary.overall_rate == pytest.approx(expected)
+    assert near.summary.overall_rate == pytest.approx(expected)
 
 
 def test_the_threshold_is_applied_to_scores() -> None:
     people = PEOPLE.assign(income=PEOPLE["income"].clip(10, 290))
-    result = testsgd.audit(lambda frame: frame["income"] / 300, people, MAPPING, threshold=0.2)
+
+    def score(frame: pd.DataFrame) -> pd.Series:
+        return frame["income"] / 300
+
+    result = testsgd.audit(score, people, MAPPING, threshold=0.2)
+    assert result.summary.overall_rate == pytest.approx((people["income"] > 60).mean())
+    near = testsgd.audit(score, people, MAPPING, threshold=0.2, estimand="neighbourhood")
     expected = ((people["income"] - 1 > 60).mean() + (people["income"] + 1 > 60).mean()) / 2
-    assert result.summary.overall_rate == pytest.approx(expected)
+    assert near.summary.overall_rate == pytest.approx(expected)
     assert result.summary.model.threshold == 0.2
     network = testsgd.audit(None, PEOPLE, "demo", threshold=0.9, **QUICK)
     assert network.summary.model.threshold == 0.9

@@ -15,8 +15,21 @@ from testsgd.data import generate_demo
 from testsgd.errors import ConfigurationError, ParameterError, ResultError
 
 RANKED = ["rank", "text", "support", "n_in", "n_out", "rate_in", "rate_out", "difference"]
-MEASURED = ["score", "margin", "interval_low", "interval_high", "assured", "q_value"]
-COLUMNS = [*RANKED, *MEASURED, "exact", "samples_in", "samples_out", "decided", "distinct"]
+MEASURED = ["score", "margin", "interval_low", "interval_high"]
+RATES = ["rate_in", "rate_out", "difference", "interval_low", "interval_high"]
+OTHER = ["estimand", *(f"other_{name}" for name in RATES)]
+COLUMNS = [
+    *RANKED,
+    *MEASURED,
+    *OTHER,
+    "assured",
+    "q_value",
+    "exact",
+    "samples_in",
+    "samples_out",
+    "decided",
+    "distinct",
+]
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +51,16 @@ def test_the_groups_are_a_table_of_all_of_them(result: AuditResult) -> None:
     assert list(groups.columns) == COLUMNS
     assert len(groups) == result.summary.counts.groups > 30
     assert groups["rank"].tolist() == list(range(1, len(groups) + 1))
-    assert groups["score"].round(12).is_monotonic_decreasing
+    assert groups["assured"].round(12).is_monotonic_decreasing
+    alike = groups[groups["assured"] == 0]
+    assert alike["score"].round(12).is_monotonic_decreasing
+    by_score = testsgd.audit(
+        None, generate_demo(rows=3000, seed=1), "demo", rank_by="score", guarantee="per-group"
+    ).groups
+    assert by_score["score"].round(12).is_monotonic_decreasing
 
 
-def test_the_distinct_groups_are_no_near_copies(result: AuditResult) -> None:
+def test_the_distinct_groups_are_the_few_that_explain_the_rates(result: AuditResult) -> None:
     distinct = result.distinct
     assert distinct["distinct"].all()
     assert distinct["rank"].iloc[0] == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -109,18 +108,21 @@ def age_rules() -> list[Rule]:
 
 @dataclass(frozen=True)
 class Group:
-    """Who satisfies a rule set, and the rates inside and outside."""
+    """Who satisfies a rule set, and the rates inside and outside, of neighbours and as observed."""
 
     members: frozenset[int]
     rate_in: float
     rate_out: float
+    observed_in: float
+    observed_out: float
 
 
-def plain_audit(rows: list[Row], decide: Decide, theta: float) -> dict[str, Group]:
-    """Every frequent rule set that leaves somebody out, by its text."""
+def plain_audit(rows: list[Row], decide: Decide, fewest: int) -> dict[str, Group]:
+    """Every rule set with enough rows on both sides, by its text."""
     favourable = [
         np.mean([decide(neighbour) for neighbour in neighbours(row)], dtype=float) for row in rows
     ]
+    observed = [float(decide(row)) for row in rows]
     by_feature = [
         value_rules("gender", GENDERS, rows),
         age_rules(),
@@ -130,11 +132,15 @@ def plain_audit(rows: list[Row], decide: Decide, theta: float) -> dict[str, Grou
     for chosen in itertools.product(*([None, *rules] for rules in by_feature)):
         rules = [rule for rule in chosen if rule is not None]
         inside = [all(rule.holds(row) for rule in rules) for row in rows]
-        if not rules or all(inside) or sum(inside) < max(1, math.ceil(theta * len(rows) - 1e-9)):
+        if not rules or min(sum(inside), len(rows) - sum(inside)) < fewest:
             continue
+        outside = [not yes for yes in inside]
         found[" and ".join(rule.text for rule in rules)] = Group(
             frozenset(place for place, yes in enumerate(inside) if yes),
-            float(np.mean([rate for rate, yes in zip(favourable, inside, strict=True) if yes])),
-            float(np.mean([rate for rate, yes in zip(favourable, inside, strict=True) if not yes])),
+            *(
+                float(np.mean(list(itertools.compress(rates, side))))
+                for rates in (favourable, observed)
+                for side in (inside, outside)
+            ),
         )
     return found

@@ -121,6 +121,7 @@ def test_texts_stop_by_the_same_margins(sampling: str, interval: str) -> None:
         made_up_texts.by_words,
         made_up_texts.made_up_texts(300, 3),
         made_up_texts.made_up_terms(),
+        estimand="neighbourhood",
         theta=0.15,
         max_features=1,
         sampling=sampling,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -66,23 +67,41 @@ def all_sensitive_features_vary(rows: list[Row]) -> bool:
 tables = st.booleans().flatmap(lambda missing: st.lists(one_row(missing), min_size=4, max_size=24))
 
 
+# How few rows a judged group may have on each side, and how that is asked for.
+bounds: st.SearchStrategy[tuple[dict[str, Any], Callable[[int], int]]] = st.one_of(
+    st.sampled_from([0.01, 0.1, 0.25, 0.5]).map(
+        lambda share: ({"theta": share}, lambda rows: max(1, -(-rows * round(100 * share) // 100)))
+    ),
+    st.integers(1, 12).map(lambda fewest: ({"min_rows": fewest}, lambda rows: fewest)),
+    st.just(({"theta": 0.25, "min_rows": 4}, lambda rows: max(4, -(-rows // 4)))),
+)
+
+
 @given(
     tables.filter(all_sensitive_features_vary),
-    st.sampled_from([0.01, 0.1, 0.25, 0.5]),
+    bounds,
+    st.sampled_from(["observed", "neighbourhood"]),
     st.integers(0, 10**6),
     st.integers(0, 5),
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_every_group_is_found_with_its_rates(
-    rows: list[Row], theta: float, seed: int, favoured: int
+    rows: list[Row],
+    bound: tuple[dict[str, Any], Callable[[int], int]],
+    estimand: str,
+    seed: int,
+    favoured: int,
 ) -> None:
     decide = decide_by(seed, favoured)
-    expected = plain_audit(rows, decide, theta)
+    asked, fewest = bound
+    expected = plain_audit(rows, decide, fewest(len(rows)))
     result = testsgd.audit(
         as_model(decide),
         frame_of(rows),
         SPECIFICATION,
-        theta=theta,
+        **asked,
+        estimand=estimand,
+        rank_by="score",
         mode="exact",
         top=10**6,
         **QUICK,
@@ -93,12 +112,22 @@ def test_every_group_is_found_with_its_rates(
         assert group.n_in == len(plain.members)
         assert group.n_out == len(rows) - group.n_in
         assert group.support == pytest.approx(group.n_in / len(rows))
-        assert group.rate_in == pytest.approx(plain.rate_in, abs=1e-12)
-        assert group.rate_out == pytest.approx(plain.rate_out, abs=1e-12)
-        assert group.difference == pytest.approx(plain.rate_in - plain.rate_out, abs=1e-12)
+        rates = (plain.rate_in, plain.rate_out), (plain.observed_in, plain.observed_out)
+        (rate_in, rate_out), other = rates if estimand == "neighbourhood" else rates[::-1]
+        assert group.rate_in == pytest.approx(rate_in, abs=1e-12)
+        assert group.rate_out == pytest.approx(rate_out, abs=1e-12)
+        assert group.difference == pytest.approx(rate_in - rate_out, abs=1e-12)
+        assert (group.other_rate_in, group.other_rate_out) == pytest.approx(other, abs=1e-12)
+        assert group.other_difference == pytest.approx(other[0] - other[1], abs=1e-12)
+        assert -1 <= group.other_interval_low <= group.other_difference
+        assert group.other_difference <= group.other_interval_high <= 1
         assert group.score == abs(group.difference)
         assert (group.margin, group.exact, group.decided) == (0, True, True)
-        assert (group.samples_in, group.samples_out) == (4 * group.n_in, 4 * group.n_out)
+        answers = 4 if estimand == "neighbourhood" else 1
+        assert (group.samples_in, group.samples_out) == (
+            answers * group.n_in,
+            answers * group.n_out,
+        )
         assert -1 <= group.interval_low <= group.difference <= group.interval_high <= 1
     # Rule sets that select the same people are one group; none is missing, none comes twice.
     members = [expected[text].members for text in found["text"]]
@@ -130,13 +159,12 @@ def test_a_group_is_described_by_its_fewest_rules() -> None:
         frame_of(rows),
         SPECIFICATION,
         theta=0.5,
+        estimand="neighbourhood",
         **QUICK,
     ).groups
     assert sorted(found["text"]) == [
         "2 <= age < 6",
         "age < 4",
-        "age < 6",
-        "age >= 2",
         "age >= 4",
         "gender = female",
         "gender = male",
@@ -158,6 +186,7 @@ def test_two_rows_are_enough_for_two_groups() -> None:
         lambda frame: frame["gender"].map({"female": 0.9, "male": 0.1}),
         frame_of(rows),
         SPECIFICATION,
+        min_rows=1,
         **QUICK,
     )
     assert sorted(result.groups["difference"]) == [-1.0, 1.0]
@@ -178,7 +207,12 @@ def test_a_table_without_other_features_is_judged_by_the_rows_themselves() -> No
         for age in range(9)
     ]
     frame = frame_of(rows)[["gender", "age", "member"]]
-    result = testsgd.audit(lambda people: people["age"] / 8, frame, specification, **QUICK)
+    result = testsgd.audit(
+        lambda people: people["age"] / 8, frame, specification, min_rows=10, **QUICK
+    )
     row = result.groups.set_index("text").loc["age >= 4"]
     assert (row["rate_in"], row["rate_out"]) == (pytest.approx(4 / 5), 0)
     assert row["samples_in"] == row["n_in"] == 15
+    # The rows are their only neighbours, so both estimands are one.
+    for name in ("rate_in", "rate_out", "difference", "interval_low", "interval_high"):
+        assert result.groups[name].tolist() == result.groups[f"other_{name}"].tolist()

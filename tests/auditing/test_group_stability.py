@@ -28,7 +28,15 @@ SPECIFICATION = specification_from_mapping(
         },
     }
 )
-PARAMETERS = AuditParameters(theta=0.06, overlap=0.7, jobs=1, guarantee="per-group", stability=0)
+PARAMETERS = AuditParameters(
+    estimand="neighbourhood",
+    rank_by="score",
+    theta=0.06,
+    overlap=0.7,
+    jobs=1,
+    guarantee="per-group",
+    stability=0,
+)
 
 
 def people(seed: int, rows: int = 150) -> Table:

@@ -18,13 +18,20 @@ PEOPLE = generate_demo(rows=4000, seed=2)
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 10}
 MODES: dict[str, dict[str, Any]] = {
     "exact": {"mode": "exact"},
-    "pooled": {"mode": "sampled", "min_samples": 200, "error_margin": 0.1, "theta": 0.1},
+    "pooled": {
+        "mode": "sampled",
+        "estimand": "neighbourhood",
+        "min_samples": 200,
+        "error_margin": 0.1,
+        "theta": 0.1,
+    },
     "independent": {
         "mode": "sampled",
+        "estimand": "neighbourhood",
         "sampling": "independent",
         "min_samples": 50,
         "error_margin": 0.25,
-        "theta": 0.7,
+        "theta": 0.4,
     },
 }
 

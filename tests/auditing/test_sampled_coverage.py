@@ -87,7 +87,12 @@ def test_independent_and_pooled_sampling_agree() -> None:
 
 def test_more_groups_than_are_sampled_one_by_one() -> None:
     # More than 200 uncertain groups make the pool grow; what comes out keeps the promise.
-    plain: dict[str, Any] = {"theta": 0.1, "guarantee": "per-group", "stability": 0}
+    plain: dict[str, Any] = {
+        "estimand": "neighbourhood",
+        "theta": 0.1,
+        "guarantee": "per-group",
+        "stability": 0,
+    }
     exact = testsgd.audit(None, None, "demo", **plain).groups.set_index("text")
     sampled = testsgd.audit(
         None, None, "demo", mode="sampled", min_samples=200, error_margin=0.04, **plain

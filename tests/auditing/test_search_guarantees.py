@@ -63,6 +63,7 @@ def test_a_model_without_discrimination_does_not_fail_the_gate():
             people(400, seed),
             SPECIFICATION,
             fail_above=0.0,
+            theta=0.05,
             replicates=99,
             stability=0,
             jobs=1,
@@ -104,6 +105,7 @@ def test_groups_with_samples_of_their_own_are_judged_apart():
         min_samples=300,
         error_margin=0.05,
         theta=0.02,
+        estimand="neighbourhood",
     )
     guarantee, estimates = found.guarantee, found.estimates
     own = estimates.samples_in + estimates.samples_out != found.cell_samples.sum()
@@ -120,7 +122,8 @@ def test_parameters_say_what_they_take():
 
 
 def test_groups_may_be_ranked_by_what_chance_leaves_of_their_differences():
-    plain, assured = audited(1000, 4), audited(1000, 4, rank_by="assured")
+    plain, assured = audited(1000, 4, rank_by="score"), audited(1000, 4)
+    assert assured.parameters.ranked_by == "lower-bound"
     sizes = assured.guarantee.assured_sizes
     np.testing.assert_array_equal(sizes, plain.guarantee.assured_sizes)
     for found in (plain, assured):

@@ -103,7 +103,9 @@ def test_a_model_blind_to_the_terms_has_no_paired_difference_though_it_may_have_
     assert (found.counterfactual.difference == 0).all()
     assert (found.counterfactual.low < 0).all()
     assert (found.counterfactual.high > 0).all()
-    assert found.top_score > 0.5
+    assert found.top_score == found.assured == 0
+    assert found.sure_terms == 0
+    assert audit(doors, texts, made_up_terms(), rank_by="score").top_score > 0.5
 
 
 def test_a_category_of_one_term_has_no_other_to_compare_with():

@@ -17,6 +17,7 @@ from made_up_texts import (
 )
 
 from testsgd.auditing import AuditParameters
+from testsgd.auditing.guarantee import assured_size
 from testsgd.auditing.text import run_text_audit
 from testsgd.auditing.text.holdout import chosen_over, split_texts
 from testsgd.auditing.text.paired import paired_intervals
@@ -46,7 +47,7 @@ def test_groups_are_those_of_one_part_and_numbers_those_of_the_other():
     found = audit(decide, TEXTS, made_up_terms(), holdout=0.4, stability=20, **OPTIONS)
     searched, kept = halves()
     assert (len(searched), len(kept)) == (144, 96)
-    one = audit(decide, searched, made_up_terms(), stability=20, **OPTIONS)
+    one = audit(decide, searched, made_up_terms(), stability=20, guarantee="per-group", **OPTIONS)
     other = audit(decide, kept, made_up_terms(), **OPTIONS | {"theta": 0.001})
     assert len(found.rule_sets) == len(one.distinct) > 10
     assert found.holdout is not None
@@ -73,7 +74,10 @@ def test_groups_are_those_of_one_part_and_numbers_those_of_the_other():
             explained = found.explanations[group]
             difference = float(other.estimates.difference[place])
             assert sum(share.share for share in explained.shares) == pytest.approx(difference)
-    assert found.ranking.tolist() == np.argsort(-found.estimates.score, kind="stable").tolist()
+    compared = found.counterfactual
+    sizes = assured_size(compared.low, compared.high), np.abs(compared.difference)
+    in_order = list(zip(*(size[found.ranking].round(9) for size in sizes), strict=True))
+    assert in_order == sorted(in_order, reverse=True)
     assert set(found.explanations) == set(found.distinct[:10])
     assert found.overlaps()(np.arange(5), np.arange(3)).shape == (5, 3)
 
@@ -171,7 +175,7 @@ def test_texts_have_no_features_to_condition_on():
 
 def test_groups_without_seeds_in_the_part_kept_are_missing():
     # Two texts about a shape, both in the part searched.
-    plain = [f"{place} the {place} door" for place in range(60)]
+    plain = [f"{one}{other} door" for one in "abcdef" for other in "abcdefghij"]
     searched, _ = split_texts(checked(plain), 0.5, 0)
     for row in [plain.index(text) for text in searched.texts][:2]:
         plain[row] += " round"

@@ -27,7 +27,7 @@ def test_distinct_groups_are_those_of_a_walk_down_the_ranking():
             f"{text} large" if place % 7 else text
             for place, text in enumerate(made_up_texts(300, seed))
         ]
-        found = audit(by_words, texts, made_up_terms(), overlap=overlap)
+        found = audit(by_words, texts, made_up_terms(), overlap=overlap, rank_by="score")
         kept = []
         for group in found.ranking.tolist():
             if len(kept) < 20 and not any(

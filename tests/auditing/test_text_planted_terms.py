@@ -51,4 +51,4 @@ def test_the_planted_terms_alone_are_first_if_rule_sets_have_two_terms():
         )
         rules = found.rule_set(int(found.ranking[0])).rules
         assert {(rule.category, rule.term) for rule in rules} == PLANTED
-        assert np.isclose(found.top_score, found.estimates.score.max())
+        assert np.isclose(found.top_score, np.abs(found.counterfactual.difference).max())

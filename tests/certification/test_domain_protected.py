@@ -17,6 +17,8 @@ from testsgd.certification.domain import (
     compared_values,
     find_domain,
 )
+from testsgd.data import DatasetSpecification
+from testsgd.errors import ParameterError
 
 PEOPLE: dict[str, Any] = {
     "protected": ["race", "sex"],
@@ -134,3 +136,30 @@ def test_a_real_input_with_one_value_counts_once() -> None:
 
     assert domain.input("rate") == RealInput("rate", 0.5, 0.5)
     assert domain.points == 5
+
+
+def jobs(**gender: Any) -> DatasetSpecification:
+    return DatasetSpecification.model_validate(
+        {
+            "dataset": {"name": "jobs"},
+            "label": {"column": "hired", "favourable": "yes", "values": ["no", "yes"]},
+            "features": {
+                "gender": {"type": "categorical", "values": ["f", "m"], "sensitive": True} | gender,
+                "age": {"type": "integer", "range": [18, 80], "sensitive": True},
+                "score": {"type": "integer", "range": [0, 99]},
+            },
+        }
+    )
+
+
+@pytest.mark.parametrize("protected", [None, "gender", ["age", "gender"]])
+def test_what_is_no_input_of_the_model_cannot_be_protected(protected: Any) -> None:
+    with pytest.raises(ParameterError, match="'gender' is no input") as raised:
+        find_domain(jobs(input=False), protected=protected)
+    assert "\n" not in str(raised.value)
+
+
+def test_inputs_are_protected_beside_what_is_none() -> None:
+    domain = find_domain(jobs(input=False), protected="age")
+    assert [item.name for item in domain.inputs] == ["age", "score"]
+    assert find_domain(jobs()).protected == ("gender", "age")

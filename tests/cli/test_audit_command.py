@@ -101,19 +101,19 @@ def test_a_gate_without_enough_evidence_says_so(testsgd: Run, folder: Path) -> N
     assert (folder / "out" / "report.html").is_file()
 
 
-def test_a_wide_terminal_shows_what_is_assured(
+def test_a_wide_terminal_shows_the_lower_bound(
     testsgd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     wide = testsgd("audit", "demo", *UNSTABLE, "--out", "out").out
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
     heading = next(line for line in wide.splitlines() if "difference" in line and "rank" in line)
-    assert heading.split()[-1] == "assured"
+    assert heading.split()[-2:] == ["lower", "bound"]
     first = next(line for line in wide.splitlines() if PLANTED_GROUP in line)
     assert first.split()[-1] == f"{100 * result['groups'][0]['assured']:.1f}"
     monkeypatch.setenv("COLUMNS", "100")
     narrow = testsgd("audit", "demo", *UNSTABLE).out
-    assert "assured" not in narrow
+    assert "lower bound" not in "".join(line for line in narrow.splitlines() if "rank" in line)
 
 
 @pytest.mark.parametrize(
@@ -196,3 +196,50 @@ def test_options_reach_the_audit(testsgd: Run, folder: Path) -> None:
     result = json.loads((folder / "reports/demo/result.json").read_text(encoding="utf-8"))
     for name, value in options.items():
         assert result["parameters"][name] == value
+
+
+def test_rates_are_ranked_by_the_estimand_that_is_asked_for(testsgd: Run, folder: Path) -> None:
+    for estimand, other in (("observed", "neighbourhood"), ("neighbourhood", "observed")):
+        options = ("--estimand", estimand, "--min-rows", "300", "--out", estimand)
+        assert testsgd("audit", "demo", *QUICK, *options).code == 0
+        result = json.loads((folder / estimand / "result.json").read_text(encoding="utf-8"))
+        assert result["parameters"]["estimand"] == estimand
+        assert [one["estimand"] for one in result["estimands"]] == [estimand, other]
+        assert min(min(one["n_in"], one["n_out"]) for one in result["groups"]) >= 300
+        assert result["unjudged"]["fewest"] == 300
+
+
+def test_strictness_is_the_same_in_the_exit_code_and_the_document(
+    testsgd: Run, folder: Path
+) -> None:
+    # A thousand rows a side leave many people of the demo unjudged.
+    strict = ("--min-rows", "1000", "--strict")
+    for options, code in (
+        (strict, 3),
+        ((*strict, "--max-unjudged", "1"), 0),
+        ((*strict, "--fail-above", "0.1"), 1),
+    ):
+        finished = testsgd("audit", "demo", *QUICK, *options, "--out", "strict")
+        result = json.loads((folder / "strict" / "result.json").read_text(encoding="utf-8"))
+        assert finished.code == result["verdict"]["exit_code"] == code
+        assert result["unjudged"]["share"] > 0.01
+
+
+def test_a_model_that_answers_at_random_needs_the_option(testsgd: Run, folder: Path) -> None:
+    (folder / "chance.py").write_text(
+        "import numpy as np\n\n"
+        "GENERATOR = np.random.default_rng(0)\n\n\n"
+        "def draw(people):\n"
+        "    return GENERATOR.random(len(people))\n",
+        encoding="utf-8",
+    )
+    generate_demo(rows=600, seed=1).to_csv(folder / "people.csv", index=False)
+    chosen = ("--data", "people.csv", "--model", "chance:draw", *QUICK)
+    refused = testsgd("audit", "demo", *chosen)
+    assert refused.code == 2
+    assert len(refused.err.strip().splitlines()) == 1
+    accepted = testsgd("audit", "demo", *chosen, "--nondeterministic", "--out", "chance")
+    assert accepted.code == 0
+    result = json.loads((folder / "chance" / "result.json").read_text(encoding="utf-8"))
+    assert result["parameters"]["nondeterministic"] == 5
+    assert result["model"]["changing"] > 0.3

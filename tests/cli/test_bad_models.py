@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +25,20 @@ def not_a_number(frame):
     return [float("nan")] * len(frame)
 
 def three_labels(frame):
-    return [("yes", "no", "maybe")[place % 3] for place in range(len(frame))]
+    return [("no", "refer", "maybe")[place % 3] for place in range(len(frame))]
+
+def flips_a_coin(frame):
+    import random
+    return [random.choice(["yes", "no"]) for _ in range(len(frame))]
+
+def by_rank(frame):
+    return ["yes" if rich else "no" for rich in frame["income"] > frame["income"].median()]
+
+def takes_more(income, postcode):
+    return ["yes"] * len(income)
+
+def by_postcode(income, postcode):
+    return ["yes" if code < "00050" else "no" for code in postcode]
 
 def unknown_label(frame):
     return ["granted"] * len(frame)
@@ -71,6 +85,9 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         ("too_short", "shape (999,) for 1000 rows"),
         ("not_a_number", "(NaN) for row 0"),
         ("three_labels", "--favorable"),
+        ("flips_a_coin", "--nondeterministic"),
+        ("by_rank", "differently"),
+        ("takes_more", "'postcode'"),
         ("unknown_label", "'granted', which is not among the labels no, yes"),
         ("beyond_one", "score 1.5 for row 0, outside [0, 1]"),
         ("below_zero", "score -0.5 for row 0, outside [0, 1]"),
@@ -87,6 +104,51 @@ def test_what_a_model_does_wrong_is_said(
     fails: Fails, module: str, function: str, message: str, mode: str
 ) -> None:
     assert message in fails("audit", "demo", "--model", f"{module}:{function}", "--mode", mode)
+
+
+@pytest.mark.parametrize(
+    ("command", "function", "message"),
+    [
+        ("compare", "flips_a_coin", "differently"),
+        ("compare", "takes_more", "'postcode'"),
+        ("mitigate", "takes_more", "'postcode'"),
+    ],
+)
+def test_other_commands_say_it_too(
+    fails: Fails, module: str, command: str, function: str, message: str
+) -> None:
+    line = fails(command, "demo", "--model", f"{module}:{function}", "--limit", "2000")
+    assert message in line
+
+
+@pytest.mark.parametrize("options", [["--nondeterministic"], ["--draws", "2"]])
+def test_answers_by_chance_are_audited_by_their_means(
+    testsgd: Callable[..., command_line.Finished], folder: Path, module: str, options: list[str]
+) -> None:
+    model = ("--model", f"{module}:flips_a_coin", "--replicates", "99", "--limit", "500")
+    finished = testsgd("audit", "demo", *model, *options, "--format", "json", "--out", "coins")
+    assert finished.code == 0, finished.err
+    result = json.loads((folder / "coins/result.json").read_text(encoding="utf-8"))
+    assert result["parameters"]["nondeterministic"] == (2 if options[1:] else 5)
+    assert 0.3 < result["model"]["changing"] < 0.7
+
+
+def test_columns_of_a_file_reach_the_model_that_names_them(
+    testsgd: Callable[..., command_line.Finished], folder: Path, module: str
+) -> None:
+    from testsgd.data import generate_demo
+
+    rows = generate_demo(rows=2000)
+    rows["postcode"] = [f"{place % 100:05d}" for place in range(len(rows))]
+    rows.to_csv(folder / "people.csv", index=False)
+    model = ("--model", f"{module}:by_postcode", "--replicates", "99", "--data", "people.csv")
+    finished = testsgd("audit", "demo", *model, "--format", "json", "--out", "codes")
+    assert finished.code == 0, finished.err
+    result = json.loads((folder / "codes/result.json").read_text(encoding="utf-8"))
+    assert result["model"]["passed_through"] == ["postcode"]
+    assert "income" not in result["model"]["not_given"]
+    # Half of the postcodes are below "00050", whatever else is moved.
+    assert result["overall_rate"] == 0.5
 
 
 def test_a_module_that_is_not_there(fails: Fails) -> None:

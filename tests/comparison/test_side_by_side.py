@@ -141,7 +141,7 @@ def test_of_a_pair_the_group_that_the_audit_knows_better_is_named(
 
 
 def test_more_findings_than_are_looked_up_at_once(audit: TableFindings, subject: Subject) -> None:
-    groups = [audit.rule_set(group).matches(audit.table) for group in audit.distinct]
+    groups = [audit.rule_set(group).matches(audit.table) for group in audit.ranking[:9]]
     given = result("themis", *(finding(one, other) for one in groups[:5] for other in groups[5:9]))
     (compared,) = side_by_side([given], subject, audit)
 

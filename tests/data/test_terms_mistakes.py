@@ -110,3 +110,21 @@ def test_what_is_no_list_of_terms(tmp_path: Path, content: bytes | None, words: 
     with pytest.raises(SpecificationError, match=words) as caught:
         load_terms(path)
     assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ('["old"]', "'old' is a form of the term 'old' of 'age'"),
+        ('["year-old", "Year-Old"]', "'year-old' stands twice"),
+        ('["-"]', "'-' is no term"),
+        ('"year-old"', "list"),
+    ],
+)
+def test_mistakes_in_exceptions_are_named(tmp_path: Path, written: str, words: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(TEXT.replace('"two"', f'"two"\nexceptions = {written}'), encoding="utf-8")
+    with pytest.raises(SpecificationError) as caught:
+        load_terms(path)
+    assert caught.value.where == f"{path}, line 3"
+    assert words in caught.value.what

@@ -100,3 +100,59 @@ def test_both_parts_of_equalized_odds_raise_alerts() -> None:
         ("raised", "predictive_equality", 2, "1"),
         ("raised", "equal_opportunity", 4, "1"),
     ]
+
+
+# Others read these lines: a key is added at most, and never named anew.
+KEYS = [
+    *("alert", "id", "monitor", "fingerprint", "property", "rule", "given", "window", "trials"),
+    *("time", "time_iso", "bias", "bias_exact", "interval", "threshold", "threshold_exact"),
+    *("highest", "lowest", "groups"),
+]
+
+
+def test_an_alert_says_of_whom_it_is_and_what_was_counted() -> None:
+    document = {
+        "name": "loans",
+        "estimate": {"prior": "1/2", "strength": 2},
+        "properties": [parity(threshold="1/10")],
+    }
+    monitor = monitor_of(document)
+    people = [("a", 1), ("a", 1), ("b", 0)]
+    time = 1_767_225_600  # the first of January 2026
+    (alert,) = monitor.observe_all(
+        {"group": group, "decision": decision, "time": time + place}
+        for place, (group, decision) in enumerate(people)
+    )
+    told = alert.to_dict()
+    assert list(told) == KEYS
+    assert (told["monitor"], told["fingerprint"]) == ("loans", monitor.specification.digest())
+    assert (told["time"], told["time_iso"]) == (time + 2, "2026-01-01T00:00:02Z")
+    assert (told["threshold"], told["threshold_exact"]) == (0.1, "1/10")
+    keys = ["group", "numerator", "denominator", "rate", "estimate", "estimate_exact"]
+    assert [list(group) for group in told["groups"]] == [keys, keys]
+    assert [list(group.values()) for group in told["groups"]] == [
+        ["a", 2, 2, 1.0, 0.75, "3/4"],
+        ["b", 0, 1, 0.0, 1 / 3, "1/3"],
+    ]
+
+
+def test_an_id_is_that_of_one_alert_and_the_same_when_the_events_come_again() -> None:
+    def ids(name: str, people: str) -> list[str]:
+        monitor = monitor_of({"name": name, "properties": [parity(threshold="1/3")]})
+        events = [
+            {"group": "ab"[place % 2], "decision": int(one)} for place, one in enumerate(people)
+        ]
+        return [alert.id for alert in monitor.observe_all(events)]
+
+    found = ids("loans", "1011001011010110")
+    assert len(found) == len(set(found)) > 3
+    assert ids("loans", "1011001011010110") == found
+    assert not set(ids("others", "1011001011010110")) & set(found)
+    assert not set(ids("loans", "0111001011010110")) & set(found)
+
+
+def test_a_clock_of_the_streams_own_makes_no_dates() -> None:
+    monitor = monitor_of({"properties": [parity()]})
+    events = [{"group": "a", "decision": 1}, {"group": "b", "decision": 0, "time": 90}]
+    (alert,) = monitor.observe_all(events)
+    assert (alert.to_dict()["time"], alert.to_dict()["time_iso"]) == (90, None)

@@ -133,6 +133,8 @@ def test_reports_are_written_where_they_are_asked_for(command: Run, tmp_path: Pa
         ["spec.toml", "--format", "pdf"],
         ["spec.toml", "--out", "spec.toml"],
         ["spec.toml", "--state", "spec.toml"],
+        ["spec.toml", "--dead-letters", "."],
+        ["spec.toml", "--dead-letters", "spec.toml/letters.jsonl"],
     ],
     ids=" ".join,
 )
@@ -167,3 +169,74 @@ def test_an_interruption_ends_the_stream_and_keeps_the_state(number: int, tmp_pa
     assert (running.returncode, out) == (1, "")
     assert "2 events made 2 decided trials." in err
     assert (tmp_path / "s.json").is_file()
+
+
+DEADLINE = SPECIFICATION.replace("demographic_parity", "equal_opportunity")
+DEADLINE += '[trials]\ndeadline = "3 d"\n'
+START = 1_700_000_000
+
+
+def dated(*times: object) -> str:
+    """Write events: one person each, of a and b in turn, with a label at once."""
+    events = [
+        {"id": place, "group": "ab"[place % 2], "decision": 1, "label": 1, "time": time}
+        for place, time in enumerate(times)
+    ]
+    return "".join(f"{json.dumps(event)}\n" for event in events)
+
+
+def test_dead_letters_are_answered_counted_and_added_to_a_file(
+    command: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "spec.toml").write_text(DEADLINE, encoding="utf-8")
+    times = [1000 * START, START, START + 1, START + 2, "2062-01-01", START + 3, START - 9]
+    arguments = ["spec.toml", "--dead-letters", "dead.jsonl", "--out", "r", "--state", "s.json"]
+    code, out, err = command(*arguments, given="\n" + dated(*times))
+    answers = [json.loads(line) for line in out.splitlines()]
+    wanted = [("unit", 2), ("ahead", 6), ("late", 8)]
+    assert [(one["dead_letter"], one["line"]) for one in answers] == wanted
+    assert "3 events are dead letters" in err
+    kept = json.loads((tmp_path / "r" / "result.json").read_text(encoding="utf-8"))["stream"]
+    assert [kept[f"dead_{reason}"] for reason in ("unit", "ahead", "late", "wrong")] == [1, 1, 1, 0]
+    assert (kept["decided"], kept["dead_this_run"], kept["unit"]) == (4, 3, "s")
+    # The next run adds to the file. Dead letters are wrong input, of the run in which they came.
+    more = ("2062-01-01", START + 9)
+    codes = [code, *(command(*arguments, "--quiet", given=dated(time))[0] for time in more)]
+    letters = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
+    assert [one["event"]["time"] for one in letters] == [times[0], times[4], times[6], "2062-01-01"]
+    assert codes == [2, 2, 3]
+
+
+def test_the_reports_say_in_which_unit_time_is(command: Run, tmp_path: Path) -> None:
+    for unit, words in (("", "milliseconds, as the first events show"), ("ms", "as declared")):
+        declared = f'[time]\nunit = "{unit}"\n' if unit else ""
+        (tmp_path / "spec.toml").write_text(DEADLINE + declared, encoding="utf-8")
+        times = [1000 * (START + second) for second in range(4)]
+        _, _, err = command("spec.toml", "--out", "r", given=dated(*times))
+        assert words in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+        assert words in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+        assert (words in err) == (not unit)
+
+
+def test_a_state_is_used_by_one_process(command: Run, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "testsgd", "monitor", "run", "spec.toml", "--state", "s.json"]
+    (tmp_path / "spec.toml").write_text(SPECIFICATION, encoding="utf-8")
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as first:
+        assert first.stdin is not None
+        assert first.stdout is not None
+        first.stdin.write(UNFAIR.encode())
+        first.stdin.flush()
+        first.stdout.readline()
+        for _ in range(2):
+            code, out, err = command("spec.toml", "--state", "s.json", given=FAIR)
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert "s.json: another monitor uses this state" in err
+        first.send_signal(signal.SIGKILL)
+    # Whoever was killed has nothing locked any more, and leaves nothing behind for good.
+    for _ in range(2):
+        assert command("spec.toml", "--state", "s.json", given=FAIR)[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.json", "spec.toml"]
+    kept = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert kept["state"]["book"]["counters"]["decided"] == 4

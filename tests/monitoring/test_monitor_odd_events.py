@@ -89,7 +89,7 @@ def test_groups_without_end_are_refused() -> None:
         ("id", float(2**60)),
         ("time", -1e308),
         ("time", "1_0"),
-        ("time", 1e16),
+        ("time", 1e21),
     ],
 )
 def test_values_that_cannot_be_kept_apart_or_written_are_refused(field: str, value: Any) -> None:

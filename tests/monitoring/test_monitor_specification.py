@@ -210,3 +210,40 @@ def test_it_has_a_json_schema() -> None:
     schema = MonitorSpecification.model_json_schema()
     assert schema["required"] == ["properties"]
     assert schema["additionalProperties"] is False
+
+
+def test_fingerprints_of_former_versions_stand() -> None:
+    # States and alerts name them.
+    path = Path(__file__).parents[2] / "examples" / "monitors" / "loans-demographic-parity.toml"
+    known = "76d994fb227f262eb0d08289b62b8ba922b94c89f9027eec866eb4b0c2734c83"
+    assert MonitorSpecification.read(path).digest() == known
+    assert specified(time={}).digest() == specified().digest()
+    others = [{"lateness": 0}, {"lateness": 5}, {"max_skew": "1 d"}, {"unit": "s"}]
+    assert len({specified(time=one).digest() for one in [{}, *others]}) == 5
+
+
+@pytest.mark.parametrize(
+    ("tables", "needs", "watches"),
+    [
+        ({}, False, False),
+        ({"time": {"unit": "ms"}}, False, False),
+        ({"time": {"lateness": 0}}, False, True),
+        ({"time": {"max_skew": "2 h"}}, False, True),
+        ({"trials": {"deadline": "2 d"}}, True, True),
+        ({"window": {"kind": "tumbling", "length": 5}}, False, False),
+        ({"window": {"kind": "tumbling", "length": "5 d"}}, True, True),
+    ],
+)
+def test_where_time_matters(tables: dict[str, Any], needs: bool, watches: bool) -> None:
+    made = specified(**tables)
+    assert (made.needs_time, made.watches_time) == (needs, watches)
+    written = MonitorSpecification.from_dict(made.to_dict())
+    assert (written, written.watches_time) == (made, watches)
+
+
+def test_how_late_and_how_far_ahead_an_event_may_be() -> None:
+    assert (specified().time.late, specified().time.skew) == (0, 86_400)
+    for nothing in (0, 0.0, "0 s", "0d"):
+        assert specified(time={"lateness": nothing}).time.lateness == 0
+    made = specified(time={"lateness": "1.5 h", "max_skew": 30}).time
+    assert (made.late, made.skew) == (5_400, 30)

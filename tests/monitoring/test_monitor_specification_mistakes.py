@@ -61,6 +61,12 @@ MISTAKES = [
     (PARITY + DEADLINE + "without_label = 2", "trials.without_label", "0, 1 or 'drop' (seen: 2)"),
     (PARITY + DEADLINE + "without_label = true", "trials.without_label", "write 1 for true"),
     (PARITY + DEADLINE + 'count = "late"', "trials.count", "(seen: 'late')"),
+    # time
+    (PARITY + '[time]\nunit = "h"', "time.unit", "(seen: 'h')"),
+    (PARITY + "[time]\nlateness = -1", "time.lateness", "(seen: -1)"),
+    (PARITY + "[time]\nlateness = false", "time.lateness", "a length of time is written"),
+    (PARITY + "[time]\nmax_skew = 0", "time.max_skew", "at least a microsecond"),
+    (PARITY + '[time]\nmax_skew = "1 y"', "time.max_skew", "no unit 'y'"),
     # windows
     (PARITY + "[window]\nlength = 5", "window.length", 'a window of kind "all" has no length'),
     (PARITY + TUMBLING + "length = 0", "window.length", "a window of 0 trials is empty"),

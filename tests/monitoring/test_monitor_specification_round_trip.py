@@ -56,6 +56,14 @@ def specifications(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         made["name"] = draw(WORDS)
     if draw(st.booleans()):
+        made["time"] = draw(
+            optional(
+                unit=st.sampled_from(["s", "ms", "us", "ns", "iso"]),
+                lateness=st.one_of(st.just(0), DURATIONS),
+                max_skew=DURATIONS,
+            )
+        )
+    if draw(st.booleans()):
         made["events"] = draw(events())
     if draw(st.booleans()):
         made["groups"] = {

@@ -176,3 +176,34 @@ def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
         Monitor.load(path)
     with pytest.raises(ResultError):
         Monitor.load(tmp_path / "absent.json")
+
+
+def test_a_state_of_a_former_version_goes_on(tmp_path: Path) -> None:
+    document = {
+        "trials": {"deadline": "3 d"},
+        "properties": [{"property": "predictive_equality", "threshold": 0.1, "rule": "estimate"}],
+    }
+    plain, start = monitor_of(document), 1_700_000_000
+    for number in range(9):
+        group = "ab"[number % 2]
+        event = {"id": number, "group": group, "decision": number % 2, "time": start + number}
+        plain.observe(event)
+    plain.advance(start + 3 * 86_400 + 5)
+    assert plain.status().alerts
+    # They knew of no dead letters, and their alerts and trials of fewer things.
+    state = json.loads(json.dumps(plain.to_state()))
+    del state["timeline"]
+    state["book"]["records"] = [record[:9] for record in state["book"]["records"]]
+    first = state["judges"][0]["comparisons"][0][1]["first_alert"]
+    for key in ("id", "monitor", "fingerprint", "time_iso", "groups"):
+        del first[key]
+    made = Monitor.from_state(plain.specification, state)
+    late = {"id": 20, "group": "a", "decision": 1, "time": start}
+    soon = {"id": 21, "group": "a", "decision": 1, "time": start + 3 * 86_400 + 9}
+    odd = {"id": 22, "group": "a", "decision": 1, "time": 1000 * start}
+    for monitor in (made, plain):
+        for event in (soon, late, odd):
+            monitor.observe(event)
+    assert made.status().time == plain.status().time
+    assert (made.status().dead_late, made.status().dead_unit, made.status().decided) == (1, 1, 10)
+    assert made.status().alerts == plain.status().alerts

@@ -8,6 +8,7 @@ from typing import Any
 
 from testsgd.monitoring import (
     Alert,
+    AlertedGroup,
     ComparisonStatus,
     GroupStatus,
     MonitorSpecification,
@@ -44,6 +45,10 @@ def alert(kind: Any = "raised", trials: int = 40, **changes: Any) -> Alert:
         "threshold": Fraction(1, 5),
         "highest": "a",
         "lowest": "b",
+        "groups": (AlertedGroup("a", 16, 20, None), AlertedGroup("b", 6, 20, None)),
+        "monitor": "loans <b>",
+        "fingerprint": "0123456789abcdef" * 4,
+        "id": f"{trials:08d}" * 4,
     }
     return Alert(**(given | changes))
 
@@ -187,7 +192,15 @@ def strata(number: int = 20) -> MonitoringSummary:
                 first_alert=alerts[-1] if raised else None,
             )
         )
-    counted = {"unknown": 3, "late": 1, "dropped": 2, "open": 4, "ignored": 5, "repeated": 6}
+    times = {"dead_unit": 9, "dead_ahead": 1, "dead_late": 11, "dead_wrong": 12, "waiting": 13}
+    counted = times | {
+        "unknown": 3,
+        "late": 1,
+        "dropped": 2,
+        "open": 4,
+        "ignored": 5,
+        "repeated": 6,
+    }
     return summarise_monitoring(
         status(*found, uncompared=7, **counted), specified, alerts=alerts, refused=8, resumed=True
     )

@@ -55,6 +55,7 @@ def test_another_document_is_refused() -> None:
         (nothing, "not_enough_evidence", 3),
         (within, "within", 0),
         (lambda: within(refused=1), "within", 2),
+        (lambda: within(dead_letters=1), "within", 2),
         (lambda: undecided(refused=1), "not_enough_evidence", 2),
     ],
 )
@@ -83,7 +84,11 @@ def test_the_numbers_of_a_comparison() -> None:
     assert one.course[0].estimates == [1.0, None]
     assert [point.trials for point in one.course] == [1, 20, 60, 100]
     assert one.first_alert is not None
-    assert one.first_alert.trials == 40
+    assert (one.first_alert.trials, one.first_alert.id) == (40, "00000040" * 4)
+    assert [(known.name, known.numerator, known.rate) for known in one.first_alert.groups] == [
+        ("a", 16, 0.8),
+        ("b", 6, 0.3),
+    ]
 
 
 def test_the_course_ends_with_the_present() -> None:
@@ -114,6 +119,9 @@ def test_what_was_not_counted_is_said() -> None:
         "1 label came",
         "2 trials",
         "7 trials were not compared",
+        "33 events are dead letters",
+        "9 in another unit of time, 1 too far ahead, 11 too late and 12",
+        "13 events wait",
     ):
         assert words in told
     seen = strata().stream.model_dump()

@@ -60,7 +60,11 @@ def test_of_many_comparisons_the_first_are_drawn_and_all_are_listed() -> None:
     text = Outline(page).text
     for place in range(20):
         assert f"department = d{place} " in text
-    for told in ("Wrong events 8", "Late labels 1", "Dropped trials 2", "Open trials 4"):
+    for told in (
+        *("Wrong events 8", "Late labels 1", "Dropped trials 2", "Open trials 4"),
+        *("Events in another unit of time 9", "Events too far ahead 1", "Events too late 11"),
+        *("Events that did not fit 12", "Events that wait 13"),
+    ):
         assert told in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -82,23 +83,58 @@ def test_the_top_is_as_long_as_asked_for_and_holds_all_distinct_groups() -> None
 
 
 @pytest.mark.parametrize("overlap", [0.3, 0.8, 1])
-def test_distinct_groups_overlap_less_than_asked_for(overlap: float) -> None:
-    result = audit(None, overlap=overlap)
-    distinct = [group for group in result.summary.groups if group.distinct]
-    members = [set(inside(group)) for group in distinct]
-    for place, one in enumerate(members):
-        for other in members[:place]:
-            assert len(one & other) < overlap * len(one | other)
-    # Whoever ranks above the last of them and is not distinct is a near copy of one above.
-    for group in result.summary.groups:
-        if group.distinct or group.rank > distinct[-1].rank:
-            continue
-        rows = set(inside(group))
-        assert any(
-            len(rows & other) >= overlap * len(rows | other)
-            for kept, other in zip(distinct, members, strict=True)
-            if kept.rank < group.rank
-        )
+def test_near_duplicates_of_the_rules_share_rows_with_them(overlap: float) -> None:
+    summary = audit(None, overlap=overlap, top=5000).summary
+    assert summary.rules
+    members = {group.text: set(inside(group)) for group in summary.groups}
+    assert len(members) == summary.counts.groups
+    everybody = set(PEOPLE.index)
+    for rule in summary.rules:
+        [described] = [group for group in summary.groups if group.rank == rule.rank]
+        assert described.distinct
+        assert described.text == rule.text
+        rows = members[rule.text]
+        near = [
+            text
+            for text, other in members.items()
+            if text != rule.text
+            and max(
+                jaccard(rows, other),
+                # Described by everybody else: both sides must be nearly the same.
+                min(jaccard(everybody - rows, other), jaccard(rows, everybody - other)),
+            )
+            >= overlap
+        ]
+        assert rule.near_duplicates == len(near)
+        assert rule.examples == near[:3]
+    assert sum(group.distinct for group in summary.groups) == len(summary.rules)
+
+
+def test_what_the_rules_add_is_the_variation_of_rates_that_they_explain() -> None:
+    result = audit(None, top=5000)
+    summary, findings = result.summary, result.findings
+    assert findings is not None
+    answers = (findings.model.model.scores(PEOPLE) > 0.5).astype(float)
+    # The rates of the cells of sensitive values, in place of every person's answer.
+    age = pd.cut(PEOPLE["age"], range(0, 101, 10), right=False)
+    cells = PEOPLE.assign(age=age).groupby(["gender", "race", "age"], observed=True)
+    rates = pd.Series(answers, index=PEOPLE.index).groupby(cells.ngroup()).transform("mean")
+    texts = {group.text: group for group in summary.groups}
+    design = [np.ones(len(PEOPLE))]
+    before = rates.var()
+    total = before
+    for rule in summary.rules:
+        design.append(PEOPLE.index.isin(inside(texts[rule.text])).astype(float))
+        matrix = np.array(design).T
+        fitted = matrix @ np.linalg.lstsq(matrix, rates.to_numpy(), rcond=None)[0]
+        left = (rates - fitted).var()
+        assert rule.share == pytest.approx((before - left) / total, abs=1e-6)
+        before = left
+    assert summary.rules
+
+
+def jaccard(one: set[Any], other: set[Any]) -> float:
+    return len(one & other) / len(one | other)
 
 
 def inside(group: Any) -> list[int]:
@@ -114,14 +150,21 @@ def inside(group: Any) -> list[int]:
     return matching[matching].index.tolist()
 
 
-SAMPLED: dict[str, Any] = {"mode": "sampled", "min_samples": 60, "error_margin": 0.3, "theta": 0.4}
+SAMPLED: dict[str, Any] = {
+    "estimand": "neighbourhood",
+    "mode": "sampled",
+    "min_samples": 60,
+    "error_margin": 0.3,
+    "theta": 0.4,
+}
 
 
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])
 def test_sampled_groups_carry_their_margin(sampling: str) -> None:
     summary = audit(None, sampling=sampling, **SAMPLED).summary
     assert (summary.mode, summary.sampling) == ("sampled", sampling)
-    assert summary.model.accuracy is None
+    # The observed rates are not sampled, so the model was asked about every row.
+    assert summary.model.accuracy == audit(None).summary.model.accuracy
     for group in summary.groups:
         assert not group.exact
         assert 0 < group.margin <= 0.3
@@ -133,6 +176,16 @@ def test_sampled_groups_carry_their_margin(sampling: str) -> None:
         assert group.interval[0] <= group.difference <= group.interval[1]
 
 
+@pytest.mark.parametrize("sampling", ["pooled", "independent"])
+def test_observed_rates_are_never_sampled(sampling: str) -> None:
+    chosen = SAMPLED | {"estimand": "observed"}
+    groups = audit(None, sampling=sampling, **chosen).groups.set_index("text")
+    exact = audit(None, theta=0.4).groups.set_index("text").loc[groups.index]
+    assert groups["exact"].all()
+    for name in ("rate_in", "rate_out", "difference"):
+        assert groups[name].tolist() == exact[name].tolist()
+
+
 def test_independent_sampling_says_nothing_of_rules_alone() -> None:
     # Its samples belong to one group each; a rate of 0 in place of an unknown one would be false.
     summary = audit(None, sampling="independent", **SAMPLED).summary
@@ -140,7 +193,7 @@ def test_independent_sampling_says_nothing_of_rules_alone() -> None:
     assert all(group.rules_alone == [] for group in summary.groups)
     assert all(cell.rate is None for rates in summary.charts.features for cell in rates.cells)
     # Still the overall rate is known from any group's two sides.
-    exact = audit(None, theta=0.4).summary
+    exact = audit(None, theta=0.4, estimand="neighbourhood").summary
     assert summary.overall_rate == pytest.approx(exact.overall_rate, abs=0.2)
 
 

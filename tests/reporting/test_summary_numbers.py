@@ -26,7 +26,7 @@ def by_debts(frame: pd.DataFrame) -> Any:
 
 @pytest.fixture(scope="module")
 def summary() -> AuditSummary:
-    return testsgd.audit(by_debts, PEOPLE, "demo", top=50).summary
+    return testsgd.audit(by_debts, PEOPLE, "demo", estimand="neighbourhood", top=50).summary
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,37 @@ def test_the_groups(summary: AuditSummary, shares: pd.Series) -> None:
         assert (group.margin, group.margin_method, group.exact) == (0, "none", True)
         assert group.decided
         assert group.interval[0] < group.difference < group.interval[1]
+
+
+def test_the_other_estimand_of_every_group(summary: AuditSummary) -> None:
+    favoured = pd.Series(by_debts(PEOPLE) > 0.5, index=PEOPLE.index)
+    for group in summary.groups:
+        members, other = inside(group.rules), group.other
+        assert other is not None
+        assert other.estimand == "observed"
+        assert other.rate_in == pytest.approx(favoured[members].mean())
+        assert other.rate_out == pytest.approx(favoured[~members].mean())
+        assert other.difference == pytest.approx(
+            favoured[members].mean() - favoured[~members].mean()
+        )
+        assert other.decided
+        assert other.interval is not None
+        low, high = other.interval
+        assert low < other.difference < high
+        assert other.assured == (0 if low <= 0 <= high else min(abs(low), abs(high)))
+
+
+def test_the_largest_of_each_estimand(summary: AuditSummary) -> None:
+    frame = testsgd.audit(by_debts, PEOPLE, "demo", estimand="neighbourhood").groups
+    first, second = summary.estimands
+    assert (first.estimand, second.estimand) == ("neighbourhood", "observed")
+    assert first.groups == second.groups == len(frame) == summary.counts.groups
+    assert first.largest == frame["score"].max()
+    assert second.largest == frame["other_difference"].abs().max()
+    assert first.assured == frame["assured"].max()
+    sizes = frame[["other_interval_low", "other_interval_high"]].abs().min(axis=1)
+    apart = frame["other_interval_low"] * frame["other_interval_high"] > 0
+    assert second.assured == sizes.where(apart, 0).max()
 
 
 def test_the_rules_of_the_first_groups_alone(summary: AuditSummary, shares: pd.Series) -> None:
@@ -179,5 +210,6 @@ def test_the_small_groups(summary: AuditSummary) -> None:
         members = inside(small.rules)
         assert small.n_in == members.sum() > 0
         assert small.support == pytest.approx(members.mean())
-        assert small.support < 0.05
-        assert "less than" in small.reason
+        # By default both sides of a judged group have 50 rows.
+        assert min(small.n_in, len(PEOPLE) - small.n_in) < 50
+        assert "fewer than 50 rows" in small.reason

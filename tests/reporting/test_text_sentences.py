@@ -8,7 +8,8 @@ import pytest
 from text_documents import comments_document, text_summary
 
 from testsgd.reporting import GroupSummary
-from testsgd.reporting.summary import TermsSummary
+from testsgd.reporting.estimand_sentences import unjudged_sentences
+from testsgd.reporting.summary import TermsSummary, UnjudgedSummary
 from testsgd.reporting.text.sentences import ambiguity, of_the_terms, unknown_words
 from testsgd.reporting.vocabulary import words_for
 from testsgd.reporting.wording import MINUS
@@ -172,18 +173,23 @@ def test_words_that_the_model_does_not_know() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "features", "said"),
+    ("combinations", "unjudged", "texts", "parts"),
     [
-        (1, ["age"], "Terms of age occur in less than 5% of the texts: too few"),
-        (3, ["age", "race"], "Terms of age and race and 1 combination of categories occur"),
-        (1, [], "1 combination of categories occurs in less than 5% of the texts: too few"),
-        (2, [], "2 combinations of categories occur in less than 5% of the texts each: too few"),
+        (9, 3, 40, ["Of 9 ", "3 have", "fewer than 50 texts", "40 texts (4.0%) are only"]),
+        (9, 1, 1, ["1 has", "1 text (0.1%) is only"]),
+        (1, 1, 0, ["Of 1 ", "in another that could"]),
     ],
 )
-def test_categories_that_are_too_small(number: int, features: list[str], said: str) -> None:
-    told = WORDS.too_small(number, 0.05, features)
-    assert told.startswith(said)
-    assert told.endswith("too few to judge, which does not make the model fair there.")
+def test_categories_that_are_too_small(
+    combinations: int, unjudged: int, texts: int, parts: list[str]
+) -> None:
+    counted = UnjudgedSummary(
+        fewest=50, combinations=combinations, unjudged=unjudged, rows=texts, share=texts / 1000
+    )
+    [told] = unjudged_sentences(counted, WORDS)
+    for part in parts:
+        assert part in told
+    assert ("does not make the model fair" in told) == (texts > 0)
 
 
 def test_size_of_a_group_in_good_grammar() -> None:

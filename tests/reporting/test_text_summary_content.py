@@ -60,26 +60,38 @@ def test_every_view_is_rendered(result: AuditResult) -> None:
 
 
 def test_the_verdict_says_what_is_the_terms_own() -> None:
-    told = audit().verdict
-    first = audit().summary.groups[0]
-    assert told.headline.startswith("The model predicts “good” ")
+    result = audit(rank_by="score")
+    told, first = result.verdict, result.summary.groups[0]
+    assert "the model predicts “good” " in told.headline
     assert f"more often for texts with {first.text} (" in told.headline
     assert "than for other texts (" in told.headline
     words = " ".join(told.sentences)
     assert "put that difference at +" in words
     assert f"in place of {first.text}, the model predicts “good” for " in words
     assert "“red” is ambiguous: also a name." in words
-    assert "Terms of cloth and " in words
+    assert "could not be judged" in words
 
 
 def test_a_model_that_does_not_look_at_terms() -> None:
     # Seeds are longer, so they differ from other texts, but no term makes any difference.
-    result = audit(lambda texts: [len(text.split()) > 7 for text in texts], favourable="True")
-    words = " ".join(result.verdict.sentences)
-    assert result.summary.groups[0].difference > 0.2
-    assert result.summary.groups[0].counterfactual is not None
-    assert result.summary.groups[0].counterfactual.difference == 0
-    assert "no difference that can be told from none" in words
+    def long(texts: list[str]) -> list[bool]:
+        return [len(text.split()) > 7 for text in texts]
+
+    by_score = audit(long, favourable="True", rank_by="score", fail_above=0.1)
+    first = by_score.summary.groups[0]
+    assert first.difference > 0.2
+    assert first.counterfactual is not None
+    assert first.counterfactual.difference == 0
+    assert "no difference that can be told from none" in " ".join(by_score.verdict.sentences)
+    assert by_score.verdict.status == "gate_failed"
+    # The terms do nothing, and that is what is judged if nothing else is asked for.
+    for guarantee in ("simultaneous", "fdr", "per-group"):
+        result = audit(long, favourable="True", fail_above=0.0, guarantee=guarantee)
+        assert result.summary.parameters.rank_by == "counterfactual"
+        assert result.verdict.status == "gate_passed"
+        assert result.verdict.headline.startswith("No term makes a difference")
+        assert result.summary.guarantee is not None
+        assert result.summary.guarantee.sure_terms == 0 < result.summary.guarantee.sure
 
 
 def test_independent_sampling_says_what_it_does_not_know() -> None:

@@ -116,11 +116,15 @@ def test_the_gate_goes_by_all_groups_not_only_by_those_listed(kind: str) -> None
 
 
 def test_held_out_rows_stability_and_explanations_reach_the_document() -> None:
-    result = audit(holdout=0.5, stability=20, condition_on="income, debt_ratio")
+    # Many enough for a rule to be significant in one half.
+    people = generate_demo(rows=8000, seed=21)
+    settings = SMALL | {"holdout": 0.5, "stability": 20, "condition_on": "income, debt_ratio"}
+    result = testsgd.audit(None, people, "demo", **settings)
     findings, summary = known(result), result.summary
     assert findings.holdout is not None
     assert summary.holdout is not None
-    assert summary.holdout.searched + summary.holdout.estimated == len(PEOPLE)
+    assert summary.holdout.searched + summary.holdout.estimated == len(people)
+    assert summary.rules
     assert summary.stability_samples == 20
     for group in summary.groups:
         number = int(findings.ranking[group.rank - 1])

@@ -34,7 +34,7 @@ def readings(summary: AuditSummary) -> list[str]:
 def test_both_views_tell_of_stability_holdout_rules_and_leads(trusted: AuditSummary) -> None:
     for text in readings(trusted):
         for part in (
-            "among the first ten in 187 of 200 bootstrap samples",
+            "187 of 200 bootstrap samples",
             "777 rows",
             "Simpler, with at least 90% of the difference",
             "leads, not causes",
@@ -101,20 +101,22 @@ def test_a_group_whose_rules_are_all_needed_says_so() -> None:
     assert "Simpler, with" not in text
 
 
-def test_the_group_of_which_most_is_assured_is_marked_in_the_ranking(trusted: AuditSummary) -> None:
+def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
+    trusted: AuditSummary,
+) -> None:
     page = render_html(trusted)
     ranking = page[page.index('id="ranking"') : page.index('id="unknown"')]
-    rows = [row for row in ranking.split("<tr>") if "most assured" in row]
+    rows = [row for row in ranking.split("<tr>") if "largest lower bound" in row]
     assert len(rows) == 1
     assert f"<td>{trusted.groups[SUREST].rank}</td>" in rows[0]
 
 
-def test_what_is_assured_is_a_column(trusted: AuditSummary) -> None:
+def test_the_lower_bound_is_a_column(trusted: AuditSummary) -> None:
     assert "31.4" in render_html(trusted)
     for text in readings(trusted):
-        assert "Assured, points" in text
+        assert "Lower bound, points" in text
     for text in readings(as_summary(census_document())):
-        assert "Assured, points" not in text
+        assert "Lower bound, points" not in text
 
 
 def test_q_values_are_a_column_and_explained() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 
 from testsgd.reporting import GroupSummary, Verdict
-from testsgd.reporting.summary import Counts, Parameters
-from testsgd.reporting.verdict import verdict
+from testsgd.reporting.certainty import GateMeasure
+from testsgd.reporting.summary import Counts, Parameters, UnjudgedSummary
+from testsgd.reporting.verdict import gate_outcome, verdict
 
 
 def group(difference: float, **changes: Any) -> GroupSummary:
@@ -40,26 +42,28 @@ def judge(
     groups: list[GroupSummary],
     *,
     fail_above: float | None = None,
-    theta: float = 0.05,
     undecided: int = 0,
-    small: int = 0,
     found: int | None = None,
+    unjudged: UnjudgedSummary | None = None,
+    measures: list[GateMeasure] | None = None,
+    **asked: Any,
 ) -> Verdict:
     decided = [item.score for item in groups if item.decided]
+    largest = max(decided, default=None)
     return verdict(
         groups,
-        top_score=max(decided, default=None),
+        top_score=largest,
         counts=Counts(
             candidates=50,
             frequent=20,
             groups=len(groups) if found is None else found,
             decided=len(decided),
             undecided_frequent=undecided,
-            undecided_small=small,
+            undecided_small=0,
         ),
         label="yes",
         parameters=Parameters(
-            theta=theta,
+            theta=0.05,
             error_margin=0.05,
             min_samples=1000,
             confidence=0.95,
@@ -72,9 +76,16 @@ def judge(
             seed=0,
             overlap=0.8,
             fail_above=fail_above,
+            **asked,
         ),
-        rows=1000,
+        measures=[GateMeasure("difference", largest, None)] if measures is None else measures,
+        unjudged=unjudged,
     )
+
+
+def unknown(rows: int, *, fewest: int = 50, of: int = 1000) -> UnjudgedSummary:
+    """Some of 1,000 people are only in 3 of 40 combinations, which could not be judged."""
+    return UnjudgedSummary(fewest=fewest, combinations=40, unjudged=3, rows=rows, share=rows / of)
 
 
 def words(judged: Verdict) -> str:
@@ -118,7 +129,7 @@ def test_an_undecided_group_does_not_fail_the_gate() -> None:
     groups = [group(-0.1), group(-0.4, rank=2, decided=False, exact=False, margin=0.2)]
     judged = judge(groups, fail_above=0.2, undecided=1)
     assert (judged.status, judged.exit_code) == ("gate_passed", 0)
-    assert "1 frequent group" in words(judged)
+    assert "1 group has too few rows" in words(judged)
 
 
 def test_no_decided_group_is_not_enough_evidence_whatever_the_gate() -> None:
@@ -130,10 +141,11 @@ def test_no_decided_group_is_not_enough_evidence_whatever_the_gate() -> None:
 
 
 def test_no_group_at_all_says_what_would_help() -> None:
-    judged = judge([], theta=0.25)
+    judged = judge([], unjudged=unknown(1000, fewest=250))
     assert (judged.status, judged.exit_code) == ("not_enough_evidence", 3)
-    assert "25" in words(judged)
+    assert "250 rows" in words(judged)
     assert "theta" in words(judged)
+    assert "min_rows" in words(judged)
 
 
 def test_the_population_interval_is_told_with_its_numbers() -> None:
@@ -148,21 +160,102 @@ def test_an_interval_that_holds_zero_says_so(interval: tuple[float, float]) -> N
     assert "No difference at all" in words(judge([group(0.01, interval=interval)]))
 
 
-def test_few_rows_outside_are_pointed_out_with_a_balanced_group() -> None:
-    lopsided = group(0.3, n_in=980, n_out=20, support=0.98, text="age >= 20")
-    balanced = group(-0.12, rank=2)
-    told = words(judge([lopsided, balanced]))
-    assert "20 rows" in told
-    assert "12.0 points less" in told
-    assert "gender = female" in told
-    assert "20 rows" not in words(judge([group(0.3, n_in=950, n_out=50)]))
+def test_who_could_not_be_judged_is_counted() -> None:
+    told = words(judge([group(0.1)], undecided=1234, unjudged=unknown(27)))
+    for part in (
+        "1,234 groups",
+        "Of 40 combinations",
+        "3 have fewer than 50 rows",
+        "27 rows (2.7%)",
+    ):
+        assert part in told
+    assert "does not make the model fair" in told
+    everybody_known = UnjudgedSummary(fewest=50, combinations=40, unjudged=3, rows=0, share=0)
+    assert "does not make" not in words(judge([group(0.1)], unjudged=everybody_known))
+    all_known = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
+    assert "could not be judged" not in words(judge([group(0.1)], unjudged=all_known))
 
 
-def test_groups_that_could_not_be_judged_are_counted() -> None:
-    told = words(judge([group(0.1)], undecided=1234, small=27))
-    assert "1,234 frequent groups" in told
-    assert "27 combinations" in told
-    assert "does not make them fair" in told
+def test_a_gate_that_passes_says_for_whom() -> None:
+    judged = judge([group(0.1)], fail_above=0.2, unjudged=unknown(27, fewest=73))
+    assert judged.status == "gate_passed"
+    assert "every group of at least 73 rows" in judged.sentences[0]
+
+
+@pytest.mark.parametrize("rows", [0, 10, 11, 500])
+@pytest.mark.parametrize("limit", [0.0, 0.01, 0.6])
+@pytest.mark.parametrize(("gate", "score"), [(None, 0.1), (0.2, 0.1), (0.2, 0.3)])
+@pytest.mark.parametrize("strict", [False, True])
+def test_strictness(
+    rows: int, limit: float, gate: float | None, score: float, strict: bool
+) -> None:
+    judged = judge(
+        [group(score)],
+        fail_above=gate,
+        unjudged=unknown(rows),
+        strict=strict,
+        max_unjudged=limit,
+    )
+    failed = gate is not None and score > gate
+    too_many = strict and rows > 1000 * limit
+    expected = 1 if failed else 3 if too_many else 0
+    assert judged.exit_code == expected
+    status = {
+        1: "gate_failed",
+        3: "not_enough_evidence",
+        0: "reported" if gate is None else "gate_passed",
+    }
+    assert judged.status == status[expected]
+    assert ("Not enough evidence" in words(judged)) == too_many
+
+
+def test_without_a_judged_group_the_other_estimand_can_still_fail_the_gate() -> None:
+    undecided = [group(0.4, decided=False, margin=0.3, exact=False)]
+    for size, code in ((0.3, 1), (0.1, 3)):
+        measures = [GateMeasure("one", None, 0.0), GateMeasure("other", 0.35, size)]
+        judged = judge(undecided, fail_above=0.2, measures=measures)
+        assert judged.exit_code == code
+    assert judge(undecided, measures=measures).exit_code == 3
+
+
+def test_the_gate_over_two_measures_against_its_definition() -> None:
+    gate = 0.2
+    sizes = (None, 0.0, 0.2, 0.21, 0.5)
+    options = [
+        GateMeasure("size", largest, sure)
+        for largest in sizes
+        for sure in sizes
+        if sure is None or (largest is not None and sure <= largest)
+    ]
+    seen = set()
+    for first, second in itertools.product(options, repeat=2):
+        both = [first, second]
+        # What each alone comes to: a size that is sure fails, one that is small enough passes.
+        alone = []
+        for measure in both:
+            if measure.largest is None:
+                alone.append("unknown")
+            elif measure.largest <= gate:
+                alone.append("passed")
+            elif measure.sure is None or measure.sure > gate:
+                alone.append("failed")
+            else:
+                alone.append("unknown")
+        expected = (
+            "gate_failed"
+            if "failed" in alone
+            else "gate_passed"
+            if alone == ["passed", "passed"]
+            else "not_enough_evidence"
+        )
+        assert gate_outcome(both, gate) == expected
+        judged = judge([group(0.1)], fail_above=gate, measures=both)
+        assert judged.status == expected
+        assert judged.exit_code == {"gate_failed": 1, "gate_passed": 0}.get(expected, 3)
+        seen.add(expected)
+    assert len(seen) == 3
+    # Nothing to look at is no evidence.
+    assert gate_outcome([], gate) == "not_enough_evidence"
 
 
 @pytest.mark.parametrize(("rate", "who"), [(0.0, "nobody"), (1.0, "everybody")])

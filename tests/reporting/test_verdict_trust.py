@@ -8,11 +8,46 @@ import pytest
 from test_verdict import group
 
 from testsgd.reporting import GroupSummary, Verdict
-from testsgd.reporting.summary import Counts, GuaranteeSummary, HoldoutSummary, Parameters
+from testsgd.reporting.certainty import GateMeasure
+from testsgd.reporting.summary import (
+    Counts,
+    GuaranteeSummary,
+    HoldoutSummary,
+    Parameters,
+    UnjudgedSummary,
+)
 from testsgd.reporting.verdict import verdict
 from testsgd.reporting.vocabulary import words_for
 
 METHODS = {"simultaneous": "max-statistic", "fdr": "false-coverage", "per-group": "each"}
+
+
+COUNTS = Counts(
+    candidates=4012,
+    frequent=4012,
+    groups=4012,
+    decided=4012,
+    undecided_frequent=0,
+    undecided_small=0,
+)
+
+
+def parameters(**chosen: Any) -> Parameters:
+    fields: dict[str, Any] = {
+        "theta": 0.05,
+        "error_margin": 0.05,
+        "min_samples": 1000,
+        "confidence": 0.95,
+        "mode": "auto",
+        "sampling": "pooled",
+        "max_queries": 5000,
+        "max_features": 3,
+        "bins": None,
+        "top": 100,
+        "seed": 0,
+        "overlap": 0.8,
+    }
+    return Parameters.model_validate(fields | chosen)
 
 
 def guarantee(kind: str = "simultaneous", **changes: Any) -> GuaranteeSummary:
@@ -37,42 +72,17 @@ def judge(
     sure_size: float | None = None,
     fail_above: float | None = None,
     rank_by: str = "score",
+    estimand: str = "neighbourhood",
     **more: Any,
 ) -> Verdict:
-    examined = 4012
     return verdict(
         groups,
         top_score=max(item.score for item in groups),
-        counts=Counts(
-            candidates=examined,
-            frequent=examined,
-            groups=examined,
-            decided=examined,
-            undecided_frequent=0,
-            undecided_small=0,
-        ),
+        counts=COUNTS,
         label="yes",
-        parameters=Parameters.model_validate(
-            {
-                "theta": 0.05,
-                "error_margin": 0.05,
-                "min_samples": 1000,
-                "confidence": 0.95,
-                "mode": "auto",
-                "sampling": "pooled",
-                "max_queries": 5000,
-                "max_features": 3,
-                "bins": None,
-                "top": 100,
-                "seed": 0,
-                "overlap": 0.8,
-                "fail_above": fail_above,
-                "rank_by": rank_by,
-            }
-        ),
-        rows=1000,
+        parameters=parameters(fail_above=fail_above, rank_by=rank_by, estimand=estimand),
         guarantee=promised,
-        sure_size=sure_size,
+        measures=[GateMeasure("difference", max(item.score for item in groups), sure_size)],
         **more,
     )
 
@@ -110,16 +120,75 @@ def test_the_gate(kind: str, score: float, sure: float | None, gate: float, code
 
 def test_the_gate_names_what_it_went_by() -> None:
     failed = judge([group(-0.3)], guarantee(), sure_size=0.2468, fail_above=0.2)
-    assert "at least 0.247 is assured" in failed.sentences[0]
+    assert "at least 0.247" in failed.sentences[0]
+    assert "assured" in failed.sentences[0]
     unknown = judge([group(-0.3)], guarantee(), sure_size=0.123, fail_above=0.2)
     assert "0.300" in unknown.sentences[0]
     assert "0.123" in unknown.sentences[0]
     nothing = judge([group(-0.3)], guarantee(), sure_size=0.0, fail_above=0.2)
     assert "nothing of it is assured" in nothing.sentences[0]
     found = judge([group(-0.3)], guarantee("fdr"), sure_size=0.25, fail_above=0.2)
-    assert "among the groups found, 0.250" in found.sentences[0]
+    assert "among the groups found is 0.250" in found.sentences[0]
     none = judge([group(-0.3)], guarantee("fdr"), sure_size=0.0, fail_above=0.2)
     assert "none is found" in none.sentences[0]
+
+
+def test_the_gate_names_the_estimand_that_decided() -> None:
+    def gate(*measures: GateMeasure) -> str:
+        judged = verdict(
+            [group(-0.1)],
+            top_score=0.1,
+            counts=COUNTS,
+            label="yes",
+            parameters=parameters(fail_above=0.2),
+            guarantee=guarantee(),
+            measures=measures,
+        )
+        return judged.sentences[0]
+
+    near, far = GateMeasure("near", 0.1, 0.05), GateMeasure("far", 0.9, 0.654)
+    failed = gate(near, far)
+    assert "0.654 (far)" in failed
+    assert "near" not in failed
+    both = gate(GateMeasure("near", 0.7, 0.5), far)
+    assert "0.500 (near)" in both
+    assert "0.654 (far)" in both
+    unclear = gate(near, GateMeasure("far", 0.9, 0.111))
+    for part in ("far", "0.900", "0.111"):
+        assert part in unclear
+    passed = gate(near, GateMeasure("far", 0.2, 0.1))
+    assert "0.100 (near)" in passed
+    assert "0.200 (far)" in passed
+    assert "far" in gate(near, GateMeasure("far", None, None))
+
+
+@pytest.mark.parametrize("kind", ["simultaneous", "fdr"])
+def test_the_headline_does_not_speak_of_a_difference_where_chance_explains_all(kind: str) -> None:
+    group_of = {"simultaneous": {"assured": 0.0}, "fdr": {"assured": 0.0, "q_value": 0.3}}
+    least = UnjudgedSummary(fewest=73, combinations=4, unjudged=0, rows=0, share=0)
+    none = judge(
+        [group(-0.3, **group_of[kind])], guarantee(kind, sure=0, surest_rank=None), unjudged=least
+    ).headline
+    assert "no group of at least 73 rows differs by more than chance explains" in none
+    # The numbers are told as those of the first in the ranking, behind that.
+    assert none.index("no group") < none.index("30.0 points less often")
+    some = judge([group(-0.3, **group_of[kind])], guarantee(kind, sure=2, surest_rank=2)).headline
+    assert "no group" not in some
+    assert "which chance may explain" in some
+    sure = {"simultaneous": {"assured": 0.1}, "fdr": {"assured": 0.0, "q_value": 0.01}}
+    clear = judge([group(-0.3, **sure[kind])], guarantee(kind)).headline
+    assert "chance" not in clear
+
+
+def test_per_group_headlines_take_differences_as_they_are() -> None:
+    headline = judge([group(-0.3, assured=0.0)], guarantee("per-group", sure=0)).headline
+    assert "chance" not in headline
+
+
+@pytest.mark.parametrize("estimand", ["observed", "neighbourhood"])
+def test_the_headline_says_which_estimand(estimand: str) -> None:
+    judged = judge([group(-0.3)], guarantee("per-group"), estimand=estimand)
+    assert judged.headline.startswith(f"{words_for('rows').estimands[estimand]}, ")
 
 
 def test_all_intervals_hold_at_once() -> None:
@@ -156,7 +225,7 @@ def test_one_group_at_a_time_is_called_that() -> None:
 
 
 def test_false_finds_are_limited() -> None:
-    words = told(judge([group(-0.3)], guarantee("fdr"), sure_size=0.3))
+    words = told(judge([group(-0.3, q_value=0.01)], guarantee("fdr"), sure_size=0.3))
     assert "1,203 differ; of these finds, and of their intervals, at most 5% are" in words
     assert "chance" not in words
     none = told(judge([group(-0.3)], guarantee("fdr", sure=0), sure_size=0.0))
@@ -181,12 +250,7 @@ def test_a_single_group_needs_no_guarantee() -> None:
             candidates=1, frequent=1, groups=1, decided=1, undecided_frequent=0, undecided_small=0
         ),
         label="yes",
-        parameters=Parameters(
-            theta=0.05, error_margin=0.05, min_samples=1, confidence=0.95, mode="auto",
-            sampling="pooled", max_queries=5, max_features=3, bins=None, top=1, seed=0,
-            overlap=0.8,
-        ),
-        rows=1000,
+        parameters=parameters(),
         guarantee=promised,
     )  # fmt: skip
     assert "at once" not in told(judged)

@@ -51,6 +51,8 @@ TERMS = SensitiveTerms(
     ),
 )
 
+# Not seen, wherever it stands.
+UNSEEN = "[\u00ad\u200b]*"
 HYPHEN = "[-\u2010\u2011\u2012\u2013]"
 
 
@@ -89,26 +91,42 @@ def slow_search(text, terms):
 
 @functools.cache
 def _patterns(terms):
-    patterns = []
-    for category, group in enumerate(terms.categories):
-        for place, term in enumerate(group.terms):
-            for form in (term.name, *term.spellings, *term.plural):
-                words = [re.escape(word).replace(r"\-", HYPHEN) for word in form.split()]
-                pattern = re.compile(r"\s+".join(words), re.IGNORECASE)
-                patterns.append((pattern, category, place, form in term.plural))
-    return patterns
+    listed = [
+        (form, category, place, form in term.plural)
+        for category, group in enumerate(terms.categories)
+        for place, term in enumerate(group.terms)
+        for form in term.forms
+    ]
+    known = {form for form, *_ in listed}
+    further = [
+        (f"{form}s", category, place, True)
+        for form, category, place, plural in listed
+        if not plural and f"{form}s" not in known and form[-1] not in "ey"
+    ]
+    return [(_pattern(form), *rest) for form, *rest in listed + further]
+
+
+def _pattern(form):
+    words = [
+        UNSEEN + UNSEEN.join(HYPHEN if sign == "-" else re.escape(sign) for sign in word) + UNSEEN
+        for word in form.split()
+    ]
+    # Accents on an underscore are none of a word.
+    return re.compile(r"(?:\s+|(?:_[\u0301]*)+)".join(words), re.IGNORECASE)
 
 
 def _goes_on(characters, accent=False):
-    """Say whether a word goes on with these characters, underscores and their accents left aside.
+    """Say whether a word goes on with these characters, those that are not seen left aside.
 
     With `accent`, one that comes first is on the word.
     """
     for character in characters:
+        if character in UNSEEN[1:-2]:
+            continue
         is_accent = unicodedata.category(character)[0] == "M"
         if character.isalnum() or (accent and is_accent):
             return True
-        if not is_accent and character != "_":
+        if not is_accent:
             return False
         accent = False
     return False

@@ -59,6 +59,42 @@ def test_groups_are_the_frequent_row_sets_each_once_and_simply_described(
     assert described == simplest
 
 
+@given(tables(), st.integers(0, 8), st.integers(0, 8), st.integers(1, 3))
+def test_a_bound_on_the_other_side_leaves_out_who_is_nearly_everybody(
+    table, min_count, min_outside, max_features
+):
+    wanted = {
+        tuple(np.flatnonzero(rows))
+        for rows in plain_rule_sets(table, max_features).values()
+        if rows.sum() >= max(min_count, 1) and (~rows).sum() >= max(min_outside, 1)
+    }
+    _, found = mined(table, min_count=min_count, min_outside=min_outside, max_features=max_features)
+    groups = [
+        tuple(np.flatnonzero(found.rule_set(group).matches(table))) for group in range(len(found))
+    ]
+    assert len(groups) == len(wanted)
+    assert set(groups) == wanted
+
+
+@given(tables(), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_sums_of_other_quantities_are_direct_sums_in_any_order_of_the_groups(
+    table, max_features, random
+):
+    contingency, found = mined(table, min_count=1, max_features=max_features)
+    chosen = list(range(len(found)))
+    random.shuffle(chosen)
+    # Some are left out, and some come twice.
+    chosen = np.array(chosen[: len(chosen) // 2 + 1] + chosen[:2], dtype=np.intp)
+    groups = found.take(chosen)
+    quantities = np.array([[random.uniform(-1, 1) for _ in range(contingency.cells)] for _ in "ab"])
+    sums = groups.sums_of(contingency, quantities)
+    assert sums.shape == (2, len(chosen))
+    for place in range(len(chosen)):
+        rows = groups.rule_set(place).matches(table)
+        inside = sorted(set(contingency.cell_of_row[rows].tolist()))
+        np.testing.assert_allclose(sums[:, place], quantities[:, inside].sum(axis=1), atol=1e-12)
+
+
 @given(tables(), st.integers(1, 5))
 def test_sums_and_members_are_those_of_the_rows_that_match(table, min_count):
     contingency, found = mined(table, min_count=min_count, max_features=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from plain_terms import TERMS, found_in
 
-from testsgd.data.text import SensitiveTerms, Term, TermCategory
+from testsgd.data.text import SensitiveTerms, Term, TermCategory, load_terms
 from testsgd.errors import SpecificationError
 from testsgd.rules import find_mentions
 
@@ -39,7 +39,7 @@ CASES = [
     ("gay\u2019s, gays\u2019", ["gay", ("gays", "gay", True)]),
     ("gay-friendly, non-gay, gay/trans", ["gay", "gay", "gay", "trans"]),
     ("15-year-old", ["old"]),
-    ("15-year-olds", []),
+    ("15-year-olds", [("olds", "old", True)]),
     ("#old @old $old", ["old", "old", "old"]),
     ('"old","older"', ["old", "older"]),
     ("old<br /><br />older", ["old", "older"]),
@@ -61,14 +61,24 @@ CASES = [
     ("african\u00a0american", [("african\u00a0american", "african american")]),
     ("african\u2003american", [("african\u2003american", "african american")]),
     ("african, american", ["african", "american"]),
-    ("african\u200bamerican", ["african", "american"]),
+    ("african\u200bamerican", []),
     ("africanamerican", []),
-    # An underscore at a word's end sets it off, one inside joins.
+    # An underscore at a word's end sets it off, one between words is as good as a blank.
     ("_old_ __older__ _gay", ["old", "older", "gay"]),
-    ("old_man.jpg the_old_man", []),
+    ("old_man.jpg the_old_man", ["old", "old"]),
     ("_african american_", ["african american"]),
     ("african_ american", ["african", "american"]),
-    ("african_american ___ _", []),
+    ("african_american ___ _", [("african_american", "african american")]),
+    ("african__american man_9old_", [("african__american", "african american")]),
+    # Plurals that are not listed.
+    ("afro americans, trans", [("afro americans", "african american", True), "trans"]),
+    # Full-width letters and signs, and what is not seen.
+    ("\uff27\uff21\uff39\uff01", [("\uff27\uff21\uff39", "gay")]),
+    ("non\uff0dbinary", [("non\uff0dbinary", "nonbinary")]),
+    ("african\u3000american", [("african\u3000american", "african american")]),
+    ("g\u200bay o\ufeffld", [("g\u200bay", "gay"), ("o\ufeffld", "old")]),
+    ("african\u200b \u200eamerican", [("african\u200b \u200eamerican", "african american")]),
+    ("\U0001d420\U0001d41a\U0001d432", [("\U0001d420\U0001d41a\U0001d432", "gay")]),
     # Beyond ASCII: places are those of the text as it is.
     ("Stra\u00dfe old", ["old"]),
     ("\u0130\u0130\u0130 OLD \u0130", [("OLD", "old")]),
@@ -125,7 +135,7 @@ def one_category(*terms):
         ("c++", "c++ c+ C++, c++11", ["c++", "C++", "c++"]),
         ("o'neil", "O\u2019Neil o'neil", ["O\u2019Neil", "o'neil"]),
         ("a b c d e", "a b a\nb\nc\nd\ne a b c d", ["a\nb\nc\nd\ne"]),
-        ("old_man", "_old_man_ old man old_men", ["old_man"]),
+        ("old_man", "_old_man_ old man old_men", ["old_man", "old man"]),
     ],
 )
 def test_unusual_terms(term, text, expected):
@@ -147,3 +157,36 @@ def test_terms_that_cannot_be_told_apart_are_refused(other):
 def test_signs_apart_from_words_are_refused():
     with pytest.raises(SpecificationError, match="“a - b” has a part without letter or digit"):
         find_mentions([], one_category(Term("ab", spellings=("a - b",))))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A Jew, two Jews, a Jew's, the Jews\u2019", ["Jew", "Jews", "Jew", "Jews"]),
+        ("L.G.B.T. people, L.G.B.T., (l.g.b.t)", ["L.G.B.T.", "L.G.B.T.", "l.g.b.t"]),
+        ("He is L.G.B.T. She is not.", ["L.G.B.T"]),
+        ("they are L.G.B.T.", ["L.G.B.T"]),
+        ("L. G. B. T. Q. and L G B T", ["L. G. B. T. Q.", "L G B T"]),
+        ("LGBTs", ["LGBTs"]),
+        ("Native Americans, native-American, Americans", ["Americans"]),
+        ("a 10-year-old, 10 years old, 15-year-olds, old", ["old"]),
+        ("Native\nAmerican's", []),
+        ("the OLD-FASHIONED old man", ["old"]),
+        ("old people, elderly people", ["old", "elderly"]),
+    ],
+)
+def test_mentions_of_the_shipped_list(text, expected):
+    mentions = find_mentions([text], load_terms())
+    assert [mention for mention, _, _ in found_in(text, mentions)] == expected
+
+
+def test_exceptions_of_a_list_are_passed_over_and_their_plurals_too():
+    terms = SensitiveTerms(
+        "some",
+        "these tests",
+        (TermCategory("some", (Term("red"), Term("red light"))),),
+        exceptions=("infra red", "red light district", "red-eye"),
+    )
+    text = "infra red infra  reds red light districts red light red-eye red-eyes red, eye"
+    mentions = find_mentions([text], terms)
+    assert [mention for mention, _, _ in found_in(text, mentions)] == ["red light", "red"]

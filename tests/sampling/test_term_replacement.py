@@ -98,3 +98,36 @@ def test_acronyms_of_the_default_list_do_not_shout():
     gay, lgbt = 1, 6
     assert replacer.variant(0, [0], [gay]) == "gay people, a gay club, gay rights"
     assert replacer.variant(1, [0], [lgbt]) == "LGBT people, an LGBT club, an lgbt bar"
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        # One for one, several for several, owners for owners.
+        ("The Jew's and the Jews' god", ["muslim"], "The Muslim's and the Muslims' god"),
+        ("the Jews\u2019 and a Jew\u2019s", ["taoist"], "the Taoists\u2019 and a Taoist\u2019s"),
+        ("Mexicans' rights", ["chinese"], "Chinese's rights"),
+        ("the Mexicans' rights", ["white"], "the Whites' rights"),
+        ("GAYS' RIGHTS", ["lgbt"], "LGBT PEOPLE'S RIGHTS"),
+        ("Gays and a gay", ["lgbt"], "LGBT people and an lgbt"),
+        ("L.G.B.T. people", ["gay"], "gay people"),
+        ("millennials' jobs", ["old"], "old people's jobs"),
+        ("he said 'no gays'.", ["lesbian"], "he said 'no lesbians'."),
+        ("trans's and gay's", ["trans"], "trans's and trans's"),
+        # What is no mention stays.
+        ("Native Americans and Americans", ["japanese"], "Native Americans and Japanese"),
+        ("a 10-year-old old man", ["elderly"], "a 10-year-old elderly man"),
+        ("the_old_man", ["young"], "the_young_man"),
+        ("\uff27\uff21\uff39 g\u200bay", ["straight"], "STRAIGHT straight"),
+    ],
+)
+def test_variants_with_the_shipped_list(text, names, expected):
+    terms = load_terms()
+    mentions = find_mentions([text], terms)
+    places = {
+        term.name: (category, place)
+        for category, group in enumerate(terms.categories)
+        for place, term in enumerate(group.terms)
+    }
+    ((category, term),) = (places[name] for name in names)
+    assert Replacer([text], mentions).variant(0, [category], [term]) == expected

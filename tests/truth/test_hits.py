@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from testsgd.truth import Hits, find_hits, jaccard
+from testsgd.truth.hits import same_groups
 
 PEOPLE = np.arange(100)
 PLANTED = PEOPLE < 20
@@ -54,3 +55,13 @@ def test_nothing_found_is_no_hit() -> None:
     assert find_hits([], [PLANTED]) == Hits(False, False, False)
     nobody = np.zeros(100, dtype=bool)
     assert find_hits([[nobody]], [PLANTED]) == Hits(False, False, False)
+
+
+def test_the_same_groups_are_the_same_people_or_the_rest_of_them_in_any_order() -> None:
+    other = PEOPLE >= 90
+    assert same_groups([PLANTED, other], [other, PLANTED])
+    assert same_groups([~other, PLANTED], [PLANTED, other])
+    assert not same_groups([PLANTED], [PLANTED, other])
+    assert not same_groups([PLANTED, other], [PLANTED])
+    assert not same_groups([PEOPLE < 21], [PLANTED])
+    assert same_groups([], [])

@@ -66,11 +66,12 @@ def test_the_planted_group_is_found_and_its_interval_holds() -> None:
         sum(run.by_score is not None and run.by_score.first for run in found) > 0.8 * RUNS[PLANTED]
     )
     assert (
-        sum(run.by_assured is not None and run.by_assured.first for run in found)
+        sum(run.by_lower_bound is not None and run.by_lower_bound.first for run in found)
         > 0.8 * RUNS[PLANTED]
     )
     covered = sum(run.planted.covered for run in found)
     assert all(run.planted.groups == 1 for run in found)
+    assert sum(run.explained is True for run in found) > 0.8 * RUNS[PLANTED]
     assert covered >= fewest_true(PLANTED)
 
 
@@ -96,16 +97,19 @@ def test_a_run_counts_what_an_audit_of_the_same_people_says() -> None:
     low, high = found.estimates.population_interval(0.95)
     covered = 0
     for group in range(len(found.rule_sets)):
-        true = truth_of(people).difference(found.rule_set(group))
+        true = truth_of(people, "observed").difference(found.rule_set(group))
         covered += bool(low[group] <= true <= high[group])
     run = runs(PLANTED)[number]
     assert (run.intervals["per-group"].covered, run.intervals["per-group"].groups) == (
         covered,
         len(found.rule_sets),
     )
-    first = found.distinct[0]
-    true = abs(truth_of(people).difference(found.rule_set(first)))
-    assert run.overstated == pytest.approx(found.estimates.score[first] - true)
+    for ranking, first in (
+        ("score", np.argmax(found.estimates.score)),
+        ("lower bound", np.argmax(found.guarantee.assured_sizes)),
+    ):
+        true = abs(truth_of(people, "observed").difference(found.rule_set(int(first))))
+        assert run.overstated[ranking] == pytest.approx(found.estimates.score[first] - true)
 
 
 @pytest.mark.parametrize("kind", ["per-group", "fdr"])
@@ -123,7 +127,7 @@ def test_an_audit_that_asks_for_another_guarantee_gives_the_same_intervals(
     if found.guarantee.q_values is not None:
         groups = np.flatnonzero(found.guarantee.q_values <= 0.05)
     low, high = found.guarantee.interval(found.estimates, groups)
-    true = truth_of(people).differences(found.rule_sets)[groups]
+    true = truth_of(people, "observed").differences(found.rule_sets)[groups]
     interval = runs(PLANTED)[2].intervals[kind]
     assert (interval.covered, interval.groups) == (((low <= true) & (true <= high)).sum(), len(low))
 
@@ -148,6 +152,7 @@ def test_sampled_audits_are_held_against_the_exact_one() -> None:
 
 def test_a_whole_population_once() -> None:
     run = audit_once(population("proxy"), 10_000, 0, seed=0, sampled=False)
-    assert run.by_score is not None
-    assert run.by_score.first
+    assert run.by_lower_bound is not None
+    assert run.by_lower_bound.first
+    assert run.explained
     assert run.intervals["simultaneous"].groups > 500

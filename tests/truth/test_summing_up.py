@@ -36,8 +36,9 @@ def a_run(number: int, simultaneous: Coverage = GOOD, hit: Hits | None = HIT) ->
         rows=1_000,
         number=number,
         by_score=hit,
-        by_assured=hit,
-        overstated=0.02 * number,
+        by_lower_bound=hit,
+        explained=None if hit is None else number % 2 == 1,
+        overstated={"score": 0.02 * number, "lower bound": 0.0},
         planted=NONE if hit is None else Coverage(1, number % 2, False),
         intervals=kinds | {"pooled wald": BAD},
     )
@@ -50,8 +51,9 @@ def values(runs: list[Run]) -> dict[str, float]:
 def test_shares_and_means_by_hand() -> None:
     runs = [a_run(0), a_run(1, BAD, MISS), a_run(2), a_run(3)]
     found = values(runs)
-    assert found["first by score"] == found["among first five by assured size"] == 0.75
-    assert found["first overstated"] == pytest.approx(0.03)
+    assert found["first by score"] == found["among first five by lower bound"] == 0.75
+    assert found["overstated by score"] == pytest.approx(0.03)
+    assert found["explained"] == 0.5
     assert found["coverage: planted"] == 0.5
     assert found["coverage: per-group"] == 0.8
     assert found["coverage: simultaneous"] == pytest.approx(0.95)
@@ -66,7 +68,7 @@ def test_shares_and_means_by_hand() -> None:
 
 def test_where_nothing_is_planted_nothing_is_found() -> None:
     found = values([a_run(0, hit=None), a_run(1, hit=None)])
-    assert not any("first by" in name or "planted" in name for name in found)
+    assert not any("first by" in name or "planted" in name or name == "explained" for name in found)
     assert found["false findings: simultaneous"] == 0
 
 
@@ -125,7 +127,7 @@ def test_tables_show_every_run_and_markdown_is_whole() -> None:
     tables = {table.title: table for table in truth_tables(measures, intervals=False)}
     assert len(tables) == 6
     found = tables["Is the planted group found?"]
-    assert found.cells == [["band", "1,000", "2", "50.0%", "50.0%", "50.0%", "50.0%", "1.0"]]
+    assert found.cells == [["band", "1,000", "2", *["50.0%"] * 5, "1.0", "0.0"]]
     false = tables["False findings where there is nothing to find"]
     assert false.cells == [["null", "1,000", "2", "100.0%", "0.0%", "0.0%", "0.0%"]]
     settings = TruthSettings(runs=2)

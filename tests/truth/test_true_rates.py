@@ -60,7 +60,7 @@ def test_a_million_people_show_the_same(name: str) -> None:
         error = np.sqrt(
             answers[inside].var() / inside.sum() + answers[~inside].var() / (~inside).sum()
         )
-        truth = truth_of(people)
+        truth = truth_of(people, "neighbourhood")
         # Five standard errors: once in two million.
         assert abs(difference - truth.difference(group)) < 5 * error, group.text
         share = truth.share(group)
@@ -70,7 +70,7 @@ def test_a_million_people_show_the_same(name: str) -> None:
 def test_worked_by_hand() -> None:
     # Merits 0 to 99 are equally frequent: above 49 lie 50 of them, above 74 lie 25, and a step
     # down and a step up cancel.
-    truth = truth_of(population("intersection"))
+    truth = truth_of(population("intersection"), "neighbourhood")
     (group,) = population("intersection").planted
     assert truth.difference(group) == pytest.approx(0.25 - 0.5)
     # A half of it: 0.04 are in it, and 0.03 of the others are in the rest of the planted group.
@@ -91,7 +91,9 @@ def test_the_proxy_worked_by_hand() -> None:
     above = 0.5 - 0.8 * 2500 / 9900
     inside = (2 * above + (above - chance(50)) + (above + chance(49))) / 4
     (group,) = population("proxy").planted
-    assert truth_of(population("proxy")).difference(group) == pytest.approx(inside - 0.5)
+    assert truth_of(population("proxy"), "neighbourhood").difference(group) == pytest.approx(
+        inside - 0.5
+    )
 
 
 def test_the_null_has_no_difference_at_all_to_the_last_digit() -> None:
@@ -99,7 +101,7 @@ def test_the_null_has_no_difference_at_all_to_the_last_digit() -> None:
     table = people.table(2_000, seed=0)
     found = run_audit(people.model(), table, AuditParameters(stability=0, guarantee="per-group"))
     assert len(found.rule_sets) > 500
-    assert (truth_of(people).differences(found.rule_sets) == 0).all()
+    assert (truth_of(people, "neighbourhood").differences(found.rule_sets) == 0).all()
 
 
 @pytest.mark.parametrize("name", POPULATIONS)
@@ -110,7 +112,7 @@ def test_all_groups_of_an_audit_agree_with_one_by_one(name: str) -> None:
         people.table(3_000, seed=1),
         AuditParameters(max_features=people.max_features, stability=0, guarantee="per-group"),
     )
-    truth = truth_of(people)
+    truth = truth_of(people, "neighbourhood")
     differences = truth.differences(found.rule_sets)
     for group in range(0, len(found.rule_sets), 17):
         assert differences[group] == pytest.approx(truth.difference(found.rule_set(group)))
@@ -121,7 +123,7 @@ def test_a_value_that_nobody_has_leaves_other_rule_sets() -> None:
     frame = people.people(3_000, seed=2)
     table = check_table(frame[frame["region"] != "north"], people.specification)
     found = run_audit(people.model(), table, AuditParameters(stability=0, guarantee="per-group"))
-    truth = Truth(people)
+    truth = Truth(people, "neighbourhood")
     differences = truth.differences(found.rule_sets)
     for group in range(0, len(found.rule_sets), 29):
         assert differences[group] == truth.difference(found.rule_set(group))
@@ -135,7 +137,7 @@ def test_no_frequent_group_truly_differs_by_more_than_the_planted(name: str) -> 
         people.table(50_000, seed=3),
         AuditParameters(max_features=people.max_features, stability=0, guarantee="per-group"),
     )
-    truth = truth_of(people)
+    truth = truth_of(people, "neighbourhood")
     planted = max(abs(truth.difference(group)) for group in people.planted)
     assert np.abs(truth.differences(found.rule_sets)).max() <= planted + 1e-9
     assert all(truth.share(group) > 0.06 for group in people.planted)

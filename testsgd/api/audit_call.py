@@ -11,7 +11,7 @@ from testsgd.api.given import (
     audit_parameters,
     check_count,
     check_no_terms,
-    find_table,
+    find_model_and_table,
     find_texts,
     resolve_specification,
     resolve_terms,
@@ -19,7 +19,7 @@ from testsgd.api.given import (
 from testsgd.auditing import Findings, Progress, run_audit
 from testsgd.auditing.text import run_text_audit
 from testsgd.data import SensitiveTerms, TextSpecification
-from testsgd.models import load_model, load_text_model
+from testsgd.models import load_text_model
 from testsgd.reporting import summarise
 from testsgd.results import AuditResult
 
@@ -45,12 +45,13 @@ def audit(
     Parameters
     ----------
     model : callable, estimator, str, path-like or None
-        A function from a data frame (for texts: from a list of strings) to labels or to scores in
-        [0, 1] of the favourable label; an object with ``predict``, such as a scikit-learn
-        estimator; a ``.keras`` file written by ``testsgd train``; ``"package.module:callable"``;
-        None for the network trained for the data set.
+        A function from a data frame, or from named columns (for texts: from a list of strings), to
+        labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
+        scikit-learn estimator; a ``.keras`` file written by ``testsgd train``;
+        ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None
-        The rows: a pandas, polars or Arrow table with a column a feature. The texts: a list or a
+        The rows: a pandas, polars or Arrow table with a column a feature; of its other columns
+        those are kept that the model names as its inputs. The texts: a list or a
         series of strings, or a table with the text column. Or a file that the description can
         parse; None for the data set's own files. Never changed.
     spec : DatasetSpecification, TextSpecification, mapping, str or path-like
@@ -74,7 +75,8 @@ def audit(
         ``min_samples``, ``confidence``, ``mode``, ``sampling``, ``max_queries``, ``max_features``,
         ``bins``, ``rank_by``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``,
         ``guarantee``, ``interval``, ``replicates``, ``holdout``, ``stability``, ``condition_on``
-        (a sequence of features, or their names with commas).
+        (a sequence of features, or their names with commas), ``nondeterministic`` (how many answers
+        to each question to take the means of, or True for five).
 
     Returns
     -------
@@ -129,13 +131,14 @@ def audit(
         )
     else:
         check_no_terms(terms, specification)
-        table = find_table(data, specification, limit=limit, seed=settings.seed)
-        findings = run_audit(
-            load_model(
-                model, specification, favourable_given=favourable is not None, threshold=threshold
-            ),
-            table,
-            settings,
-            progress=progress,
+        loaded, table = find_model_and_table(
+            model,
+            data,
+            specification,
+            favourable_given=favourable is not None,
+            threshold=threshold,
+            limit=limit,
+            seed=settings.seed,
         )
+        findings = run_audit(loaded, table, settings, progress=progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)

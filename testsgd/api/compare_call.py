@@ -10,7 +10,8 @@ from testsgd.api.given import (
     Specification,
     audit_parameters,
     check_count,
-    find_table,
+    check_repeatable,
+    find_model_and_table,
     resolve_specification,
 )
 from testsgd.auditing import Progress
@@ -18,7 +19,6 @@ from testsgd.baselines import check_time_limit
 from testsgd.comparison import compare_methods, resolve_methods
 from testsgd.data import TextSpecification
 from testsgd.errors import ParameterError
-from testsgd.models import load_model
 from testsgd.reporting import summarise_comparison
 from testsgd.results import ComparisonResult
 
@@ -91,12 +91,19 @@ def compare(
             name=specification.name,
         )
     settings = audit_parameters(parameters, specification)
+    check_repeatable(settings, "a comparison of methods")
     check_count("limit", limit, 1)
-    table = find_table(data, specification, limit=limit, seed=settings.seed)
+    loaded, table = find_model_and_table(
+        model,
+        data,
+        specification,
+        favourable_given=favourable is not None,
+        threshold=threshold,
+        limit=limit,
+        seed=settings.seed,
+    )
     comparison = compare_methods(
-        load_model(
-            model, specification, favourable_given=favourable is not None, threshold=threshold
-        ),
+        loaded,
         table,
         settings,
         methods=names,

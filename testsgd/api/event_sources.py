@@ -187,6 +187,7 @@ class _CellReader:
         fields = [field for one in specification.monitored for field in one.given]
         self._texts = {named.id, named.group, *fields}
         self._time = named.time
+        self._dates = specification.time.unit == "iso"
         self._known = {
             named.decision: (*named.favourable, *named.unfavourable),
             named.label: (*named.positive, *named.negative),
@@ -204,7 +205,7 @@ class _CellReader:
             elif name in self._texts:
                 found[name] = text
             elif name == self._time:
-                number = _number(text)
+                number = None if self._dates else _number(text)
                 found[name] = text if number is None else number
         return found
 

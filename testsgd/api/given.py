@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from testsgd.auditing import AuditParameters
+from testsgd.auditing import DRAWS, AuditParameters
 from testsgd.data import (
     DatasetSpecification,
     SensitiveTerms,
@@ -23,7 +23,8 @@ from testsgd.data import (
     load_texts,
     specification_from_mapping,
 )
-from testsgd.errors import ParameterError
+from testsgd.errors import ModelError, ParameterError
+from testsgd.models import LoadedModel, Model, load_model
 
 Specification = DatasetSpecification | TextSpecification
 
@@ -80,15 +81,47 @@ def find_texts(
 
 
 def find_table(
-    data: Any, specification: DatasetSpecification, *, limit: int | None, seed: int
+    data: Any,
+    specification: DatasetSpecification,
+    *,
+    limit: int | None,
+    seed: int,
+    passed: Sequence[str] = (),
 ) -> Table:
-    """Find, read and check rows: given ones, those of a file, or the data set's own."""
+    """Find, read and check rows: given ones, those of a file, or the data set's own.
+
+    `passed` are the columns that only the model needs.
+    """
     table = (
-        load_table(specification, file=data, seed=seed)
+        load_table(specification, file=data, seed=seed, passed=passed)
         if data is None or isinstance(data, (str, Path))
-        else check_table(data, specification)
+        else check_table(data, specification, passed=passed)
     )
     return table if limit is None else table.sample(limit, seed=seed)
+
+
+def find_model_and_table(
+    model: Any,
+    data: Any,
+    specification: DatasetSpecification,
+    *,
+    favourable_given: bool,
+    threshold: float,
+    limit: int | None,
+    seed: int,
+) -> tuple[LoadedModel[Model], Table]:
+    """Find a model of rows, and the rows with all columns that it needs.
+
+    If both are wrong, what is wrong with the data is told.
+    """
+    try:
+        loaded = load_model(
+            model, specification, favourable_given=favourable_given, threshold=threshold
+        )
+    except ModelError:
+        find_table(data, specification, limit=limit, seed=seed)
+        raise
+    return loaded, find_table(data, specification, limit=limit, seed=seed, passed=loaded.passed)
 
 
 def resolve_terms(
@@ -123,10 +156,16 @@ def audit_parameters(
                 remedy=f"the parameters are {', '.join(sorted(known))}",
             )
     chosen = dict(parameters)
-    if chosen.get("theta") is None and specification.audit is not None:
-        chosen["theta"] = specification.audit.theta
-    if chosen.get("theta", 0) is None:
-        del chosen["theta"]
+    defaults = specification.audit
+    # A user's bound on the rows of a group takes the place of both of the description's.
+    bounded = any(chosen.get(name) is not None for name in ("theta", "min_rows"))
+    for name in ("estimand",) if bounded else ("estimand", "theta", "min_rows"):
+        if chosen.get(name) is None:
+            chosen[name] = None if defaults is None else getattr(defaults, name)
+    if chosen["estimand"] is None:
+        del chosen["estimand"]
+    if isinstance(chosen.get("nondeterministic"), bool):
+        chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
     chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
     return AuditParameters(**chosen)
 
@@ -157,6 +196,17 @@ def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
             name="condition_on",
         )
     return chosen
+
+
+def check_repeatable(parameters: AuditParameters, what: str) -> None:
+    """Raise a :class:`ParameterError` if means are asked for where the answers must be the same."""
+    if parameters.nondeterministic is not None:
+        raise ParameterError(
+            f"{what} needs a model that answers the same when asked twice",
+            where="nondeterministic",
+            remedy="leave it out, or audit the model",
+            name="nondeterministic",
+        )
 
 
 def check_count(name: str, value: int | None, least: int) -> None:

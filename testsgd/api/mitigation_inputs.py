@@ -12,7 +12,8 @@ from testsgd.api.given import (
     audit_parameters,
     check_count,
     check_no_terms,
-    find_table,
+    check_repeatable,
+    find_model_and_table,
     find_texts,
     resolve_specification,
     resolve_terms,
@@ -31,10 +32,7 @@ from testsgd.errors import ParameterError
 from testsgd.mitigation import (
     MitigationParameters,
 )
-from testsgd.models import (
-    load_model,
-    load_text_model,
-)
+from testsgd.models import load_text_model
 from testsgd.results import AuditResult
 
 
@@ -66,6 +64,7 @@ def mitigation_inputs(
         _check_left_to_audit(rest)
         audit_settings = saved_parameters(summary, jobs=rest.get("jobs"))
     _check_no_holdout(audit_settings)
+    check_repeatable(audit_settings, "a mitigation")
     given, seed = favourable is not None, audit_settings.seed
     if isinstance(specification, TextSpecification):
         texts = find_texts(data, specification, limit=limit, seed=seed, training=data is None)
@@ -78,9 +77,18 @@ def mitigation_inputs(
             audit_settings,
         )
     check_no_terms(terms, specification)
+    loaded, table = find_model_and_table(
+        model,
+        data,
+        specification,
+        favourable_given=given,
+        threshold=threshold,
+        limit=limit,
+        seed=seed,
+    )
     return RowInputs(
-        find_table(data, specification, limit=limit, seed=seed),
-        load_model(model, specification, favourable_given=given, threshold=threshold),
+        table,
+        loaded,
         summary,
         settings,
         audit_settings,

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from testsgd._files import locked
 from testsgd.api.event_sources import EventSource, event_source
-from testsgd.errors import EventError, TestSGDError
-from testsgd.monitoring import Alert, Monitor, MonitorSpecification
+from testsgd.errors import EventError, ResultError, TestSGDError
+from testsgd.monitoring import Alert, DeadLetter, Monitor, MonitorSpecification
 from testsgd.reporting import summarise_monitoring
 from testsgd.reporting.monitoring.summarise import MOST_ALERTS
 from testsgd.results import MonitorResult
@@ -17,7 +18,11 @@ MonitorSpecificationLike: TypeAlias = MonitorSpecification | Mapping[str, Any] |
 
 
 def load_monitor(
-    specification: MonitorSpecificationLike, *, state: str | Path | None = None
+    specification: MonitorSpecificationLike,
+    *,
+    state: str | Path | None = None,
+    clock: Callable[[], float] | None = None,
+    on_dead_letter: Callable[[DeadLetter], object] | None = None,
 ) -> Monitor:
     """Make a monitor, or go on from the state of one.
 
@@ -27,6 +32,10 @@ def load_monitor(
         What to watch: an object, its keys, or the TOML file that has them.
     state : path-like, optional
         A file that a monitor's state was saved to; if it is not there, the monitor begins anew.
+    clock : callable, optional
+        The present moment, in seconds since 1970; that of the system, if it is left out.
+    on_dead_letter : callable, optional
+        Called with each event that is not counted because of its time.
 
     Returns
     -------
@@ -55,8 +64,8 @@ def load_monitor(
     else:
         found = MonitorSpecification.read(Path(specification))
     if state is not None and Path(state).exists():
-        return Monitor.load(Path(state), found)
-    return Monitor(found)
+        return Monitor.load(Path(state), found, clock=clock, on_dead_letter=on_dead_letter)
+    return Monitor(found, clock=clock, on_dead_letter=on_dead_letter)
 
 
 def monitor(
@@ -66,6 +75,8 @@ def monitor(
     state: str | Path | None = None,
     on_alert: Callable[[Alert], object] | None = None,
     on_error: Callable[[TestSGDError, int], object] | None = None,
+    on_dead_letter: Callable[[DeadLetter], object] | None = None,
+    clock: Callable[[], float] | None = None,
 ) -> MonitorResult:
     """Watch over decisions, and say when groups are treated differently.
 
@@ -77,12 +88,17 @@ def monitor(
         Events in their order: the events themselves, the rows of a data frame (pandas, polars,
         ...), or the path of a ``.jsonl`` or ``.csv`` file.
     state : path-like, optional
-        A file to go on from, if it is there, and to write the state to at the end.
+        A file to go on from, if it is there, and to write the state to at the end. No other
+        process can use it meanwhile.
     on_alert : callable, optional
         Called with each alert as it is raised or cleared.
     on_error : callable, optional
         Called with the error of each event that is wrong, and its number; the event changes
         nothing. Left out, the first such error is raised, and the state is not written.
+    on_dead_letter : callable, optional
+        Called with each event that is not counted because of its time; its `place` is its number.
+    clock : callable, optional
+        The present moment, in seconds since 1970; that of the system, if it is left out.
 
     Returns
     -------
@@ -111,16 +127,40 @@ def monitor(
     >>> result.alerts, result.exit_code
     (1, 1)
     """
-    watching = load_monitor(specification, state=state)
+    if state is None:
+        return _watch(specification, events, None, on_alert, on_error, on_dead_letter, clock)
+    path = Path(state)
+    with locked(path) as free:
+        if not free:
+            raise ResultError(
+                "another monitor uses this state",
+                where=str(path),
+                remedy="end that one, or give each its own",
+            )
+        return _watch(specification, events, path, on_alert, on_error, on_dead_letter, clock)
+
+
+def _watch(
+    specification: MonitorSpecificationLike,
+    events: Any,
+    state: Path | None,
+    on_alert: Callable[[Alert], object] | None,
+    on_error: Callable[[TestSGDError, int], object] | None,
+    on_dead_letter: Callable[[DeadLetter], object] | None,
+    clock: Callable[[], float] | None,
+) -> MonitorResult:
+    """Watch over decisions, with a state that nobody else uses."""
+    watching = load_monitor(specification, state=state, clock=clock, on_dead_letter=on_dead_letter)
     if not isinstance(events, EventSource):
         events = event_source(events, watching.specification)
-    resumed = state is not None and Path(state).exists()
+    resumed = state is not None and state.exists()
+    dead_before = watching.status().dead_letters
     alerts: list[Alert] = []
     left_out = refused = 0
     for number, item in events.items:
         try:
             event = events.parse(item)
-            raised = () if event is None else watching.observe(event)
+            raised = () if event is None else watching.observe(event, place=number)
         except TestSGDError as error:
             if on_error is None:
                 raise _placed(error, events.where(number)) from error
@@ -135,13 +175,15 @@ def monitor(
             if on_alert is not None:
                 on_alert(alert)
     if state is not None:
-        watching.save(Path(state))
+        watching.save(state)
+    status = watching.status()
     summary = summarise_monitoring(
-        watching.status(),
+        status,
         watching.specification,
         alerts=alerts,
         alerts_left_out=left_out,
         refused=refused,
+        dead_letters=status.dead_letters - dead_before,
         resumed=resumed,
     )
     return MonitorResult(summary, watching)

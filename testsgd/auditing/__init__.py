@@ -4,10 +4,11 @@ from testsgd.auditing.compare import AuditComparison, compare_audits
 from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.given import GroupMeasure, measure_groups
-from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.parameters import DRAWS, AuditParameters
 from testsgd.auditing.run import Progress, run_audit
 
 __all__ = [
+    "DRAWS",
     "AuditComparison",
     "AuditParameters",
     "Estimates",

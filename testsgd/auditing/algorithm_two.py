@@ -28,7 +28,8 @@ def check_share(budget: int, groups: int, parameters: AuditParameters) -> int:
     if groups and share < least:
         raise ParameterError(
             f"independent sampling of {groups:,} groups takes at least "
-            f"{groups * least:,} queries, {budget:,} are allowed",
+            f"{groups * least:,} queries beside those about the rows as they are, "
+            f"{budget:,} are left",
             where="max_queries",
             remedy="raise --max-queries, or use --sampling pooled",
         )

@@ -77,4 +77,11 @@ def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> Aud
         limit=RISEN_SHOWN,
         block=after.block,
     )
-    return AuditComparison(before, after, after.distinct[:WORST_SHOWN], tuple(risen), len(order))
+    worst = distinct_groups(
+        after.ranking[after.estimates.decided[after.ranking]],
+        after.overlaps(),
+        overlap=after.parameters.overlap,
+        limit=WORST_SHOWN,
+        block=after.block,
+    )
+    return AuditComparison(before, after, tuple(worst), tuple(risen), len(order))

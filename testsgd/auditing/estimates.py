@@ -42,6 +42,8 @@ class Estimates:
     margin_kind : {"none", "wald", "anytime"}
         Whose margin it is: none in exact mode, Wald's (or Wilson's, see `wilson`), or that of a
         confidence sequence.
+    effective_in, effective_out : numpy.ndarray of float64, shape (groups,), or None
+        How many independent rows those on each side are worth; None if all are independent.
     """
 
     rows_in: Counts
@@ -54,6 +56,18 @@ class Estimates:
     wilson: NDArray[np.bool_]
     decided: NDArray[np.bool_]
     margin_kind: Literal["none", "wald", "anytime"] = "none"
+    effective_in: Floats | None = None
+    effective_out: Floats | None = None
+
+    @property
+    def independent_in(self) -> Counts | Floats:
+        """Independent rows inside, which the population interval is about."""
+        return self.rows_in if self.effective_in is None else self.effective_in
+
+    @property
+    def independent_out(self) -> Counts | Floats:
+        """Independent rows outside."""
+        return self.rows_out if self.effective_out is None else self.effective_out
 
     @property
     def exact(self) -> bool:
@@ -115,8 +129,8 @@ class Estimates:
             NaN where nothing was sampled on one side.
         """
         return population_interval(
-            Side(self.rows_in, self.samples_in, self.favourable_in),
-            Side(self.rows_out, self.samples_out, self.favourable_out),
+            Side(self.independent_in, self.samples_in, self.favourable_in),
+            Side(self.independent_out, self.samples_out, self.favourable_out),
             error,
             margin_kind=self.margin_kind,
         )
@@ -154,13 +168,45 @@ def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
     )
 
 
-def counted_estimates(tallies: Counts) -> Estimates:
-    """Give the estimates of an audit that asked about each row, or each text, of a side once.
+def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
+    """Return the estimates of an exact audit of a model that answers at random, with margins.
+
+    A rate is then a mean of random answers, and strays from the mean of the model's answers. As if
+    all answers were draws from one rate, Wald's margin is not too small: answers that are drawn
+    independently, each with a rate of its own, vary less together.
+
+    Parameters
+    ----------
+    estimates : Estimates
+        Sums over several answers to each question.
+    confidence : float
+        Of each side's margin.
+
+    Returns
+    -------
+    Estimates
+        Population intervals add the variance of the answers to that of the rows.
+    """
+    margins = score_margins(
+        estimates.favourable_in,
+        estimates.samples_in,
+        estimates.favourable_out,
+        estimates.samples_out,
+        confidence,
+        kind="wald",
+    )
+    return replace(estimates, margin=margins.margin, wilson=margins.wilson, margin_kind="wald")
+
+
+def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
+    """Give the estimates of an audit that asked about each row, or each text, of a side.
 
     Parameters
     ----------
     tallies : numpy.ndarray of int64, shape (4, groups)
-        Rows inside, rows outside, favourable ones inside, favourable ones outside.
+        Rows inside, rows outside, favourable answers inside, favourable answers outside.
+    draws : int
+        Answers a row.
 
     Returns
     -------
@@ -171,8 +217,8 @@ def counted_estimates(tallies: Counts) -> Estimates:
     return Estimates(
         rows_in=rows_in,
         rows_out=rows_out,
-        samples_in=rows_in,
-        samples_out=rows_out,
+        samples_in=rows_in * draws,
+        samples_out=rows_out * draws,
         favourable_in=favourable_in,
         favourable_out=favourable_out,
         margin=np.zeros(len(rows_in)),

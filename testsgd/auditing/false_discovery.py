@@ -68,15 +68,15 @@ def group_p_values(estimates: Estimates) -> Floats:
     """Compute for each group the p-value of "no difference in the population"."""
     if estimates.margin_kind == "anytime":
         return _p_values_of_intervals(estimates)
-    size_in = estimates.rows_in.astype(np.float64)
-    size_out = estimates.rows_out.astype(np.float64)
+    size_in = estimates.independent_in.astype(np.float64)
+    size_out = estimates.independent_out.astype(np.float64)
     if estimates.margin_kind == "wald":
         # Both the rows and the draws vary; see population_interval.
         size_in, size_out = (
-            1 / (1 / np.maximum(rows, 1) + 1 / np.maximum(samples, 1)) * (samples > 0)
+            1 / (1 / np.where(rows > 0, rows, 1) + 1 / np.maximum(samples, 1)) * (samples > 0)
             for rows, samples in (
-                (estimates.rows_in, estimates.samples_in),
-                (estimates.rows_out, estimates.samples_out),
+                (size_in, estimates.samples_in),
+                (size_out, estimates.samples_out),
             )
         )
     return equality_p_values(

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.guarantee import Guarantee
-from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.parameters import AuditParameters, Estimand
+from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup
+from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, Unjudged
 from testsgd.scoring import Overlaps, block_of, member_overlaps
 
 
@@ -38,6 +39,31 @@ class RuleSets(Protocol):
     def rule_set(self, group: int) -> RuleSet:
         """Give a group's description."""
         ...
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The groups' rates by one estimand, and what their intervals hold for.
+
+    Attributes
+    ----------
+    estimand : {"observed", "neighbourhood"}
+        Which rates.
+    estimates : Estimates
+        The rates, in the groups' order.
+    guarantee : Guarantee
+        What the intervals hold for.
+    """
+
+    estimand: Estimand
+    estimates: Estimates
+    guarantee: Guarantee
+
+    def intervals(
+        self, groups: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of some groups' intervals, NaN where nothing was sampled on one side."""
+        return self.guarantee.interval(self.estimates, groups)
 
 
 @dataclass(frozen=True)
@@ -100,13 +126,17 @@ class Findings(ABC):
     rule_sets : RuleSets
         The groups.
     estimates : Estimates
-        Their rates, in the groups' order.
+        Their rates by the estimand asked for, in the groups' order.
+    others : tuple of Estimated
+        Their rates by the other estimand, and what the intervals of these hold for.
     ranking : numpy.ndarray of int
         The groups by size, those without a sample on one side or without a size left out.
-    distinct : tuple of int
-        The first groups of the ranking that are no near copies of one before them.
+    rules : tuple of ExplainingRule
+        The fewest rules that explain how the rates differ, in the order in which they were chosen.
     small : tuple of SmallGroup
         Groups with too few rows.
+    unjudged : Unjudged
+        Who is in combinations of single values that could not be judged.
     neighbourhood : int
         Generated rows or texts that the data allow.
     queries : int
@@ -117,15 +147,17 @@ class Findings(ABC):
         Share of rows labelled as in the file, if every row was predicted and has a label.
     seconds : dict of str to float
         Wall-clock time of each phase.
+    changing : float
+        Share of the first rows or texts that the model answered otherwise when asked again.
     guarantee : Guarantee or None
         What the intervals hold for; None if none were asked for.
     stability : mapping of int to float
-        For the first distinct groups, in which share of bootstrap samples each is among the first
-        ten again; empty if that was not looked at.
+        For the explaining rules, in which share of bootstrap samples each, or a near-duplicate, is
+        chosen again; empty if that was not looked at.
     stability_samples : int
         How many bootstrap samples.
     explanations : mapping of int to Explanation
-        For the first distinct groups.
+        For the groups that reports look at first.
     holdout : Holdout or None
         How the rows were split, if the groups were found on other rows than these.
     """
@@ -136,13 +168,16 @@ class Findings(ABC):
     rule_sets: RuleSets
     estimates: Estimates
     ranking: NDArray[np.intp]
-    distinct: tuple[int, ...]
+    rules: tuple[ExplainingRule, ...]
     small: tuple[SmallGroup, ...]
+    unjudged: Unjudged
     neighbourhood: int
     queries: int
     model_fingerprint: str
     accuracy: float | None
+    others: tuple[Estimated, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
+    changing: float = 0.0
     guarantee: Guarantee | None = None
     stability: Mapping[int, float] = field(default_factory=dict)
     stability_samples: int = 0
@@ -158,6 +193,25 @@ class Findings(ABC):
     @abstractmethod
     def overall_rate(self) -> float:
         """Rate of the favourable label over everything that was asked about, NaN if unknown."""
+
+    @property
+    def distinct(self) -> tuple[int, ...]:
+        """The groups that explain how the rates differ, in the order in which they were chosen."""
+        return tuple(rule.group for rule in self.rules)
+
+    @property
+    def first(self) -> int | None:
+        """The first group of the ranking, None if no group is decided."""
+        if len(self.ranking) == 0 or not self.estimates.decided[self.ranking[0]]:
+            return None
+        return int(self.ranking[0])
+
+    @property
+    def highlights(self) -> tuple[int, ...]:
+        """The groups that reports look at first: the first by rank, and the explaining ones."""
+        if self.first is None:
+            return ()
+        return (self.first, *(group for group in self.distinct if group != self.first))
 
     @property
     def block(self) -> int:
@@ -181,7 +235,7 @@ class Findings(ABC):
     @property
     def top_score(self) -> float | None:
         """The largest score, or paired difference, of a decided group; None if none is decided."""
-        if len(self.ranking) == 0 or not self.estimates.decided[self.ranking[0]]:
+        if self.first is None:
             return None
         return float(np.nanmax(self.sizes[self.estimates.decided]))
 
@@ -192,6 +246,11 @@ class Findings(ABC):
         If groups are ranked by their paired differences, it is the size of these.
         """
         return self.estimates.score
+
+    @property
+    def sure_terms(self) -> int | None:
+        """How many groups' terms make a difference by themselves; None if that is not known."""
+        return None
 
     def intervals(
         self, groups: NDArray[np.intp]
@@ -231,8 +290,13 @@ class TableFindings(Findings):
         Their sensitive cells.
     cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
         Samples in each cell of the contingency table and how many got the favourable label.
+    row_samples : int
+        Answers about each row, if all rows, or all their neighbours, were asked about.
     row_favourable : numpy.ndarray of int, shape (rows,), or None
-        How many neighbours of each row got the favourable label; None if samples were drawn.
+        How many of these got the favourable label; None if samples were drawn.
+    by_feature : numpy.ndarray of int64, shape (features, cells), or None
+        For each feature that is not sensitive, how many of the neighbours that differ in it get
+        the favourable label; None if samples were drawn.
     """
 
     model: LoadedModel[Model]
@@ -241,7 +305,9 @@ class TableFindings(Findings):
     contingency: Contingency
     cell_samples: Counts
     cell_favourable: Counts
+    row_samples: int = 1
     row_favourable: NDArray[np.integer] | None = None
+    by_feature: Counts | None = None
 
     @property
     def rows(self) -> int:
@@ -261,6 +327,23 @@ class TableFindings(Findings):
         rows_in, rows_out = estimates.rows_in[0], estimates.rows_out[0]
         weighted = estimates.rate_in[0] * rows_in + estimates.rate_out[0] * rows_out
         return float(weighted / (rows_in + rows_out))
+
+    def moved_differences(self, group: int) -> dict[str, float]:
+        """Return a group's difference if one feature that is not sensitive is moved by a step.
+
+        Returns
+        -------
+        dict of str to float
+            One a feature; the neighbourhood difference is their mean. Empty if not all neighbours
+            were asked about.
+        """
+        if self.by_feature is None:
+            return {}
+        inside = self.rule_sets.members(np.array([group]), self.contingency)[0]
+        answers = 2 * self.parameters.draws * self.contingency.tally()
+        differences = self.by_feature[:, inside].sum(axis=1) / answers[inside].sum()
+        differences = differences - self.by_feature[:, ~inside].sum(axis=1) / answers[~inside].sum()
+        return dict(zip(self.table.specification.insensitive, differences.tolist(), strict=True))
 
     @property
     def block(self) -> int:

@@ -77,6 +77,18 @@ class Guarantee:
     assured_sizes: Floats
 
     @property
+    def critical_value(self) -> float:
+        """How many standard errors the largest deviation of any group stays within.
+
+        By Bonferroni's inequality where the intervals are meant for one group at a time.
+        """
+        from scipy.special import ndtri
+
+        if self.critical is not None:
+            return self.critical
+        return float(-ndtri((1 - self.confidence) / (2 * max(1, len(self.errors)))))
+
+    @property
     def discoveries(self) -> NDArray[np.intp]:
         """The groups that count as found by their q-values; none for other kinds than ``fdr``."""
         if self.q_values is None:
@@ -174,7 +186,8 @@ def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
     groups = len(estimates.rows_in)
     if groups <= _MOST_LOOKED_AT:
         return np.arange(groups)
-    rows_in, rows_out = np.maximum(estimates.rows_in, 1), np.maximum(estimates.rows_out, 1)
+    rows_in = np.maximum(estimates.independent_in, 1)
+    rows_out = np.maximum(estimates.independent_out, 1)
     pooled = (estimates.rate_in * rows_in + estimates.rate_out * rows_out) / (rows_in + rows_out)
     variance = (pooled * (1 - pooled) + 1 / (rows_in + rows_out)) * (1 / rows_in + 1 / rows_out)
     # Undecided groups come last: they are not counted.

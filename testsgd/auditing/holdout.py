@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.findings import Found, Holdout, TableFindings
+from testsgd.auditing.findings import Findings, Found, Holdout, TableFindings
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.rows import RowAudit, audit_rows
+from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 
@@ -22,7 +23,7 @@ from testsgd.errors import ParameterError
 def audit_held_out(
     audit: RowAudit, share: float, clock: Clock, progress: Progress | None
 ) -> TableFindings:
-    """Find distinct groups on one part of the rows and estimate them on the other.
+    """Find groups on one part of the rows and estimate them on the other.
 
     Parameters
     ----------
@@ -38,8 +39,8 @@ def audit_held_out(
     Returns
     -------
     TableFindings
-        Of the rows kept for estimating; only the distinct groups found on the others are in it,
-        so that a guarantee for all of them is one for few.
+        Of the rows kept for estimating; only the groups that an audit of the others looks at first
+        are in it, so that a guarantee for all of them is one for few.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def audit_held_out(
     found = audit_rows(
         _of_part(replace(audit, parameters=search_parameters), searched), clock, progress
     )
-    chosen = np.array(found.distinct, dtype=np.intp)
+    chosen = np.array(found.highlights, dtype=np.intp)
     estimated = audit_rows(
         _of_part(replace(audit, given=found.rule_sets.take(chosen)), kept), clock, progress
     )
@@ -62,7 +63,8 @@ def audit_held_out(
         parameters=audit.parameters,
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
-        stability=_renumbered(found.stability, found.distinct),
+        rules=renumbered_rules(found),
+        stability=_renumbered(found.stability, found.highlights),
         stability_samples=found.stability_samples,
         holdout=Holdout(
             share=share,
@@ -76,7 +78,7 @@ def audit_held_out(
                     score=float(found.estimates.score[group]),
                     n_in=int(found.estimates.rows_in[group]),
                 )
-                for place, group in enumerate(found.distinct)
+                for place, group in enumerate(found.highlights)
             },
         ),
     )
@@ -112,7 +114,20 @@ def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
             remedy="give a share such as 0.5, or bring more rows",
         )
     order = np.random.default_rng([seed, 6]).permutation(rows)
-    searched, kept = table.take(np.sort(order[size:])), table.take(np.sort(order[:size]))
+    inside = np.zeros(rows, dtype=bool)
+    inside[order[:size]] = True
+    if table.clusters is not None:
+        # Rows of one person stay together, where the first of them in that order is.
+        _, first = np.unique(table.clusters[order], return_index=True)
+        inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
+        size = int(inside.sum())
+        if not 0 < size < rows:
+            raise ParameterError(
+                f"{share:g} of {rows:,} rows leaves one part without rows",
+                where="holdout",
+                remedy="give another share, or bring rows of more people",
+            )
+    searched, kept = table.take(np.flatnonzero(~inside)), table.take(np.flatnonzero(inside))
     note = (
         f"groups were found on {rows - size:,} rows and estimated on {size:,} others, split at "
         f"random with seed {seed}"
@@ -127,6 +142,14 @@ def _of_part(audit: RowAudit, part: Table) -> RowAudit:
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
 
 
-def _renumbered(stability: Mapping[int, float], distinct: tuple[int, ...]) -> dict[int, float]:
-    place = {group: number for number, group in enumerate(distinct)}
-    return {place[group]: share for group, share in stability.items()}
+def renumbered_rules(found: Findings) -> tuple[ExplainingRule, ...]:
+    """Return the explaining rules with the numbers of the groups that are estimated."""
+    number = {group: index for index, group in enumerate(found.highlights)}
+    return tuple(
+        replace(rule, group=number[rule.group], near_duplicates=()) for rule in found.rules
+    )
+
+
+def _renumbered(stability: Mapping[int, float], groups: tuple[int, ...]) -> dict[int, float]:
+    number = {group: index for index, group in enumerate(groups)}
+    return {number[group]: share for group, share in stability.items()}

@@ -11,7 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.algorithm_two import check_share, sample_until_certain
 from testsgd.auditing.estimates import Counts, drawn_estimates
-from testsgd.auditing.outcome import Outcome, Progress, Search, sides_of
+from testsgd.auditing.observed import ask_rows
+from testsgd.auditing.outcome import Answers, Outcome, Progress, Search, sides_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import Model
@@ -57,8 +58,9 @@ def sample_independent(
     Zhang et al., TestSGD, Algorithm 2.
     """
     rows = contingency.tally()
-    rule_sets = search(rows[None, :])
-    share = check_share(budget, len(rule_sets), parameters)
+    observed = ask_rows(model, table, contingency, budget=budget, seed=parameters.seed)
+    rule_sets = search(np.vstack([rows, observed.quantities]))
+    share = check_share(budget - observed.queries, len(rule_sets), parameters)
     tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
     # One thread a group: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
@@ -73,12 +75,16 @@ def sample_independent(
             if progress is not None:
                 progress(group + 1, len(rule_sets))
     nothing = np.zeros(contingency.cells, dtype=np.int64)
+    rows_in = rule_sets.sums[0]
     return Outcome(
         rule_sets,
-        drawn_estimates(rule_sets.sums[0], len(table) - rule_sets.sums[0], tallies[:4], parameters),
-        nothing,
-        nothing,
-        int(tallies[4].sum()),
+        Answers(
+            drawn_estimates(rows_in, len(table) - rows_in, tallies[:4], parameters),
+            nothing,
+            nothing,
+        ),
+        observed.answers(rows_in, rule_sets.sums[1:], len(table), parameters),
+        observed.queries + int(tallies[4].sum()),
     )
 
 

@@ -107,7 +107,7 @@ def max_statistics(
     cells : CellRates
         Their rows and rates.
     min_count : int
-        Fewest rows of a frequent group.
+        Fewest rows on each side of a judged group.
     max_features : int
         Most rules in a rule set.
     samples : int
@@ -166,7 +166,8 @@ def _some_samples(
     largest = np.zeros(samples)
     for block in rule_set_sums(contingency, quantities, max_features):
         rows = np.rint(block.sums[0])
-        kept = np.flatnonzero((rows >= max(min_count, 1)) & (rows < round(totals[0])))
+        least_rows = max(min_count, 1)
+        kept = np.flatnonzero((rows >= least_rows) & (round(totals[0]) - rows >= least_rows))
         if len(kept):
             found = _largest_deviations(block.sums[:, kept], totals, samples, least)
             np.maximum(largest, found, out=largest)

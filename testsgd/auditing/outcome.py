@@ -20,6 +20,33 @@ Search = Callable[[Counts], FrequentRuleSets]
 
 
 @dataclass(frozen=True)
+class Answers:
+    """What a model answered, for one estimand.
+
+    Attributes
+    ----------
+    estimates : Estimates
+        The groups' rates.
+    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
+        Samples from each cell of the contingency table that all groups share, and how many of them
+        got the favourable label.
+    row_samples : int
+        Answers about each row, if all rows, or all their neighbours, were asked about.
+    row_favourable : numpy.ndarray of int, shape (rows,), or None
+        How many of these got the favourable label; None if samples were drawn.
+    cell_independent : numpy.ndarray of float64, shape (cells,), or None
+        How many independent rows those of each cell are worth; None if all are independent.
+    """
+
+    estimates: Estimates
+    cell_samples: Counts
+    cell_favourable: Counts
+    row_samples: int = 1
+    row_favourable: NDArray[np.integer] | None = None
+    cell_independent: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """Groups and their rates, however they were found.
 
@@ -27,26 +54,20 @@ class Outcome:
     ----------
     rule_sets : FrequentRuleSets
         The groups.
-    estimates : Estimates
-        Their rates.
-    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
-        Samples from each cell of the contingency table that all groups share, and how many of them
-        got the favourable label.
+    neighbourhood, observed : Answers
+        What the model answered about the rows' neighbours, and about the rows as they are.
     queries : int
         Rows the model was asked about.
-    accuracy : float or None
-        Share of rows labelled as in the file, if every row was predicted and has a label.
-    row_favourable : numpy.ndarray of int, shape (rows,), or None
-        How many neighbours of each row got the favourable label, if all were asked about.
+    by_feature : numpy.ndarray of int64, shape (features, cells), or None
+        For each feature that is not sensitive, how many of the neighbours that differ in it get
+        the favourable label; None if samples were drawn.
     """
 
     rule_sets: FrequentRuleSets
-    estimates: Estimates
-    cell_samples: Counts
-    cell_favourable: Counts
+    neighbourhood: Answers
+    observed: Answers
     queries: int
-    accuracy: float | None = None
-    row_favourable: NDArray[np.integer] | None = None
+    by_feature: Counts | None = None
 
 
 def sides_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -10,15 +11,27 @@ from testsgd.errors import ParameterError
 
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
-RankBy = Literal["score", "assured", "counterfactual"]
+Estimand = Literal["observed", "neighbourhood"]
+RankBy = Literal["auto", "lower-bound", "score", "counterfactual"]
 GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
 MarginKind = Literal["anytime", "wald"]
 
 # These may be None.
-_OPTIONAL = ("bins", "jobs", "fail_above", "max_queries", "holdout", "stability")
+_OPTIONAL = (
+    "bins",
+    "fail_above",
+    "holdout",
+    "jobs",
+    "max_queries",
+    "min_rows",
+    "nondeterministic",
+    "stability",
+    "theta",
+)
 
 _WHOLE_NUMBERS = (
+    "min_rows",
     "min_samples",
     "max_queries",
     "max_features",
@@ -28,21 +41,35 @@ _WHOLE_NUMBERS = (
     "jobs",
     "replicates",
     "stability",
+    "nondeterministic",
 )
+
+# Answers to each question to a model that answers differently when asked twice.
+DRAWS = 5
 
 # A text costs a model about a thousand times what a row of a table does.
 ROW_QUERIES = 20_000_000
 TEXT_QUERIES = 1_000_000
 
+# Fewest rows on each side of a judged group, if neither `min_rows` nor `theta` is given.
+MIN_ROWS = 50
+
 
 @dataclass(frozen=True, kw_only=True)
 class AuditParameters:
-    """The parameters of an audit; the defaults are the paper's (Table 2) where it has them.
+    """The parameters of an audit; sampling's defaults are the paper's (Table 2).
 
     Attributes
     ----------
-    theta : float
-        Support threshold: smallest share of the rows that a group must have.
+    estimand : {"observed", "neighbourhood"}
+        Which rates are ranked, and what the headline is about: the selection rate of the rows as
+        they are, or the paper's rate over their perturbation neighbourhood. The other is computed
+        too, and the gate looks at both.
+    theta : float or None
+        Support threshold: smallest share of the rows on each side of a judged group.
+    min_rows : int or None
+        Fewest rows on each side of a judged group. None: 50, or 1 if `theta` is given, as in the
+        paper. If both are given both hold.
     error_margin : float
         Sampling goes on until the margin of a score is no larger.
     min_samples : int
@@ -61,10 +88,11 @@ class AuditParameters:
         Most rules in a rule set.
     bins : int or None
         Number of bins of every continuous sensitive feature, in place of the description's.
-    rank_by : {"score", "assured", "counterfactual"}
-        What groups are ranked by: the score; the assured size, which is the smallest size of the
-        difference within its interval, so that groups of few rows come first only if they are
-        known to; or, for texts, the size of the paired difference, which is the terms' own.
+    rank_by : {"auto", "lower-bound", "score", "counterfactual"}
+        What groups are ranked by: the lower confidence bound of the size of the difference, so
+        that groups of few rows come first only if they are known to; the score; or, for texts, the
+        counterfactual effect of the terms, first by the lower confidence bound of its size.
+        ``auto`` is that for texts, unless nothing is compared in pairs, and else the lower bound.
     top : int
         How many groups the summary holds.
     seed : int
@@ -74,8 +102,12 @@ class AuditParameters:
     overlap : float
         Jaccard overlap from which two groups count as one finding.
     fail_above : float or None
-        The audit's gate: it fails if the score of a decided group, or its paired difference if
-        groups are ranked by that, is larger.
+        The audit's gate: it fails if the difference of a judged group is larger by more than
+        chance explains, by either estimand.
+    strict : bool
+        Judge nothing if too many people are only in combinations that could not be judged.
+    max_unjudged : float
+        With `strict`: the largest share of the people for whom that may be so.
     guarantee : {"per-group", "simultaneous", "fdr"}
         What the population intervals hold for: one group at a time, as in the paper; all groups at
         once; or the groups that are found, of which no more than the error rate are expected to
@@ -94,6 +126,9 @@ class AuditParameters:
     condition_on : tuple of str
         Features that are not sensitive, whose mix a conditional score makes the same on both
         sides.
+    nondeterministic : int or None
+        For a model that answers differently when asked twice: how many answers to ask for to every
+        question. Rates are then means over these. None: such a model is refused.
 
     Raises
     ------
@@ -108,7 +143,9 @@ class AuditParameters:
     testsgd.errors.ParameterError: theta: 2 is not between 0 and 1; give a share such as 0.05
     """
 
-    theta: float = 0.05
+    estimand: Estimand = "observed"
+    theta: float | None = None
+    min_rows: int | None = None
     error_margin: float = 0.05
     min_samples: int = 1000
     confidence: float = 0.95
@@ -117,18 +154,26 @@ class AuditParameters:
     max_queries: int | None = None
     max_features: int = 3
     bins: int | None = None
-    rank_by: RankBy = "score"
+    rank_by: RankBy = "auto"
     top: int = 100
     seed: int = 0
     jobs: int | None = None
     overlap: float = 0.8
     fail_above: float | None = None
+    strict: bool = False
+    max_unjudged: float = 0.01
     guarantee: GuaranteeKind = "simultaneous"
     interval: IntervalKind = "auto"
     replicates: int = 1000
     holdout: float | None = None
     stability: int | None = None
     condition_on: tuple[str, ...] = ()
+    nondeterministic: int | None = None
+
+    @property
+    def draws(self) -> int:
+        """How often an exact audit asks each question."""
+        return self.nondeterministic or 1
 
     def margin_kind(self) -> MarginKind:
         """Give whose margin sampling stops at."""
@@ -136,18 +181,45 @@ class AuditParameters:
             return self.interval
         return "wald" if self.sampling == "independent" else "anytime"
 
+    @property
+    def ranked_by(self) -> RankBy:
+        """What groups are ranked by, with ``auto`` resolved."""
+        return "lower-bound" if self.rank_by == "auto" else self.rank_by
+
+    def fewest_rows(self, rows: int) -> int:
+        """Return how many rows a judged group has at least, inside as outside.
+
+        Examples
+        --------
+        >>> AuditParameters().fewest_rows(30_000), AuditParameters(theta=0.05).fewest_rows(30_000)
+        (50, 1500)
+        """
+        if self.theta is None:
+            return MIN_ROWS if self.min_rows is None else self.min_rows
+        # A share such as 0.07 of 100 is 7, though it is a little more in floats.
+        return max(self.min_rows or 1, math.ceil(self.theta * rows - 1e-9))
+
     def budget(self, default: int) -> int:
         """Give the most queries, if the user named none the default."""
         return default if self.max_queries is None else self.max_queries
 
     def __post_init__(self) -> None:
-        for name in ("theta", "error_margin", "confidence", "overlap", "fail_above", "holdout"):
+        for name in (
+            "theta",
+            "error_margin",
+            "confidence",
+            "overlap",
+            "fail_above",
+            "holdout",
+            "max_unjudged",
+        ):
             _check_kind(name, getattr(self, name), Real, "a number")
+        _check_flag("strict", self.strict)
         for name in _WHOLE_NUMBERS:
             _check_kind(name, getattr(self, name), Integral, "a whole number")
         for name, example in (("theta", "0.05"), ("error_margin", "0.05"), ("confidence", "0.95")):
             value = getattr(self, name)
-            if not 0 < value < 1:
+            if value is not None and not 0 < value < 1:
                 raise _out_of_range(
                     name, value, "between 0 and 1", f"give a share such as {example}"
                 )
@@ -157,7 +229,12 @@ class AuditParameters:
             raise _out_of_range(
                 "fail_above", self.fail_above, "between 0 and 1", "give a score such as 0.2"
             )
+        if not 0 <= self.max_unjudged <= 1:
+            raise _out_of_range(
+                "max_unjudged", self.max_unjudged, "between 0 and 1", "give a share such as 0.01"
+            )
         for name, least in (
+            ("min_rows", 1),
             ("min_samples", 1),
             # One to try the model, one to sample.
             ("max_queries", 2),
@@ -167,6 +244,7 @@ class AuditParameters:
             # Fewer hold no 95%.
             ("replicates", 19),
             ("stability", 0),
+            ("nondeterministic", 2),
         ):
             value = getattr(self, name)
             if value is not None and value < least:
@@ -182,6 +260,7 @@ class AuditParameters:
         for name, choices in (
             ("mode", get_args(Mode)),
             ("sampling", get_args(SamplingScheme)),
+            ("estimand", get_args(Estimand)),
             ("rank_by", get_args(RankBy)),
             ("guarantee", get_args(GuaranteeKind)),
             ("interval", get_args(IntervalKind)),
@@ -198,6 +277,13 @@ def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
     if isinstance(value, bool) or not isinstance(value, kind):
         raise ParameterError(
             f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
+        )
+
+
+def _check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise ParameterError(
+            f"{value!r} is not true or false", where=name, remedy="give True or False", name=name
         )
 
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
-from testsgd.auditing.outcome import Outcome, Progress, Search, sides_of
+from testsgd.auditing.observed import ask_rows
+from testsgd.auditing.outcome import Answers, Outcome, Progress, Search, sides_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import Model
@@ -68,6 +69,8 @@ def sample_pooled(
     rows = contingency.tally()
     # The smallest group then gets a fifth more than the fewest samples, on average.
     size = int(1.2 * (parameters.min_samples + 1) * len(table) / max(1, min_count))
+    observed = ask_rows(model, table, contingency, budget=budget, seed=parameters.seed)
+    budget -= observed.queries
     asked = 0
     while True:
         size = min(size, budget - asked)
@@ -79,8 +82,8 @@ def sample_pooled(
         asked += size
         if progress is not None:
             progress(asked, budget)
-        rule_sets = search(np.vstack([rows, samples, favourable]))
-        rows_in, samples_in, favourable_in = rule_sets.sums
+        rule_sets = search(np.vstack([rows, samples, favourable, observed.quantities]))
+        rows_in, samples_in, favourable_in, *observed_in = rule_sets.sums
         favourable_out = int(favourable.sum()) - favourable_in
         tallies = np.vstack([samples_in, asked - samples_in, favourable_in, favourable_out])
         estimates = drawn_estimates(rows_in, len(table) - rows_in, tallies, parameters)
@@ -93,10 +96,13 @@ def sample_pooled(
     tallies = targeted.complete(rule_sets, estimates, tallies, progress)
     return Outcome(
         rule_sets,
-        drawn_estimates(rows_in, len(table) - rows_in, tallies, parameters),
-        samples,
-        favourable,
-        asked + targeted.asked,
+        Answers(
+            drawn_estimates(rows_in, len(table) - rows_in, tallies, parameters),
+            samples,
+            favourable,
+        ),
+        observed.answers(rows_in, np.array(observed_in), len(table), parameters),
+        observed.queries + asked + targeted.asked,
     )
 
 

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
+from testsgd.auditing.clustering import with_independent_rows
+from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
 from testsgd.auditing.false_discovery import false_discovery
-from testsgd.auditing.findings import TableFindings
+from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.guarantee import Guarantee, bonferroni, per_group
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.order import order_groups
-from testsgd.auditing.outcome import Outcome, Progress, Search
-from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.outcome import Answers, Outcome, Progress, Search
+from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
+from testsgd.auditing.rule_selection import (
+    ExplainingRule,
+    cell_table,
+    near_duplicates,
+    select_rules,
+)
 from testsgd.auditing.simultaneous import simultaneous
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
-from testsgd.models import PROBE_ROWS, LoadedModel, Model
+from testsgd.models import PROBE_ROWS, LoadedModel, Model, Repetition, ask_again
 from testsgd.rules import (
     Axis,
     Contingency,
@@ -31,9 +39,10 @@ from testsgd.rules import (
     lay_out,
     mine,
     small_groups,
+    unjudged_rows,
 )
 from testsgd.sampling import neighbourhood_size
-from testsgd.scoring import block_of, member_overlaps
+from testsgd.scoring import Clusters
 
 # The first distinct groups are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
@@ -68,8 +77,8 @@ class RowAudit:
 
     @property
     def min_count(self) -> int:
-        """Fewest rows of a frequent group."""
-        return max(1, math.ceil(self.parameters.theta * len(self.table) - 1e-9))
+        """Fewest rows on each side of a judged group."""
+        return self.parameters.fewest_rows(len(self.table))
 
     @property
     def jobs(self) -> int:
@@ -99,7 +108,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
     with clock.phase("rows"):
         contingency = lay_out(table, audit.axes)
     with clock.phase("model check"):
-        fingerprint, probed = _probe(audit.model, table, _probe_rows(table, allowed))
+        fingerprint, again, probed = _probe(audit, _probe_rows(table, allowed))
     outcome = _find_rates(
         audit.model.model,
         table,
@@ -113,50 +122,74 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
         clock=clock,
         progress=progress,
     )
+    answers: dict[Estimand, Answers] = {
+        "observed": outcome.observed,
+        "neighbourhood": outcome.neighbourhood,
+    }
+    if table.clusters is not None:
+        clusters = Clusters.of(table.clusters)
+        answers = {
+            estimand: with_independent_rows(known, outcome.rule_sets, contingency, clusters)
+            for estimand, known in answers.items()
+        }
     with clock.phase("guarantee"):
-        guarantee = _guarantee(audit, contingency, outcome)
+        guarantees = {
+            estimand: _guarantee(audit, contingency, known) for estimand, known in answers.items()
+        }
+    ranked = answers[parameters.estimand]
+    guarantee, estimates = guarantees[parameters.estimand], ranked.estimates
+    rule_sets = outcome.rule_sets
     with clock.phase("ranking"):
-        ranking, distinct = order_groups(
-            outcome.estimates,
-            outcome.estimates.score,
-            outcome.rule_sets.rule_counts(),
-            member_overlaps(
-                lambda groups: outcome.rule_sets.members(groups, contingency), contingency.tally()
-            ),
-            parameters,
-            first_by=guarantee.assured_sizes if parameters.rank_by == "assured" else None,
-            block=block_of(contingency.cells),
+        ranking = order_groups(
+            estimates,
+            estimates.score,
+            rule_sets.rule_counts(),
+            first_by=guarantee.assured_sizes if parameters.ranked_by == "lower-bound" else None,
         )
         small = small_groups(
             contingency, min_count=audit.min_count, max_features=parameters.max_features
         )
-    with clock.phase("explanations"):
-        explanations = _explanations(audit, contingency, outcome, guarantee, distinct)
-    with clock.phase("stability"):
-        stability, samples = _stability(audit, contingency, outcome, distinct)
-    return TableFindings(
+        unjudged = unjudged_rows(
+            contingency, min_count=audit.min_count, max_features=parameters.max_features
+        )
+    with clock.phase("rule selection"):
+        rules = _explaining_rules(audit, contingency, ranked, rule_sets, ranking, guarantee)
+    findings = TableFindings(
         table=table,
         model=audit.model,
         parameters=parameters,
         mode="exact" if audit.exact else "sampled",
         contingency=contingency,
-        rule_sets=outcome.rule_sets,
-        estimates=outcome.estimates,
+        rule_sets=rule_sets,
+        estimates=estimates,
+        others=tuple(
+            Estimated(estimand, answers[estimand].estimates, guarantees[estimand])
+            for estimand in answers
+            if estimand != parameters.estimand
+        ),
         ranking=ranking,
-        distinct=distinct,
+        rules=rules,
         small=tuple(small),
-        cell_samples=outcome.cell_samples,
-        cell_favourable=outcome.cell_favourable,
-        row_favourable=outcome.row_favourable,
+        unjudged=unjudged,
+        cell_samples=ranked.cell_samples,
+        cell_favourable=ranked.cell_favourable,
+        row_samples=ranked.row_samples,
+        row_favourable=ranked.row_favourable,
+        by_feature=outcome.by_feature,
         neighbourhood=neighbourhood_size(table) * len(table),
         queries=outcome.queries + probed,
+        changing=again.differing,
         model_fingerprint=fingerprint,
-        accuracy=outcome.accuracy,
+        accuracy=_accuracy(table, outcome.observed),
         guarantee=guarantee,
-        explanations=explanations,
-        stability=stability,
-        stability_samples=samples,
         seconds=clock.seconds,
+    )
+    with clock.phase("explanations"):
+        explanations = _explanations(findings)
+    with clock.phase("stability"):
+        stability, samples = _stability(audit, findings)
+    return replace(
+        findings, explanations=explanations, stability=stability, stability_samples=samples
     )
 
 
@@ -169,6 +202,7 @@ def _search(audit: RowAudit, contingency: Contingency) -> Search:
         contingency,
         quantities,
         min_count=audit.min_count,
+        min_outside=audit.min_count,
         max_features=audit.parameters.max_features,
     )
 
@@ -181,21 +215,22 @@ def _fewest_rows(audit: RowAudit, contingency: Contingency) -> int:
     return max(1, int(sizes.min(initial=len(audit.table))))
 
 
-def _guarantee(audit: RowAudit, contingency: Contingency, outcome: Outcome) -> Guarantee:
+def _guarantee(audit: RowAudit, contingency: Contingency, answers: Answers) -> Guarantee:
     """Choose among the three kinds of guarantee."""
-    parameters, estimates = audit.parameters, outcome.estimates
+    parameters, estimates = audit.parameters, answers.estimates
     if parameters.guarantee == "per-group":
         return per_group(estimates, parameters.confidence)
     if parameters.guarantee == "fdr":
         return false_discovery(estimates, parameters.confidence)
-    if audit.given is not None:
+    # The bootstrap takes rows for independent.
+    if audit.given is not None or audit.table.clusters is not None:
         return bonferroni(estimates, parameters.confidence)
-    shared = int(outcome.cell_samples.sum())
+    shared = int(answers.cell_samples.sum())
     return simultaneous(
         estimates,
         contingency,
-        outcome.cell_samples,
-        outcome.cell_favourable,
+        answers.cell_samples,
+        answers.cell_favourable,
         estimates.samples_in + estimates.samples_out != shared,
         parameters,
         min_count=audit.min_count,
@@ -204,56 +239,101 @@ def _guarantee(audit: RowAudit, contingency: Contingency, outcome: Outcome) -> G
     )
 
 
-def _explanations(
+def _explaining_rules(
     audit: RowAudit,
     contingency: Contingency,
-    outcome: Outcome,
+    answers: Answers,
+    rule_sets: FrequentRuleSets,
+    ranking: NDArray[np.intp],
     guarantee: Guarantee,
-    distinct: tuple[int, ...],
-) -> dict[int, Explanation]:
-    """Explain the first distinct groups."""
-    groups = distinct[:LOOKED_AT]
+) -> tuple[ExplainingRule, ...]:
+    """Find the fewest rules that explain how rates differ; none if groups share no samples."""
+    judged = ranking[answers.estimates.decided[ranking]]
+    if not answers.cell_samples.any() or not len(judged) or audit.given is not None:
+        return ()
+
+    def group_sums(quantities: Floats) -> Floats:
+        return rule_sets.sums_of(contingency, quantities)
+
+    def members(group: int) -> NDArray[np.bool_]:
+        inside: NDArray[np.bool_] = rule_sets.members(np.array([group]), contingency)[0]
+        return inside
+
+    rows, overlap = contingency.tally(), audit.parameters.overlap
+    rules = select_rules(
+        cell_table(rows, answers.cell_samples, answers.cell_favourable, answers.cell_independent),
+        group_sums,
+        members,
+        rule_sets.rule_counts(),
+        judged,
+        critical=guarantee.critical_value,
+    )
+    return tuple(
+        replace(
+            rule,
+            near_duplicates=near_duplicates(
+                rule.group, members(rule.group), rows, group_sums, judged, overlap
+            ),
+        )
+        for rule in rules
+    )
+
+
+def _explanations(findings: TableFindings) -> dict[int, Explanation]:
+    """Explain the groups that reports look at first."""
+    groups = findings.highlights[:LOOKED_AT]
     # Independent sampling has no samples that say what each rule does.
-    if not groups or not outcome.cell_samples.any():
+    if not groups or not findings.cell_samples.any() or findings.guarantee is None:
         return {}
-    answers = neighbourhood_size(audit.table)
     explained = explain_groups(
-        audit.table,
-        contingency,
-        [outcome.rule_sets.rule_set(group) for group in groups],
-        outcome.cell_samples,
-        outcome.cell_favourable,
-        outcome.row_favourable,
-        answers,
-        condition_on=audit.parameters.condition_on,
-        error=float(guarantee.errors[list(groups)].min()),
+        findings.table,
+        findings.contingency,
+        [findings.rule_sets.rule_set(group) for group in groups],
+        findings.cell_samples,
+        findings.cell_favourable,
+        findings.row_favourable,
+        findings.row_samples,
+        condition_on=findings.parameters.condition_on,
+        error=float(findings.guarantee.errors[list(groups)].min()),
     )
     return dict(zip(groups, explained, strict=True))
 
 
-def _stability(
-    audit: RowAudit, contingency: Contingency, outcome: Outcome, distinct: tuple[int, ...]
-) -> tuple[dict[int, float], int]:
-    """Look for the first distinct groups in bootstrap samples; give how many samples too."""
-    parameters, found = audit.parameters, outcome.row_favourable
+def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, float], int]:
+    """Look for the explaining rules in bootstrap samples; return how many samples too."""
+    parameters, rules = audit.parameters, findings.distinct
     samples = parameters.stability
     if samples is None:
-        samples = affordable(outcome.rule_sets.candidates, contingency.cells)
-    if found is None or audit.given is not None or not samples or not distinct:
+        samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
+    if findings.row_favourable is None or findings.guarantee is None or not samples or not rules:
+        return {}, 0
+    # The bootstrap draws rows.
+    if findings.table.clusters is not None:
         return {}, 0
     stability = group_stability(
-        contingency,
-        found,
-        neighbourhood_size(audit.table),
-        outcome.rule_sets,
-        distinct[:LOOKED_AT],
+        findings.contingency,
+        findings.row_favourable,
+        findings.row_samples,
+        findings.rule_sets,
+        rules[:LOOKED_AT],
         min_count=audit.min_count,
         max_features=parameters.max_features,
         overlap=parameters.overlap,
+        critical=findings.guarantee.critical_value,
         samples=samples,
         seed=parameters.seed,
     )
     return stability, samples
+
+
+def _accuracy(table: Table, answers: Answers) -> float | None:
+    """Return the share of rows labelled as in the file, if all were predicted and have a label."""
+    favourable = answers.row_favourable
+    if favourable is None or table.labels is None or table.labels.isna().any():
+        return None
+    labels = table.labels.to_numpy() == table.specification.label.favourable
+    right = np.where(labels, favourable, answers.row_samples - favourable)
+    return float(right.sum() / (len(labels) * answers.row_samples))
 
 
 def _probe_rows(table: Table, allowed: int) -> int:
@@ -261,11 +341,32 @@ def _probe_rows(table: Table, allowed: int) -> int:
     return min(PROBE_ROWS, len(table), allowed // 2)
 
 
-def _probe(model: LoadedModel[Model], table: Table, rows: int) -> tuple[str, int]:
-    """Try the model on the first rows: it shows early what is wrong, and how to recognise it."""
-    frame = table.frame.iloc[:rows]
-    decisions = model.model.decisions(frame)
-    return hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest(), len(frame)
+def _probe(audit: RowAudit, rows: int) -> tuple[str, Repetition, int]:
+    """Try the model on the first rows, twice; give its fingerprint and the queries it took.
+
+    It shows early what is wrong, whether the answers can be relied on, and how to recognise it.
+    """
+    table, model = audit.table, audit.model.model
+    decisions = model.decisions(table.frame.iloc[:rows])
+    left = audit.parameters.budget(0) - rows
+    # An exact audit was found to fit with this; else something is left for the samples.
+    most = left // 2
+    if audit.exact:
+        most = max(rows, left - exact_queries(table, audit.parameters))
+    again = ask_again(
+        model,
+        lambda places: table.frame.iloc[places],
+        decisions,
+        most=most,
+        at_random=audit.parameters.nondeterministic is not None,
+    )
+    fingerprint = hashlib.sha256(np.packbits(decisions).tobytes()).hexdigest()
+    return fingerprint, again, rows + again.asked
+
+
+def exact_queries(table: Table, parameters: AuditParameters) -> int:
+    """Return the queries of an exact audit, once the model was tried: rows and neighbours."""
+    return (neighbourhood_size(table) + 1) * len(table) * parameters.draws
 
 
 def _find_rates(
@@ -284,15 +385,23 @@ def _find_rates(
 ) -> Outcome:
     """Choose among the three ways of finding the groups' rates."""
     if exact:
-        return audit_exactly(
+        outcome = audit_exactly(
             model,
             table,
             contingency,
             search,
             jobs=jobs,
+            draws=parameters.draws,
             clock=clock,
             progress=progress,
         )
+        if parameters.draws == 1:
+            return outcome
+        neighbourhood, observed = (
+            replace(answers, estimates=means_over_draws(answers.estimates, parameters.confidence))
+            for answers in (outcome.neighbourhood, outcome.observed)
+        )
+        return replace(outcome, neighbourhood=neighbourhood, observed=observed)
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":
             return sample_pooled(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import replace
+from typing import Any
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.conditional import check_condition
@@ -11,12 +12,11 @@ from testsgd.auditing.findings import TableFindings
 from testsgd.auditing.holdout import audit_held_out
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
-from testsgd.auditing.rows import RowAudit, audit_rows
+from testsgd.auditing.rows import RowAudit, audit_rows, exact_queries
 from testsgd.data import Table
 from testsgd.errors import ParameterError
-from testsgd.models import PROBE_ROWS, LoadedModel, Model
+from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model
 from testsgd.rules import sensitive_axes
-from testsgd.sampling import neighbourhood_size
 
 # A phase's name, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -66,13 +66,20 @@ def run_audit(
     check_condition(parameters.condition_on, table.specification)
     clock = Clock()
     allowed = parameters.budget(ROW_QUERIES)
-    needed = (neighbourhood_size(table) + 1) * len(table) + min(PROBE_ROWS, len(table))
+    needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
+    needed += again_queries(model, table)
     exact = fits_exactly(needed, parameters.mode, allowed)
     if parameters.condition_on and not exact:
         raise ParameterError(
             "a conditional score needs an answer for every row, and this audit draws samples",
             where="condition_on",
             remedy="use --mode exact, allow more queries, or audit fewer rows with --limit",
+        )
+    if parameters.condition_on and table.clusters is not None:
+        raise ParameterError(
+            "a conditional score takes rows for independent, and here rows repeat one person",
+            where="condition_on",
+            remedy="leave it out, or bring one row a person",
         )
     with clock.phase("rows"):
         axes = sensitive_axes(table, bins=parameters.bins)
@@ -87,6 +94,14 @@ def run_audit(
     if parameters.holdout is None:
         return audit_rows(audit, clock, told)
     return audit_held_out(audit, parameters.holdout, clock, told)
+
+
+def again_queries(model: LoadedModel[Any], data: Sized) -> int:
+    """Return the queries that it takes to ask about the first rows or texts again.
+
+    A network of testsgd's own is not asked again; see :mod:`testsgd.models.repeating`.
+    """
+    return min(PROBE_ROWS, len(data)) if isinstance(model.model, CheckedFunction) else 0
 
 
 def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts
+from testsgd.auditing.rule_selection import cell_table, select_rules
 from testsgd.rules import Contingency, FrequentRuleSets, mine
-from testsgd.scoring import block_of, distinct_groups, member_overlaps, rank_groups
+from testsgd.scoring import member_overlaps, rank_groups
 
 # How many groups are looked for, and among how many of each bootstrap sample.
 STABLE_GROUPS = 10
@@ -25,12 +26,10 @@ _SAMPLES = 200
 # From fewer its standard error may be above 7 points, and it says little.
 _FEWEST_SAMPLES = 50
 # Measured with one thread: what a sample takes at least, for each candidate and for each cell.
-_SECONDS = 5e-3
-_SECONDS_A_CANDIDATE = 2e-7
-_SECONDS_A_CELL = 1.2e-5
+_SECONDS = 2e-3
+_SECONDS_A_CANDIDATE = 4e-7
+_SECONDS_A_CELL = 4e-5
 _MOST_SECONDS = 10
-
-_NEAR_BLOCKS = 4
 
 
 def affordable(candidates: int, cells: int) -> int:
@@ -63,11 +62,12 @@ def group_stability(
     row_favourable: NDArray[np.integer],
     answers: int,
     rule_sets: FrequentRuleSets,
-    distinct: Sequence[int],
+    rules: Sequence[int],
     *,
     min_count: int,
     max_features: int,
     overlap: float,
+    critical: float,
     samples: int,
     seed: int,
 ) -> dict[int, float]:
@@ -83,14 +83,16 @@ def group_stability(
         Answers a row.
     rule_sets : FrequentRuleSets
         The groups that were found in the rows.
-    distinct : sequence of int
-        Those among them that are no near copies of one before, best first.
+    rules : sequence of int
+        Those among them that explain how rates differ.
     min_count : int
-        Fewest rows of a frequent rule set.
+        Fewest rows on each side of a judged group.
     max_features : int
         Most rules in a rule set.
     overlap : float
-        Jaccard overlap from which two groups count as one finding.
+        Jaccard index from which two groups count as one finding.
+    critical : float
+        How many standard errors a rule's part must be away from none.
     samples : int
         How many bootstrap samples to draw.
     seed : int
@@ -99,9 +101,9 @@ def group_stability(
     Returns
     -------
     dict of int to float
-        For each of the first ten groups of `distinct` the share of the samples in which it, or a
-        group that overlaps with it enough, is among the first ten distinct groups. Empty if there
-        are no samples.
+        For each of the first ten groups of `rules` the share of the samples in which it, or a
+        group that overlaps with it enough, is chosen; or everybody else is. Empty if there are no
+        samples.
 
     Notes
     -----
@@ -115,22 +117,23 @@ def group_stability(
     Buehlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72, for the
     share of samples in which a finding returns.
     """
-    looked_for = np.asarray(distinct[:STABLE_GROUPS], dtype=np.intp)
+    looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
         return {}
     wanted = rule_sets.members(looked_for, contingency)
     rows = contingency.tally()
     times = np.zeros(len(looked_for), dtype=np.int64)
     for sample in _bootstrap(contingency, row_favourable, samples, seed):
-        found = _first_distinct(
+        selected = _selected(
             contingency,
             sample,
             answers,
             min_count=min_count,
             max_features=max_features,
-            overlap=overlap,
+            critical=critical,
         )
-        both = np.vstack([wanted, found])
+        # A group and everybody else are one finding.
+        both = np.vstack([wanted, selected, ~selected])
         places = np.arange(len(both))
         overlaps = member_overlaps(both.__getitem__, rows)
         shares = overlaps(places[: len(wanted)], places[len(wanted) :])
@@ -155,47 +158,42 @@ def _bootstrap(
         yield np.add.reduceat(np.vstack([drawn, drawn * favourable]), starts, axis=1)
 
 
-def _first_distinct(
+def _selected(
     contingency: Contingency,
     sample: Counts,
     answers: int,
     *,
     min_count: int,
     max_features: int,
-    overlap: float,
+    critical: float,
 ) -> NDArray[np.bool_]:
-    """Search a sample; say which cells belong to each of its first distinct groups."""
+    """Search a sample; return which cells belong to each rule that explains its differences."""
     # Without the cells that nobody is in, so that rule sets that differ in these only are equal.
     present = sample[0] > 0
     within = replace(contingency, coordinates=contingency.coordinates[present])
-    sample = sample[:, present]
-    groups = mine(within, sample, min_count=min_count, max_features=max_features)
+    rows, favourable = sample[:, present]
+    groups = mine(
+        within,
+        np.vstack([rows, favourable]),
+        min_count=min_count,
+        min_outside=min_count,
+        max_features=max_features,
+    )
     rows_in, favourable_in = groups.sums
-    rows, favourable = (int(total) for total in sample.sum(axis=1))
-    rate_in = favourable_in / (rows_in * answers)
-    rate_out = (favourable - favourable_in) / ((rows - rows_in) * answers)
-    order = rank_groups(
-        np.abs(rate_in - rate_out),
-        rows_in,
+    inside = favourable_in / (rows_in * answers)
+    outside = (favourable.sum() - favourable_in) / ((rows.sum() - rows_in) * answers)
+    rules = select_rules(
+        cell_table(rows, rows * answers, favourable),
+        lambda quantities: groups.sums_of(within, quantities),
+        lambda group: groups.members(np.array([group]), within)[0],
         groups.rule_counts(),
-        np.ones(len(groups), dtype=bool),
+        rank_groups(
+            np.abs(inside - outside),
+            rows_in,
+            groups.rule_counts(),
+            np.ones(len(groups), dtype=bool),
+        ),
+        critical=critical,
     )
-    block = block_of(within.cells)
-    # Most often all ten are in the first blocks, whose members are asked for again and again.
-    near = order[: _NEAR_BLOCKS * block]
-    best = groups.members(near, within)
-    place = np.full(len(groups), -1)
-    place[near] = np.arange(len(near))
-
-    def members(some: NDArray[np.intp]) -> NDArray[np.bool_]:
-        places = place[some]
-        return best[places] if (places >= 0).all() else groups.members(some, within)
-
-    first = distinct_groups(
-        order,
-        member_overlaps(members, sample[0]),
-        overlap=overlap,
-        limit=STABLE_GROUPS,
-        block=block,
-    )
-    return groups.members(np.array(first, dtype=np.intp), contingency)
+    chosen = np.array([rule.group for rule in rules], dtype=np.intp)
+    return groups.members(chosen, contingency)

@@ -2,7 +2,8 @@
 
 A row is a point: for every feature of the description its number, or the place of its category
 among the declared ones (-1: missing). Cells are written back in the type of the table's own
-column, so a model is asked about rows like those it knows.
+column, so a model is asked about rows like those it knows. If the model needs columns that the
+description does not have, a last number says whose row they are taken from.
 """
 
 from __future__ import annotations
@@ -78,6 +79,8 @@ class RowCoding:
             else as_floats(self.table.frame[name].iloc[rows])
             for name in self.names
         ]
+        if self.table.passed:
+            columns.append(np.arange(len(self.table), dtype=np.float64)[rows])
         return np.column_stack(columns)
 
     def frame(self, points: Points) -> pd.DataFrame:
@@ -90,18 +93,24 @@ class RowCoding:
                 columns[name] = template.iloc[chosen].reset_index(drop=True)
             else:
                 columns[name] = _written(template, points[:, place])
+        for name in self.table.passed:
+            column = self.table.frame[name].iloc[points[:, -1].astype(np.intp)]
+            columns[name] = column.reset_index(drop=True)
         return pd.DataFrame(columns)
 
     def uniform(self, generator: np.random.Generator, count: int) -> Points:
         """Draw points uniformly: numbers from their range, categories from those that occur.
 
-        No cell is missing, except in a column that knows nothing else.
+        No cell is missing, except in a column that knows nothing else. What the description does
+        not have is taken from rows at random.
 
         Returns
         -------
         numpy.ndarray of float64, shape (count, features)
         """
-        points = np.empty((count, len(self.names)))
+        points = np.empty((count, len(self.names) + bool(self.table.passed)))
+        if self.table.passed:
+            points[:, -1] = generator.integers(0, len(self.table), count)
         for place, name in enumerate(self.names):
             feature = self.feature(place)
             if not feature.continuous:

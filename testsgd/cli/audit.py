@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from testsgd.reporting import GroupSummary
     from testsgd.results import AuditResult
 
-_SHOWN = 10
-
 
 def audit(
     dataset: DatasetArgument,
@@ -37,8 +35,22 @@ def audit(
     theta: Annotated[
         float | None,
         typer.Option(
-            help="Support threshold: smallest share of the rows in a group. "
-            "(default: the description's, or 0.05)"
+            help="Support threshold: smallest share of the rows on each side of a judged group. "
+            "(default: the description's, or none)"
+        ),
+    ] = None,
+    min_rows: Annotated[
+        int | None,
+        typer.Option(
+            help="Fewest rows on each side of a judged group. (default: 50, or 1 with --theta)"
+        ),
+    ] = None,
+    estimand: Annotated[
+        str | None,
+        typer.Option(
+            help="Which selection rates are ranked: observed (of the rows as they are), or "
+            "neighbourhood (the paper's, over perturbed rows); the gate looks at both. (default: "
+            "the description's, or observed)"
         ),
     ] = None,
     error_margin: Annotated[
@@ -78,8 +90,8 @@ def audit(
     stability: Annotated[
         int | None,
         typer.Option(
-            help="Bootstrap samples to look for the first groups in; 0 for none. (default: 200, "
-            "if that is quick)"
+            help="Bootstrap samples to look for the explaining rules in; 0 for none. (default: "
+            "200, if that is quick)"
         ),
     ] = None,
     condition_on: Annotated[
@@ -116,15 +128,29 @@ def audit(
     rank_by: Annotated[
         str,
         typer.Option(
-            help="score; assured: by what chance leaves of it; or for texts counterfactual: by "
-            "what the terms change by themselves."
+            help="lower-bound (the lower confidence bound of the difference), score (the paper's), "
+            "counterfactual (the effect of the terms of texts), or auto: counterfactual for texts, "
+            "else lower-bound."
         ),
-    ] = "score",
+    ] = "auto",
     top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
     favorable: FavourableOption = None,
     threshold: ThresholdOption = 0.5,
+    nondeterministic: Annotated[
+        bool,
+        typer.Option(
+            "--nondeterministic",
+            help="Take means over several answers of a model that answers differently each time.",
+        ),
+    ] = False,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            help="How many answers to each question, for --nondeterministic. (default: 5)"
+        ),
+    ] = None,
     fail_above: Annotated[
         float | None,
         typer.Option(
@@ -132,6 +158,19 @@ def audit(
             "chance may explain it; --guarantee says how that is told."
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            help="Exit with 3 if too many people could not be judged; see --max-unjudged."
+        ),
+    ] = False,
+    max_unjudged: Annotated[
+        float,
+        typer.Option(
+            help="With --strict: the share of the people who may be only in combinations of "
+            "sensitive values that could not be judged."
+        ),
+    ] = 0.01,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME)")
     ] = None,
@@ -161,6 +200,8 @@ def audit(
             limit=limit,
             progress=progress,
             theta=theta,
+            min_rows=min_rows,
+            estimand=estimand,
             error_margin=error_margin,
             min_samples=min_samples,
             confidence=confidence,
@@ -179,7 +220,10 @@ def audit(
             top=top,
             seed=seed,
             jobs=jobs,
+            nondeterministic=nondeterministic if draws is None else draws,
             fail_above=fail_above,
+            strict=strict,
+            max_unjudged=max_unjudged,
         )
     written = result.write(out or Path("reports") / result.summary.data.name, wanted)
     if not quiet:
@@ -188,10 +232,12 @@ def audit(
 
 
 def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:
+    from testsgd.reporting.wording import findings
+
     summary = result.summary
-    distinct = [group for group in summary.groups if group.distinct][:_SHOWN]
-    if distinct:
-        _print_groups(result, distinct)
+    first = findings(summary)
+    if first:
+        _print_groups(result, first)
     print_line(summary.verdict.headline)
     for sentence in summary.verdict.sentences:
         print_line(sentence)
@@ -209,6 +255,7 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     summary = result.summary
+    other = "observed" if summary.parameters.estimand == "neighbourhood" else "neighbourhood"
     columns = [
         Column("rank", numeric=True),
         Column("difference", numeric=True),
@@ -216,8 +263,9 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         Column("out", numeric=True),
         Column(summary.data.kind, numeric=True),
         Column("group"),
+        Column(other, numeric=True),
         Column("population", numeric=True, only_if_wide=True),
-        Column("assured", numeric=True, only_if_wide=True),
+        Column("lower bound", numeric=True, only_if_wide=True),
     ]
     by_terms = any(group.counterfactual for group in groups)
     if by_terms:
@@ -234,6 +282,7 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
             f"{group.rate_out:.1%}",
             f"{group.n_in:,}",
             group.text,
+            _other_points(group),
             f"{points(low)} to {points(high)}",
             "" if group.assured is None else f"{100 * group.assured:.1f}",
         ]
@@ -245,7 +294,12 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         rows.append(row)
     print_table(
         f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "
-        "in points, near copies folded",
+        f"in points ({summary.parameters.estimand} rates)",
         columns,
         rows,
     )
+
+
+def _other_points(group: GroupSummary) -> str:
+    other = None if group.other is None else group.other.difference
+    return "" if other is None else points(other)

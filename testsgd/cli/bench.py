@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from testsgd.cli.console import DONE, Column, print_line, print_table, progress_bar
+from testsgd.cli.console import (
+    DONE,
+    USAGE_ERROR,
+    Column,
+    print_error,
+    print_line,
+    print_table,
+    progress_bar,
+)
 from testsgd.cli.options import QuietOption, VerboseOption, listed
-from testsgd.errors import ParameterError
+from testsgd.errors import (
+    DataError,
+    DownloadError,
+    MissingExtraError,
+    ModelError,
+    ParameterError,
+)
 
 if TYPE_CHECKING:
-    from testsgd.truth import Measure, TruthSettings
+    from testsgd.truth import Measure, TruthSettings, TruthTable
+
+T = TypeVar("T")
 
 app = typer.Typer(name="bench", help="Measure the audit itself.", no_args_is_help=True)
 
@@ -28,16 +45,28 @@ def bench() -> None:
 def truth(
     populations: Annotated[
         str | None,
-        typer.Option(help="Populations, with commas. (default: all six)"),
+        typer.Option(help="Populations, with commas. (default: all six, unless worlds are named)"),
+    ] = None,
+    worlds: Annotated[
+        str | None,
+        typer.Option(
+            help="Worlds that try to fool the verdict, with commas, or all. (default: none)"
+        ),
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(help="People in a run, with commas. (default: 1000,10000,100000,1000000)"),
+        typer.Option(
+            help="People in a run, with commas. (default: 1000,10000,100000, and for populations "
+            "1000000)"
+        ),
     ] = None,
     runs: Annotated[
-        int,
-        typer.Option(help="Runs up to 10,000 people; above, fewer, so that they take as long."),
-    ] = 1_000,
+        int | None,
+        typer.Option(
+            help="Runs up to 10,000 people; above, fewer, so that they take as long. Of worlds, at "
+            "every size. (default: 1000; if worlds are named, 200)"
+        ),
+    ] = None,
     baseline_runs: Annotated[
         int,
         typer.Option(help="The same for other methods, run up to 100,000 people; 0: none."),
@@ -59,15 +88,29 @@ def truth(
     """Audit generated people whose discrimination is known, many times over.
 
     Measures how often the planted group is found, how often there is a false finding where there is
-    none, and how often each kind of interval holds the truth; and the same of other methods.
+    none, and how often each kind of interval holds the truth; and the same of other methods. Of
+    worlds: how often the default verdict is a false all-clear or a false alarm.
     """
     from testsgd.baselines import METHODS
-    from testsgd.truth import POPULATIONS, SIZES, TruthSettings, run_truth, truth_tables
+    from testsgd.truth import (
+        POPULATIONS,
+        SIZES,
+        WORLD_SIZES,
+        WORLDS,
+        TruthSettings,
+        run_truth,
+        truth_tables,
+    )
 
+    fooling = WORLDS if worlds == "all" else tuple(listed(worlds or ""))
+    others = () if fooling else POPULATIONS
     settings = TruthSettings(
-        populations=POPULATIONS if populations is None else tuple(listed(populations)),
-        sizes=SIZES if sizes is None else tuple(_size(text) for text in listed(sizes)),
-        runs=runs,
+        populations=others if populations is None else tuple(listed(populations)),
+        worlds=fooling,
+        sizes=(WORLD_SIZES if fooling else SIZES)
+        if sizes is None
+        else tuple(_number(text, int, "--sizes", "1000") for text in listed(sizes)),
+        runs=(200 if fooling else 1_000) if runs is None else runs,
         baseline_runs=baseline_runs,
         methods=METHODS if methods is None else tuple(listed(methods)),
         time_limit=time_limit,
@@ -83,31 +126,89 @@ def truth(
             if out is not None:
                 _write(out, measures, settings, command, time.perf_counter() - started)
     if not quiet:
-        for table in truth_tables(measures, intervals=False):
-            columns = [
-                # A long heading is broken into lines, which a column of numbers never is.
-                Column(
-                    heading,
-                    numeric=place >= table.labels and " " not in heading,
-                    only_if_wide=heading in ("runs", "seconds"),
-                )
-                for place, heading in enumerate(table.headings)
-            ]
-            print_table(table.title, columns, table.cells)
+        _print_tables(truth_tables(measures, intervals=False))
         print_line(f"{command}: {time.perf_counter() - started:.0f} s")
         if out is not None:
             print_line(f"Written: {out}")
     return DONE
 
 
-def _size(text: str) -> int:
+@app.command("theta")
+def theta(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Data sets of the catalogue. (default: the paper's eight)"),
+    ] = None,
+    thetas: Annotated[
+        str | None,
+        typer.Option(help="Support thresholds, with commas. (default: 0.01,0.05,0.1,0.2,0.5)"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for theta.json, written as it goes.")
+    ] = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Audit data sets with several support thresholds, as the TestSGD paper does in its Table 6.
+
+    Prints the frequent rule sets, the best score by the paper's ranking and by the lower bound, and
+    the seconds; with the bound on both sides of a group and, for rows, on the inside only. A data
+    set without its files or its network is passed over.
+    """
+    from testsgd._files import write_text
+    from testsgd.truth import (
+        DATA_SETS,
+        THETAS,
+        ThetaRow,
+        study_data_set,
+        theta_document,
+        theta_tables,
+    )
+
+    thresholds = (
+        THETAS
+        if thetas is None
+        else [_number(text, float, "--thetas", "0.05") for text in listed(thetas)]
+    )
+    rows: list[ThetaRow] = []
+    for name in names or DATA_SETS:
+        try:
+            with progress_bar(quiet) as progress:
+                rows += study_data_set(name, thresholds, progress=progress)
+        except (DataError, DownloadError, MissingExtraError, ModelError) as error:
+            print_error(f"{name} is passed over: {error}")
+            continue
+        if out is not None:
+            write_text(out / "theta.json", json.dumps(theta_document(rows), indent=1) + "\n")
+    if not quiet:
+        _print_tables(theta_tables(rows))
+        if out is not None:
+            print_line(f"Written: {out}")
+    return DONE if rows else USAGE_ERROR
+
+
+def _print_tables(tables: Sequence[TruthTable]) -> None:
+    for table in tables:
+        columns = [
+            # A long heading is broken into lines, which a column of numbers never is.
+            Column(
+                heading,
+                numeric=index >= table.labels and " " not in heading,
+                only_if_wide=heading in ("runs", "seconds") or heading.startswith("before"),
+            )
+            for index, heading in enumerate(table.headings)
+        ]
+        print_table(table.title, columns, table.cells)
+
+
+def _number(text: str, kind: Callable[[str], T], where: str, example: str) -> T:
     try:
-        return int(text.replace("_", ""))
+        return kind(text.replace("_", ""))
     except ValueError as error:
         raise ParameterError(
-            f"{text!r} is no whole number",
-            where="--sizes",
-            remedy="give numbers such as 1000",
+            f"{text!r} is no {'whole number' if kind is int else 'number'}",
+            where=where,
+            remedy=f"give numbers such as {example}",
         ) from error
 
 
@@ -116,15 +217,32 @@ def _command(settings: TruthSettings) -> str:
     return " ".join(
         [
             "testsgd bench truth",
-            f"--populations {','.join(settings.populations)}",
+            *(
+                f"--{option} {','.join(names)}"
+                for option, names in (
+                    ("populations", settings.populations),
+                    ("worlds", settings.worlds),
+                )
+                if names
+            ),
             f"--sizes {','.join(str(size) for size in settings.sizes)}",
             f"--runs {settings.runs}",
-            f"--baseline-runs {settings.baseline_runs}",
-            *([f"--methods {','.join(settings.methods)}"] if settings.baseline_runs else []),
-            f"--time-limit {settings.time_limit:g}",
+            *_others(settings),
             f"--seed {settings.seed}",
         ]
     )
+
+
+def _others(settings: TruthSettings) -> list[str]:
+    if not settings.populations:
+        return []
+    if not settings.baseline_runs:
+        return ["--baseline-runs 0"]
+    return [
+        f"--baseline-runs {settings.baseline_runs}",
+        f"--methods {','.join(settings.methods)}",
+        f"--time-limit {settings.time_limit:g}",
+    ]
 
 
 def _write(

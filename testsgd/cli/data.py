@@ -71,7 +71,10 @@ def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
     print_line(identity.description)
     print_line(f"Favourable label: {label.favourable} ({label.meaning or label.column})")
     if specification.audit is not None:
-        print_line(f"Support threshold: {specification.audit.theta:g} ({specification.audit.why})")
+        defaults = specification.audit.model_dump(exclude_none=True, exclude={"why"})
+        settings = ", ".join(f"{name} = {value}" for name, value in defaults.items())
+        why = f" ({specification.audit.why})" if specification.audit.why else ""
+        print_line(f"Audited with {settings}{why}")
     for title, text in (
         ("Licence", identity.licence),
         ("Citation", identity.citation),

@@ -78,6 +78,7 @@ def time_search(subject: Subject) -> Search:
         contingency,
         np.vstack(tallies),
         min_count=subject.min_count,
+        min_outside=subject.min_count,
         max_features=subject.max_features,
     )
     inside, favourable = groups.sums.astype(np.float64)
@@ -88,8 +89,8 @@ def time_search(subject: Subject) -> Search:
 
 
 def first_groups(findings: TableFindings) -> NDArray[np.intp]:
-    """Give the first distinct groups of an audit, as many as other methods may find."""
-    return np.array(findings.distinct[:MOST_FINDINGS], dtype=np.intp)
+    """Return the groups an audit looks at first, as many as other methods may find."""
+    return np.array(findings.highlights[:MOST_FINDINGS], dtype=np.intp)
 
 
 def group_rows(findings: TableFindings, groups: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -81,7 +81,7 @@ def compare_methods(
     subject = subject_of(
         table,
         model.model,
-        theta=parameters.theta,
+        theta=parameters.fewest_rows(len(table)) / len(table),
         max_features=parameters.max_features,
         bins=parameters.bins,
         seed=parameters.seed,

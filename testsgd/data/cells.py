@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ import pandas as pd
 
 from testsgd.data.description import CellParsing
 from testsgd.errors import DataError
+
+_PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
 
 def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.DataFrame:
@@ -82,17 +85,25 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
     return cells.fillna("")
 
 
-def missing_column(column: str, present: Iterable[Any], where: str) -> DataError:
+def missing_column(
+    column: str, present: Iterable[Any], where: str, *, what: str | None = None
+) -> DataError:
     """Give the error of a column that a table lacks."""
     names = [str(name) for name in present]
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return DataError(
-        f"the column {column!r} is missing",
+        what or f"the column {column!r} is missing",
         where=where,
         remedy=f"add it or correct its name; the columns are {shown}",
         column=column,
         present=names,
     )
+
+
+def needed_column(column: str, present: Iterable[Any], where: str) -> DataError:
+    """Return the error of a column that only the model needs, and that the data lack too."""
+    what = f"the model needs the column {column!r}, which neither the description nor the data have"
+    return missing_column(column, present, where, what=what)
 
 
 def renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
@@ -109,6 +120,27 @@ def parsed_numbers(texts: pd.Series[Any]) -> pd.Series[float]:
     codes, uniques = pd.factorize(texts)
     numbers = np.array([*(_number(text) for text in uniques), np.nan])
     return pd.Series(numbers[codes], index=texts.index)
+
+
+def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column as numbers if all of its cells are plain numbers, as it is if not.
+
+    Nothing that a number would lose is taken for one: ``007`` stays a text.
+
+    Examples
+    --------
+    >>> plain_cells(pd.Series(["1", "-20"])).tolist(), plain_cells(pd.Series(["007"])).tolist()
+    ([1, -20], ['007'])
+    """
+    known = [str(text) for text in texts.dropna().unique()]
+    if not known or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in known):
+        return texts
+    numbers = parsed_numbers(texts)
+    # Beyond 2**53 floats skip whole numbers, and identifiers are often that long.
+    if (numbers.abs() >= 2**53).any():
+        return texts
+    whole = all(text.strip().lstrip("-").isdecimal() for text in known)
+    return numbers.astype(np.int64) if whole and numbers.notna().all() else numbers
 
 
 def _number(text: Any) -> float:

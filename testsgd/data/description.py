@@ -14,6 +14,7 @@ from testsgd.data.schema_parts import (
     Flag,
     Number,
     Part,
+    PositiveCount,
     Share,
     is_number,
     mistake,
@@ -174,7 +175,15 @@ class PaperFigures(Part):
 class AuditDefaults(Part):
     """How this data set should be audited, where nothing else is asked for."""
 
-    theta: Share = Field(description="smallest share of the rows or texts that a group must have")
+    theta: Share | None = Field(
+        None, description="smallest share of the rows or texts on each side of a judged group"
+    )
+    min_rows: PositiveCount | None = Field(
+        None, description="fewest rows or texts on each side of a judged group"
+    )
+    estimand: Literal["observed", "neighbourhood"] | None = Field(
+        None, description="which rates are ranked: of the rows as they are, or of their neighbours"
+    )
     why: str = Field("", description="the reason, for the report")
 
 

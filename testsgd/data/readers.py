@@ -10,13 +10,22 @@ import numpy as np
 import pandas as pd
 
 from testsgd.data.categories import row_name
-from testsgd.data.cells import missing_column, parsed_numbers, read_cells, renamed
+from testsgd.data.cells import (
+    missing_column,
+    needed_column,
+    parsed_numbers,
+    plain_cells,
+    read_cells,
+    renamed,
+)
 from testsgd.data.labels import label_texts
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
 from testsgd.errors import DataError
 
 
-def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.DataFrame:
+def read_rows(
+    paths: Sequence[Path], specification: DatasetSpecification, *, passed: Sequence[str] = ()
+) -> pd.DataFrame:
     """Read files as their description says.
 
     Parameters
@@ -25,6 +34,8 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
         The files, read one after another.
     specification : DatasetSpecification
         The data set.
+    passed : sequence of str
+        Further columns to read, under their names in the file.
 
     Returns
     -------
@@ -39,7 +50,7 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
     DataError
         If a file cannot be read, is empty, lacks a column or holds a cell of the wrong type.
     """
-    frames = [_bare_cells(Path(path), specification.parse) for path in paths]
+    frames = [_bare_cells(Path(path), specification.parse, passed) for path in paths]
     cells = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
     where = ", ".join(str(path) for path in paths)
     for row_filter in specification.filters:
@@ -54,6 +65,10 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
         if column not in cells:
             raise missing_column(column, cells.columns, where)
         columns[name] = _clean(cells[column], name, feature, where)
+    for name in passed:
+        if name not in cells:
+            raise needed_column(name, cells.columns, where)
+        columns[name] = plain_cells(cells[name])
     if specification.label.column in cells:
         columns[specification.label.column] = label_texts(
             cells[specification.label.column], specification.label
@@ -61,16 +76,22 @@ def read_rows(paths: Sequence[Path], specification: DatasetSpecification) -> pd.
     return pd.DataFrame(columns)
 
 
-def _bare_cells(path: Path, parsing: Parsing) -> pd.DataFrame:
+def _bare_cells(path: Path, parsing: Parsing, passed: Sequence[str]) -> pd.DataFrame:
     """Read cells without the blanks around them; only texts that are named are missing values."""
     cells = read_cells(path, parsing)
-    return pd.DataFrame({name: _bare(cells[name], parsing) for name in cells.columns})
+    return pd.DataFrame(
+        {name: _bare(cells[name], parsing, keep=name in passed) for name in cells.columns}
+    )
 
 
-def _bare(texts: pd.Series[Any], parsing: Parsing) -> pd.Series[Any]:
-    """Take off the blanks around values, which are no part of them, and mark the missing ones."""
-    texts = texts.str.strip()
-    return texts.mask(texts.isin([text.strip() for text in parsing.missing]))
+def _bare(texts: pd.Series[Any], parsing: Parsing, *, keep: bool) -> pd.Series[Any]:
+    """Take off the blanks around values, which are no part of them, and mark the missing ones.
+
+    Of a column that only the model needs nothing is known, so its blanks are kept.
+    """
+    bare = texts.str.strip()
+    missing = bare.isin([text.strip() for text in parsing.missing])
+    return (texts if keep else bare).mask(missing)
 
 
 def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series[bool]:

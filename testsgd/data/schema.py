@@ -55,11 +55,14 @@ class RowFilter(Part):
 
 
 class Feature(Part):
-    """One input of the model."""
+    """One input of the model, or a sensitive feature that the model does not take."""
 
     type: FeatureType = Field(description="what the cells are")
     column: str | None = Field(None, description="the column in the file, if named otherwise")
     sensitive: Flag = Field(False, description="may rules be about it? It is then never perturbed")
+    input: Flag = Field(
+        True, description="is it an input of the model? A sensitive feature may be none"
+    )
     range: tuple[Number, Number] | None = Field(
         None, description="lowest and highest value possible (integer and decimal features)"
     )
@@ -78,6 +81,12 @@ class Feature(Part):
 
     @model_validator(mode="after")
     def _domain_fits_type(self) -> Feature:
+        if not self.input and not self.sensitive:
+            raise mistake(
+                "input",
+                "only a sensitive feature may be no input of the model",
+                "leave the feature out, or set `sensitive = true`",
+            )
         if self.type == "categorical":
             _check_categorical(self)
         else:
@@ -96,6 +105,16 @@ class Feature(Part):
             low, high = self.range
             return f"{low:g} to {high:g}"
         return ", ".join(self.values or [])
+
+
+class RowUnits(Part):
+    """Which rows are one unit."""
+
+    cluster: str = Field(
+        min_length=1,
+        description="the column that names whom a row is about: rows of one are one unit in every "
+        "interval",
+    )
 
 
 class DatasetSpecification(Description):
@@ -118,7 +137,10 @@ class DatasetSpecification(Description):
     files: list[DataFile] = Field(default=[], description="the files of rows")
     parse: Parsing = Field(Parsing(), description="how the rows are written in the files")
     filters: list[RowFilter] = Field(default=[], description="which rows belong to the data set")
-    features: dict[str, Feature] = Field(description="the inputs of the model, in their order")
+    data: RowUnits | None = Field(None, description="which rows are one unit")
+    features: dict[str, Feature] = Field(
+        description="the inputs of the model, in their order, and sensitive features besides"
+    )
 
     @model_validator(mode="after")
     def _parts_agree(self) -> DatasetSpecification:
@@ -130,6 +152,8 @@ class DatasetSpecification(Description):
             raise mistake(
                 "features", "no feature is sensitive: set `sensitive = true` on at least one"
             )
+        if not self.inputs:
+            raise mistake("features", "no feature is an input of the model")
         for name in self.features:
             if self.label.column in {name, self.column_of(name)}:
                 raise mistake(
@@ -147,6 +171,11 @@ class DatasetSpecification(Description):
     def insensitive(self) -> tuple[str, ...]:
         """Names of the features that a perturbation may change, in order."""
         return tuple(name for name, feature in self.features.items() if not feature.sensitive)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the features that a model is given if it does not name its columns, in order."""
+        return tuple(name for name, feature in self.features.items() if feature.input)
 
     def column_of(self, feature: str) -> str:
         """Name of the column in the file that holds `feature`."""

@@ -36,6 +36,7 @@ Share = Annotated[
     float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(_plain)
 ]
 Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_plain)]
+PositiveCount = Annotated[int, Field(strict=True, ge=1), BeforeValidator(_plain)]
 Bins = Annotated[int, Field(strict=True, ge=1, le=200), BeforeValidator(_plain)]
 
 

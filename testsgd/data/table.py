@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import category_codes, row_name
-from testsgd.data.cells import missing_column
+from testsgd.data.categories import category_codes, category_text, row_name
+from testsgd.data.cells import missing_column, needed_column
 from testsgd.data.demo import generate_demo
 from testsgd.data.frames import as_pandas
 from testsgd.data.labels import check_labels, label_texts
@@ -31,8 +32,8 @@ class Table:
     specification : DatasetSpecification
         What the columns mean.
     frame : pandas.DataFrame
-        The features in the order of the description, cells and types as they were given; what the
-        model sees. Never changed.
+        The features in the order of the description, and behind them the columns that only the
+        model needs; cells and types as they were given. Never changed.
     labels : pandas.Series or None
         The label of each row as text, if the data have a label column.
     missing : dict of str to int
@@ -41,6 +42,8 @@ class Table:
         Where the rows came from.
     notes : tuple of str
         What was done to the rows before they came here.
+    clusters : numpy.ndarray of int, shape (rows,), or None
+        Which rows are one unit; None if each is its own.
     """
 
     specification: DatasetSpecification
@@ -49,9 +52,15 @@ class Table:
     missing: dict[str, int] = field(default_factory=dict)
     source: str = ""
     notes: tuple[str, ...] = ()
+    clusters: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """Columns that the description does not have and the model needs."""
+        return tuple(self.frame.columns[len(self.specification.features) :])
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Give some of the rows.
@@ -67,6 +76,7 @@ class Table:
             frame=frame,
             labels=None if self.labels is None else self.labels.iloc[rows],
             missing={name: int(frame[name].isna().sum()) for name in self.missing},
+            clusters=None if self.clusters is None else self.clusters[rows],
         )
 
     def sample(self, count: int, seed: int) -> Table:
@@ -109,6 +119,7 @@ def load_table(
     file: Path | str | None = None,
     seed: int = 0,
     download: bool = True,
+    passed: Sequence[str] = (),
 ) -> Table:
     """Find, read and check a data set.
 
@@ -122,6 +133,9 @@ def load_table(
         Seed of the generator, for a data set that the package generates.
     download : bool
         False: never use the network.
+    passed : sequence of str
+        Columns that the description does not have and the model needs. Plain numbers are read as
+        numbers, all else is the text of the file.
 
     Returns
     -------
@@ -151,12 +165,15 @@ def load_table(
     notes = tuple(
         f"rows are left out unless: {item.why or item.column}" for item in specification.filters
     )
+    units = () if specification.data is None else (specification.data.cluster,)
+    read = tuple(dict.fromkeys([*passed, *units]))
     if file is not None:
-        frame, source = read_rows([Path(file)], specification), str(file)
+        frame, source = read_rows([Path(file)], specification, passed=read), str(file)
     elif specification.dataset.generator == "demo":
         frame, source, notes = generate_demo(seed=seed), f"generated, seed {seed}", ()
     elif specification.files:
-        frame = read_rows(find_files(specification, download=download), specification)
+        files = find_files(specification, download=download)
+        frame = read_rows(files, specification, passed=read)
         source = ", ".join(item.name for item in specification.files)
     else:
         raise ParameterError(
@@ -164,10 +181,16 @@ def load_table(
             where=specification.name,
             remedy="give a file of rows with --data, or list the files under [[files]]",
         )
-    return replace(check_table(frame, specification, source=source), notes=notes)
+    return replace(check_table(frame, specification, source=source, passed=passed), notes=notes)
 
 
-def check_table(data: Any, specification: DatasetSpecification, *, source: str = "") -> Table:
+def check_table(
+    data: Any,
+    specification: DatasetSpecification,
+    *,
+    source: str = "",
+    passed: Sequence[str] = (),
+) -> Table:
     """Check that a data frame fits its description.
 
     Parameters
@@ -178,6 +201,8 @@ def check_table(data: Any, specification: DatasetSpecification, *, source: str =
         What the columns mean.
     source : str
         What to call the data in messages and reports.
+    passed : sequence of str
+        Columns that the description does not have and the model needs; they are not checked.
 
     Returns
     -------
@@ -207,17 +232,36 @@ def check_table(data: Any, specification: DatasetSpecification, *, source: str =
     for name in specification.features:
         if name not in frame:
             raise missing_column(name, frame.columns, where)
+    for name in passed:
+        if name not in frame:
+            raise needed_column(name, frame.columns, where)
     missing = {
         name: _check_feature(frame[name], name, feature, where)
         for name, feature in specification.features.items()
     }
     return Table(
         specification=specification,
-        frame=frame[list(specification.features)],
+        frame=frame[[*specification.features, *passed]],
         labels=_check_labels(frame, specification, where),
         missing=missing,
         source=source,
+        clusters=_clusters(frame, specification, where),
     )
+
+
+def _clusters(
+    frame: pd.DataFrame, specification: DatasetSpecification, where: str
+) -> NDArray[np.intp] | None:
+    """Return the unit that each row is about; a row without one is a unit of its own."""
+    if specification.data is None:
+        return None
+    name = specification.data.cluster
+    if name not in frame:
+        raise missing_column(name, frame.columns, where)
+    codes, _ = pd.factorize(frame[name])
+    alone = codes < 0
+    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    return np.asarray(codes, dtype=np.intp)
 
 
 def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -226,7 +270,7 @@ def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def table_fingerprint(table: Table) -> str:
-    """Give the sha256 of the features' names and values, whatever the columns' types.
+    """Give the sha256 of the columns' names and values, whatever the features' types.
 
     Examples
     --------
@@ -249,6 +293,10 @@ def table_fingerprint(table: Table) -> str:
                 else table.codes(name, rows)
             )
             digest.update(np.ascontiguousarray(block).tobytes())
+    for name in table.passed:
+        digest.update(f"{name}\0passed\0".encode())
+        for cell in table.frame[name]:
+            digest.update(f"{category_text(cell)}\0".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

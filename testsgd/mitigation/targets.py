@@ -76,7 +76,7 @@ def choose_targets(
                 where="group",
                 remedy="choose a rank of the audit's report"
                 if ranked
-                else "audit more rows, or lower theta",
+                else "audit more rows, or lower min_rows",
                 rank=parameters.rank,
                 ranked=ranked,
             )

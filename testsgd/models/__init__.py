@@ -1,5 +1,6 @@
 """Models under audit: black boxes, the adapters that make them so, and the paper's networks."""
 
+from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import (
     PROBE_ROWS,
     CallableModel,
@@ -14,6 +15,7 @@ from testsgd.models.keras_training import check_training
 from testsgd.models.labelled import Split, binary_labels, split_examples
 from testsgd.models.network import Layer, NetworkModel
 from testsgd.models.refitting import Examples, Refitter, Stage, refitter_for
+from testsgd.models.repeating import Repetition, ask_again
 from testsgd.models.resolve import LoadedModel, import_object, load_model, load_text_model
 from testsgd.models.storage import read_network
 from testsgd.models.text import (
@@ -34,6 +36,7 @@ __all__ = [
     "PROBE_ROWS",
     "CallableModel",
     "CallableTextModel",
+    "CheckedFunction",
     "Encoding",
     "Examples",
     "Layer",
@@ -43,12 +46,14 @@ __all__ = [
     "PlainRows",
     "PreparedRows",
     "Refitter",
+    "Repetition",
     "Split",
     "Stage",
     "TextModel",
     "TextNetwork",
     "TextTrainingReport",
     "TrainingReport",
+    "ask_again",
     "binary_labels",
     "check_training",
     "fit_encoding",

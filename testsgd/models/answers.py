@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import Label, category_text
+from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, TestSGDError
-from testsgd.models.label_scores import label_scores
+from testsgd.models.label_scores import ZERO_ONE, label_scores, zero_one_labels
 
 Output = Literal["labels", "scores"]
 
@@ -34,8 +35,8 @@ class CheckedFunction(Generic[Asked]):
     name, kind : str
         What to call the model in a report.
     favourable_given : bool
-        True if the user named the favourable label for this very audit, so that a model with more
-        than two labels may be read as "this label or another".
+        True if the user named the favourable label for this very audit, so that a model of two
+        labels may call the other one as it likes.
     threshold : float
         Scores above it count as favourable.
     output : {"labels", "scores"}, optional
@@ -45,7 +46,7 @@ class CheckedFunction(Generic[Asked]):
     thread_safe = False
 
     # What one of the things is called that the function is asked about.
-    _one: ClassVar[str] = "row"
+    one: ClassVar[str] = "row"
 
     def __init__(
         self,
@@ -64,6 +65,7 @@ class CheckedFunction(Generic[Asked]):
         self._threshold = threshold
         self._output = output
         self._seen: set[str] = set()
+        self._meanings = zero_one_labels(label)
         self.name = name
         self.kind = kind
 
@@ -76,6 +78,20 @@ class CheckedFunction(Generic[Asked]):
     def threshold(self) -> float | None:
         """The threshold on scores, None for labels."""
         return self._threshold if self.output == "scores" else None
+
+    @property
+    def read_as(self) -> dict[str, str]:
+        """What the answers 0 and 1 were read as, if the model gave them in place of labels."""
+        if not self._seen or not self._seen <= set(self._meanings):
+            return {}
+        seen = [pair for pair in ZERO_ONE if self._seen & set(pair)]
+        return {text: self._meanings[text] for pair in seen for text in pair}
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The labels seen so far besides the favourable one, if they are several."""
+        rest = sorted(self._seen - {self._label.favourable})
+        return tuple(rest) if len(rest) > 1 and not self.read_as else ()
 
     @property
     def function(self) -> Callable[[Asked], Any]:
@@ -93,6 +109,14 @@ class CheckedFunction(Generic[Asked]):
             threshold=self._threshold,
             output=self._output,
         )
+
+    def decisions(self, asked: Asked) -> NDArray[np.bool_]:
+        """Say of each thing whether it gets the favourable label."""
+        raise NotImplementedError
+
+    def scores(self, asked: Asked) -> NDArray[np.float64] | None:
+        """Give each thing a number that is larger the nearer it is to the favourable label."""
+        raise NotImplementedError
 
     def _decide(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.bool_]:
         """Call the function with a copy of `count` things, and read its answers.
@@ -113,13 +137,14 @@ class CheckedFunction(Generic[Asked]):
         """
         if self._output == "scores":
             return self._answers(asked, count, takes).astype(np.float64)
-        function = label_scores(self._function, self._label.favourable)
+        meanings = self._meanings if self.read_as else {}
+        function = label_scores(self._function, self._label.favourable, meanings)
         if function is None:
             return None
         return self.reading(function)._answers(asked, count, takes).astype(np.float64)
 
     def _answers(self, asked: Asked, count: int, takes: str) -> NDArray[Any]:
-        one = self._one
+        one = self.one
         try:
             answers = self._function(asked)
         except TestSGDError:
@@ -162,8 +187,8 @@ class CheckedFunction(Generic[Asked]):
             codes, uniques = pd.factorize(answers)
         except TypeError as error:
             raise self._error(
-                f"the model returned a {type(answers[0]).__name__} for {self._one} 0",
-                f"return one label or score a {self._one}",
+                f"the model returned a {type(answers[0]).__name__} for {self.one} 0",
+                f"return one label or score a {self.one}",
             ) from error
         return codes, [category_text(value) for value in uniques]
 
@@ -187,7 +212,7 @@ class CheckedFunction(Generic[Asked]):
         if outside.any():
             place = int(np.flatnonzero(outside)[0])
             raise self._error(
-                f"the model returned the score {scores[place]:g} for {self._one} {place}, outside "
+                f"the model returned the score {scores[place]:g} for {self.one} {place}, outside "
                 "[0, 1]",
                 "return the probability of the favourable label",
             )
@@ -196,35 +221,50 @@ class CheckedFunction(Generic[Asked]):
     def _from_labels(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
         codes, texts = self._distinct(answers)
         self._check_labels(texts)
-        favourable = np.array([text == self._label.favourable for text in texts], dtype=bool)
+        meanings = self.read_as
+        favourable = np.array(
+            [meanings.get(text, text) == self._label.favourable for text in texts], dtype=bool
+        )
         decided: NDArray[np.bool_] = favourable[codes]
         return decided
 
     def _check_labels(self, texts: list[str]) -> None:
         """Check the labels of all answers so far: few rows may happen to get only some of them."""
         self._seen.update(texts)
+        if self.read_as:
+            return
         seen = sorted(self._seen)
         declared, favourable = self._label.values, self._label.favourable
-        if len(seen) > 2 and not self._favourable_given:
-            raise self._error(
-                f"the model returned {len(seen)} labels ({', '.join(seen[:6])})",
-                "say which one to compare with --favorable LABEL",
-            )
+        known = favourable in seen
         unknown = [text for text in seen if declared is not None and text not in declared]
-        if unknown and not (self._favourable_given and favourable in seen):
+        # Several labels are the favourable one and the rest, however many the data have of them.
+        # One of two that is unknown may be a slip of the pen, unless the user named the other.
+        numbers = any(set(unknown) & set(pair) for pair in ZERO_ONE)
+        several = len(seen) > 2 and not numbers and not any(map(_is_fraction, unknown))
+        if unknown and not (known and (several or self._favourable_given)):
             raise self._error(
                 f"the model returned {unknown[0]!r}, which is not among the labels "
                 f"{', '.join(declared or [])}",
-                "return those labels, or scores in [0, 1] as floats, or name the label with "
-                "--favorable",
+                "return those labels, or scores in [0, 1] as floats, or "
+                + (
+                    "put the favourable one last in label.values"
+                    if numbers
+                    else "name the label with --favorable"
+                ),
             )
-        if len(seen) == 2 and favourable not in seen and not self._favourable_given:
+        if declared is None and len(seen) > 1 and not known and not self._favourable_given:
             # Only where no labels are declared; taken for "never favourable", it would look fair.
+            few = " and ".join(map(repr, seen)) if len(seen) == 2 else f"{', '.join(seen[:6])}"
             raise self._error(
-                f"the model returned the labels {seen[0]!r} and {seen[1]!r}, neither is the "
-                f"favourable label {favourable!r}",
+                f"the model returned the labels {few}, none of which is the favourable label "
+                f"{favourable!r}",
                 "correct label.favourable, or name the label with --favorable",
             )
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self.name!r}", remedy=remedy, model=self.name)
+
+
+def _is_fraction(text: str) -> bool:
+    """Say whether a text is a number such as a score, and no code of a label."""
+    return is_number(text) and not float(text).is_integer()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -84,11 +85,13 @@ class PlainRows:
     def __init__(self, model: Model, frame: pd.DataFrame) -> None:
         self._model = model
         self._frame = frame
+        self._decided: NDArray[np.bool_] | None = None
         self.asked = 0
 
     def decisions(self) -> NDArray[np.bool_]:
         """Decide on the rows as they are."""
-        return self._ask(self._frame)
+        self._decided = self._ask(self._frame)
+        return self._decided
 
     def decisions_with(
         self, feature: str, column: pd.Series[Any], rows: NDArray[np.bool_]
@@ -96,6 +99,11 @@ class PlainRows:
         """Decide on the marked rows with one column replaced."""
         if not rows.any():
             return np.zeros(0, dtype=bool)
+        if feature not in self._frame:
+            # What the model does not see cannot change its answer.
+            if self._decided is None:
+                self._decided = self.decisions()
+            return self._decided[rows]
         if 2 * rows.sum() > len(rows):
             # To replace one column copies nothing else; to pick rows copies every column.
             return self._ask(self._frame.assign(**{feature: column}))[rows]
@@ -114,6 +122,8 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
     function : callable
         Takes a pandas DataFrame of n rows, returns n labels, or n scores in [0, 1] of the
         favourable label.
+    columns : tuple of str, optional
+        The columns that the frame has, in this order; if not given, those of the rows as they come.
     **options
         As for :class:`testsgd.models.answers.CheckedFunction`.
 
@@ -126,11 +136,46 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
     [True, True]
     """
 
+    def __init__(
+        self,
+        function: Callable[[pd.DataFrame], Any],
+        *,
+        columns: tuple[str, ...] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(function, **options)
+        self.columns = columns
+
+    def reading(self, function: Callable[[pd.DataFrame], Any]) -> CallableModel:
+        """Give a model of another function, its answers read as this one's are."""
+        model = super().reading(function)
+        model.columns = self.columns
+        return model
+
+    def given(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns that the function takes, in its order.
+
+        Raises
+        ------
+        ModelError
+            If there is no such column.
+        """
+        if self.columns is None or list(frame.columns) == list(self.columns):
+            return frame
+        for name in self.columns:
+            if name not in frame:
+                raise self._error(
+                    f"the model needs the column {name!r}, which the rows do not have",
+                    "add it to the data, or describe it",
+                )
+        return frame[list(self.columns)]
+
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Say for each row whether the model gives it the favourable label."""
         # Copied whole: a shallow copy shares cells with ours, which even pandas 3 lets
         # `frame["age"].array[0] = 1` write to.
-        return self._decide(frame.copy(), len(frame), takes=_takes(frame))
+        asked = self.given(frame)
+        return self._decide(asked.copy(), len(frame), takes=_takes(asked))
 
     def scores(self, frame: pd.DataFrame) -> NDArray[np.float64] | None:
         """Give each row a number that is larger the nearer it is to the favourable label.
@@ -138,11 +183,12 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
         The function's scores, or what an estimator computes before it says a label; None if only
         labels are to be had. The model must have decided about rows before.
         """
-        return self._score(frame.copy(), len(frame), takes=_takes(frame))
+        asked = self.given(frame)
+        return self._score(asked.copy(), len(frame), takes=_takes(asked))
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Get ready to decide on variants of `frame` that differ in one column."""
-        return PlainRows(self, frame)
+        return PlainRows(self, self.given(frame))
 
 
 def _takes(frame: pd.DataFrame) -> str:

@@ -176,7 +176,8 @@ def fit_encoding(table: Table, rows: NDArray[np.intp]) -> Encoding:
     """
     specification: DatasetSpecification = table.specification
     features: list[FeatureEncoding] = []
-    for name, feature in specification.features.items():
+    for name in specification.inputs:
+        feature = specification.features[name]
         if not feature.continuous:
             features.append(CategoryEncoding(name, tuple(feature.values or ())))
             continue

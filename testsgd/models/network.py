@@ -72,6 +72,11 @@ class NetworkModel:
         self.threshold: float | None = sigmoid.threshold
         self.sigmoid = sigmoid
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The features that the network takes."""
+        return tuple(feature.name for feature in self.encoding.features)
+
     def scores(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Give each row's probability of the favourable label."""
         return self.sigmoid.scores(self.output_sums(self.encoding.encode(frame)))

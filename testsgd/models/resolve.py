@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -16,7 +16,14 @@ from testsgd.data.text import TextSpecification
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.files import MODEL_FILE, read_card
+from testsgd.models.inputs import (
+    ColumnFunction,
+    model_columns,
+    named_columns,
+    parameter_columns,
+)
 from testsgd.models.keras_objects import KerasFunction, is_keras_model
+from testsgd.models.network import NetworkModel
 from testsgd.models.skops_files import read_skops
 from testsgd.models.storage import read_network
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
@@ -40,12 +47,18 @@ class LoadedModel(Generic[M]):
     origin : object
         What it was made of: the path of a network's file, or else the function or the estimator
         itself.
+    not_given : tuple of str
+        Of a model of rows: the features that it is not given.
+    passed : tuple of str
+        Of a model of rows: the columns that it needs and the description does not have.
     """
 
     model: M
     file_sha256: str | None = None
     card: dict[str, Any] = field(default_factory=dict)
     origin: Any = None
+    not_given: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
 
 
 def load_model(
@@ -64,9 +77,9 @@ def load_model(
         folder or, if there is none, the one that is shipped with testsgd. A name of the catalogue:
         the network shipped under that name. A ``.keras`` file written by ``testsgd train``. A
         ``.skops`` file with an estimator.
-        ``package.module:callable``: a function from a data frame to labels or scores. From Python
-        also the function itself, or an object with a ``predict`` method such as a scikit-learn
-        estimator.
+        ``package.module:callable``: a function from a data frame, or from named columns, to labels
+        or scores. From Python also the function itself, or an object with a ``predict`` method such
+        as a scikit-learn estimator. A model with ``feature_names_in_`` says by it what it takes.
     specification : DatasetSpecification
         The data set, with the favourable label.
     favourable_given : bool
@@ -81,19 +94,26 @@ def load_model(
     Raises
     ------
     ModelError
-        If there is no such model or it cannot be loaded.
+        If there is no such model, it cannot be loaded, or it takes what the description says it
+        must not.
     ParameterError
         If the threshold is not in [0, 1).
     """
     _check_threshold(threshold)
     label = specification.label
+    withheld = len(specification.inputs) < len(specification.features)
 
-    def network(path: Path, name: str) -> Model:
+    def network(path: Path, name: str) -> NetworkModel:
         return read_network(path, favourable=label.favourable, name=name, threshold=threshold)
 
-    def function(called: Callable[..., Any], name: str, kind: str) -> Model:
+    def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> CallableModel:
+        columns = named_columns(origin)
+        if columns is None and called is origin:
+            columns = parameter_columns(called, specification.inputs)
+            called = ColumnFunction(called, columns) if columns else called
         return CallableModel(
             called,
+            columns=columns or (specification.inputs if withheld else None),
             label=label,
             name=name,
             kind=kind,
@@ -101,7 +121,18 @@ def load_model(
             threshold=threshold,
         )
 
-    return _load(source, specification.name, network, function, takes="a data frame")
+    loaded: LoadedModel[NetworkModel | CallableModel] = _load(
+        source, specification.name, network, function, takes="a data frame"
+    )
+    model = loaded.model
+    taken = model.columns or specification.inputs
+    columns = model_columns(taken, specification, model=model.name)
+    return replace(
+        loaded,
+        not_given=columns.not_given,
+        # A network of testsgd's own belongs to the description that it was trained with.
+        passed=columns.passed if isinstance(model, CallableModel) else (),
+    )
 
 
 def load_text_model(
@@ -153,7 +184,7 @@ def load_text_model(
     def network(path: Path, name: str) -> TextModel:
         return read_text_network(path, favourable=label.favourable, name=name, threshold=threshold)
 
-    def function(called: Callable[..., Any], name: str, kind: str) -> TextModel:
+    def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> TextModel:
         return CallableTextModel(
             called,
             label=label,
@@ -179,7 +210,7 @@ def _load(
     source: Any,
     data_set: str,
     network: Callable[[Path, str], M],
-    function: Callable[[Callable[..., Any], str, str], M],
+    function: Callable[[Callable[..., Any], str, str, Any], M],
     *,
     takes: str,
 ) -> LoadedModel[M]:
@@ -197,7 +228,7 @@ def _load(
         estimator = read_skops(path)
         called, kind = _callable(estimator, takes)
         return LoadedModel(
-            function(called, path.parent.name or str(path), kind),
+            function(called, path.parent.name or str(path), kind, estimator),
             file_sha256=sha256_of_file(path),
             card=read_card(path.parent),
             origin=estimator,
@@ -214,7 +245,7 @@ def _load(
         if ":" in text:
             target = import_object(text)
             called, kind = _callable(target, takes)
-            return LoadedModel(function(called, text, kind), origin=target)
+            return LoadedModel(function(called, text, kind, target), origin=target)
         bundled = bundled_folder("models") / text / MODEL_FILE
         if bundled.is_file():
             return read(bundled, text)
@@ -225,7 +256,7 @@ def _load(
             "package.module:callable",
         )
     called, kind = _callable(source, takes)
-    return LoadedModel(function(called, _name_of(source), kind), origin=source)
+    return LoadedModel(function(called, _name_of(source), kind, source), origin=source)
 
 
 def _trained(name: str) -> Path:

@@ -4,7 +4,7 @@ A :class:`MonitorSpecification` says what is compared and when that is too much;
 takes the events. What the events say of one person is joined to a trial.
 """
 
-from testsgd.monitoring.judging import Alert, TrajectoryPoint, WindowStatus
+from testsgd.monitoring.judging import Alert, AlertedGroup, TrajectoryPoint, WindowStatus
 from testsgd.monitoring.running import (
     ComparisonStatus,
     GroupStatus,
@@ -13,10 +13,13 @@ from testsgd.monitoring.running import (
     Standing,
 )
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
+from testsgd.monitoring.trials import DeadLetter
 
 __all__ = [
     "Alert",
+    "AlertedGroup",
     "ComparisonStatus",
+    "DeadLetter",
     "GroupStatus",
     "Monitor",
     "MonitorSpecification",

@@ -57,7 +57,7 @@ def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> lis
     facts = []
     if group.assured is not None:
         least = f"at least {assured_points(group)}" if group.assured else "nothing"
-        facts.append(("Assured", least))
+        facts.append(("Lower bound", least))
     if group.q_value is not None:
         facts.append(("q-value", q_text(group.q_value)))
     if group.stability is not None:
@@ -75,15 +75,15 @@ def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> lis
 
 
 def stability_phrase(stability: float, samples: int) -> str:
-    """Say how often a group is among the first ten.
+    """Write how often a rule is selected again.
 
     Examples
     --------
     >>> stability_phrase(0.935, 200)
-    'among the first ten in 187 of 200 bootstrap samples'
+    'selected again in 187 of 200 bootstrap samples'
     """
     return (
-        f"among the first ten in {count(round(stability * samples))} of {count(samples)} bootstrap "
+        f"selected again in {count(round(stability * samples))} of {count(samples)} bootstrap "
         "samples"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from testsgd.reporting.summary import (
     AuditSummary,
@@ -10,11 +11,30 @@ from testsgd.reporting.summary import (
     GuaranteeSummary,
     HoldoutSummary,
 )
-from testsgd.reporting.wording import count, how_often, plural, share, size_points
+from testsgd.reporting.wording import count, how_often, plural, series, share, size_points
 from testsgd.reporting.words import Words
 
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
+
+
+@dataclass(frozen=True)
+class GateMeasure:
+    """What the gate looks at.
+
+    Attributes
+    ----------
+    name : str
+        What it is.
+    largest : float or None
+        The largest of any judged group; None if no group could be judged by it.
+    sure : float or None
+        The size that is assured, which the gate goes by; None where groups are taken at `largest`.
+    """
+
+    name: str
+    largest: float | None
+    sure: float | None
 
 
 def certainty_sentences(
@@ -52,7 +72,12 @@ def certainty_sentences(
         return []
     return [
         *_intervals(guarantee, examined, by_terms=by_terms),
-        _differing(guarantee, examined, f" from {words.others}" if by_terms else ""),
+        *(_by_themselves(guarantee, examined) if by_terms else []),
+        _differing(
+            guarantee,
+            examined,
+            f" from {words.others} (topic and terms together)" if by_terms else "",
+        ),
         *([] if by_terms else _most_assured(guarantee, groups, top, words)),
     ]
 
@@ -99,6 +124,18 @@ def _differing(guarantee: GuaranteeSummary, examined: int, others: str) -> str:
     return f"{of_all}; {finds} at most {error} are expected to be false."
 
 
+def _by_themselves(guarantee: GuaranteeSummary, examined: int) -> list[str]:
+    """Say in how many groups the terms make a difference by themselves."""
+    if guarantee.sure_terms is None:
+        return []
+    terms = "the terms make no difference by themselves that"
+    if guarantee.sure_terms:
+        number = count(guarantee.sure_terms)
+        terms = f"in {number} the terms make a difference by themselves that"
+        return [f"Of {count(examined)} groups, {terms} is larger than chance explains."]
+    return [f"In all {count(examined)} groups {terms} is larger than chance explains."]
+
+
 def _most_assured(
     guarantee: GuaranteeSummary, groups: Sequence[GroupSummary], top: GroupSummary, words: Words
 ) -> list[str]:
@@ -118,7 +155,8 @@ def unstable_sentences(top: GroupSummary, samples: int) -> list[str]:
         return []
     times = round(top.stability * samples)
     return [
-        f"It is among the first ten in only {count(times)} of {count(samples)} bootstrap samples."
+        f"As a rule it is selected again in only {count(times)} of {count(samples)} bootstrap "
+        "samples."
     ]
 
 
@@ -173,7 +211,8 @@ def holdout_sentences(
         return []
     sentences = [
         f"Of {plural(holdout.groups, 'group')} searched in {plural(holdout.searched, words.one)}, "
-        f"the first {count(estimated)} distinct ones were estimated on {count(holdout.estimated)} "
+        f"the first and those that explain the differences, {count(estimated)}, were estimated on "
+        f"{count(holdout.estimated)} "
         "others; all figures are from these."
     ]
     if top.found is not None:
@@ -185,25 +224,25 @@ def holdout_sentences(
 
 
 def gate_sentence(
-    *, failed: bool, enough: bool, largest: str, top: float, sure: float | None, gate: float,
+    outcome: str,
+    measures: Sequence[GateMeasure],
+    *,
+    gate: float,
+    judged: str,
     kind: str | None,
-) -> str:  # fmt: skip
-    """Say how the gate came out, and by which numbers.
+) -> str:
+    """Write how the gate came out, and by which numbers.
 
     Parameters
     ----------
-    failed : bool
-        Is what is assured of a difference above the gate?
-    enough : bool
-        False if the largest is above it, but chance may explain that.
-    largest : str
-        What groups are ranked by.
-    top : float
-        The largest of it.
-    sure : float or None
-        What is assured, None where nothing but `top` counts.
+    outcome : str
+        From :func:`testsgd.reporting.verdict.gate_outcome`.
+    measures : sequence of GateMeasure
+        What the gate looks at.
     gate : float
         The gate.
+    judged : str
+        Which groups were judged, as a phrase.
     kind : str or None
         What the audit guarantees.
 
@@ -211,20 +250,42 @@ def gate_sentence(
     -------
     str
     """
-    first = f"the largest {largest}, {top:.3f},"
-    if not enough:
-        if kind == "fdr":
-            known = f"the largest among the groups found is {sure:.3f}" if sure else "none is found"
-        else:
-            known = f"no more than {sure:.3f} is assured" if sure else "nothing of it is assured"
-        return f"Not enough evidence for the gate: {first} is above {gate:g}, but {known}."
-    if not failed:
-        return f"The gate passed: {first} is not above {gate:g}."
-    if sure is None:
-        return f"The gate failed: {first} is above {gate:g}."
+    if outcome == "gate_passed":
+        largest = series([f"{one.largest:.3f} ({one.name})" for one in measures])
+        return f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
+    if outcome == "gate_failed":
+        above = [one for one in measures if _decisive(one) > gate]
+        size = series([f"{_decisive(one):.3f} ({one.name})" for one in above])
+        if kind == "simultaneous":
+            are = "is" if len(above) == 1 else "are"
+            return f"The gate failed: at least {size} {are} assured, above {gate:g}."
+        among = " among the groups found" if kind == "fdr" else ""
+        return f"The gate failed: the largest{among} is {size}, above {gate:g}."
+    unclear = next((one for one in measures if one.largest is None or one.largest > gate), None)
+    if unclear is None:
+        return "Not enough evidence for the gate: no group could be judged."
+    if unclear.largest is None:
+        return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
     if kind == "fdr":
-        return (
-            f"The gate failed: the largest {largest} among the groups found, {sure:.3f}, is above "
-            f"{gate:g}."
+        known = (
+            f"the largest among the groups found is {unclear.sure:.3f}"
+            if unclear.sure
+            else "none is found"
         )
-    return f"The gate failed: a {largest} of at least {sure:.3f} is assured, above {gate:g}."
+    else:
+        known = (
+            f"no more than {unclear.sure:.3f} is assured"
+            if unclear.sure
+            else "nothing of it is assured"
+        )
+    return (
+        f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "
+        f"above {gate:g}, but {known}."
+    )
+
+
+def _decisive(measure: GateMeasure) -> float:
+    """Return the size that the gate goes by."""
+    if measure.largest is None:
+        return 0.0
+    return measure.largest if measure.sure is None else measure.sure

@@ -13,6 +13,7 @@ from testsgd.reporting import (
     steps,
     wording,
 )
+from testsgd.reporting.estimand_sentences import explaining_lines, unjudged_sentences
 from testsgd.reporting.pages import page_environment
 from testsgd.reporting.summary import AuditSummary, GroupSummary, RuleAlone
 from testsgd.reporting.vocabulary import vocabulary
@@ -89,6 +90,9 @@ def render_html(summary: AuditSummary) -> str:
             heat_maps=heat_maps.tables,
             heat_keys=heat_maps.keys,
             remarks=_remarks(summary),
+            rule_lines=explaining_lines(summary),
+            findings_intro=wording.findings_intro(summary),
+            unjudged=unjudged_sentences(summary.unjudged, words),
             share_scale=geometry.linear_scale(0.0, 1.0, count=4),
             open_heat_maps=OPEN_HEAT_MAPS,
             open_rows=OPEN_ROWS,

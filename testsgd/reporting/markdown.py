@@ -14,6 +14,7 @@ from testsgd.reporting.behind import (
     trust_facts,
 )
 from testsgd.reporting.certainty import examined, gate_rule, rows_figure
+from testsgd.reporting.estimand_sentences import explaining_lines, unjudged_sentences
 from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.summary import AuditSummary, GroupSummary, Snippet, TermsSummary
 from testsgd.reporting.vocabulary import vocabulary
@@ -37,7 +38,8 @@ def render_markdown(summary: AuditSummary) -> str:
     Returns
     -------
     str
-        The distinct groups come first; details are folded away, pictures are left out.
+        The rules that explain the differences come first; details are folded away and pictures
+        are left out.
     """
     top, words = wording.findings(summary), vocabulary(summary)
     blocks = [
@@ -95,10 +97,32 @@ def _findings(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) 
         return [heading, f"There is no group to show here: no group {why}."]
     return [
         heading,
-        f"The {plural(len(top), 'distinct group')} with the largest "
-        f"{wording.ranked_by(summary)}. The difference is the rate in the group minus the rate "
+        *_rules(summary, words),
+        f"{wording.findings_intro(summary)} The difference is the rate in the group minus the rate "
         "outside it.",
         _groups_table(top, words, margins=summary.mode == "sampled"),
+    ]
+
+
+def _rules(summary: AuditSummary, words: Words) -> list[str]:
+    """Write the table of the rules that explain how rates differ."""
+    if not summary.rules:
+        return []
+    rows = [
+        [
+            str(line.rule.rank),
+            escape(line.rule.text, TEXT_LIMIT),
+            points(line.difference),
+            percent(line.rule.share),
+            percent(line.together),
+            escape(line.near, TEXT_LIMIT),
+        ]
+        for line in explaining_lines(summary)
+    ]
+    headings = ["Rank", "Rule", "Difference", "Adds", "Together", "Stands for"]
+    return [
+        f"The fewest rules that explain {words.variation}:",
+        table(headings, rows, right=[0, 2, 3, 4]),
     ]
 
 
@@ -109,9 +133,11 @@ def _groups_table(
     headings = ["Rank", "Group", words.many.capitalize(), "Share", "In group", "Outside"]
     headings += ["Difference", "Sampling margin"] if margins else ["Difference"]
     headings += ["Population interval, points"]
+    other = next((group.other for group in groups if group.other), None)
+    headings += [] if other is None else [f"{other.estimand.capitalize()} difference, points"]
     found = any(group.q_value is not None for group in groups)
     assured = not found and any(group.assured is not None for group in groups)
-    headings += ["Assured, points"] if assured else []
+    headings += ["Lower bound, points"] if assured else []
     headings += ["q-value"] if found else []
     headings += ["Terms alone, points"] if own else []
     right = [0, *range(2, len(headings))]
@@ -130,6 +156,8 @@ def _groups_table(
         if margins:
             row.append("exact" if group.exact else f"± {size_points(group.margin)}")
         row.append(interval(group.interval))
+        if other is not None:
+            row.append(wording.other_points(group.other))
         if assured:
             row.append(wording.size(group.assured))
         if found:
@@ -148,7 +176,8 @@ def _unknown(summary: AuditSummary, words: Words) -> list[str]:
     heading = "### Groups that could not be judged"
     if not (small or undecided or counts.undecided_small or counts.undecided_frequent):
         return [heading, "There are none: every group that was looked at could be judged."]
-    blocks = [heading, "These groups are neither fair nor unfair; what the model does is unknown."]
+    blocks = [heading, *unjudged_sentences(summary.unjudged, words)]
+    blocks.append("These groups are neither fair nor unfair; what the model does is unknown.")
     if small or counts.undecided_small:
         blocks.append(
             f"{plural(counts.undecided_small, 'group is', 'groups are')} too small"
@@ -214,7 +243,7 @@ def _behind(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
         facts = [
             f"{name}: {text}"
             for name, text in trust_facts(group, summary, words)
-            if name not in ("Assured", "q-value")
+            if name not in ("Lower bound", "q-value")
         ]
         if group.explanation is not None and len(group.explanation.shares) > 1:
             added = [f"{one.text} {points(one.share)}" for one in group.explanation.shares]

@@ -41,6 +41,17 @@ def sampling_margin_note(summary: AuditSummary, *, exact: str, missing: str) -> 
     Note
     """
     text = "How far a score may be off because the model was asked about samples only. "
+    draws = summary.parameters.nondeterministic
+    if summary.mode == "exact" and draws is not None:
+        return Note(
+            "Sampling margin",
+            "How far a score may be off because the model answers at random. Every question was "
+            f"asked {draws} times, and a rate is the mean of all answers. It strays from the mean "
+            "of all answers that the model might give by no more than this, if it draws each "
+            "answer independently of the others, with a confidence of "
+            f"{number(summary.parameters.confidence)} on each side. The margin says nothing about "
+            f"the {missing}.",
+        )
     if summary.mode == "exact":
         text += (
             f"This audit is exact: {exact}, so there is no sampling error and the margin is zero."

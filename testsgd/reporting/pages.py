@@ -58,6 +58,7 @@ def page_environment(*folders: Path) -> Environment:
         wording.ranked_by,
         wording.remark,
         wording.sampling_margin,
+        wording.other_rates,
         wording.seconds,
         wording.share,
         wording.shorten,

@@ -95,6 +95,13 @@ def model_section(title: str, model: ModelSummary, words: Words) -> Section:
         ("Kind", model.kind),
         ("Output", model.output),
         ("Threshold", "" if model.threshold is None else number(model.threshold)),
+        ("Features it is not given", series(model.not_given)),
+        ("Columns passed through to it, never perturbed", series(model.passed_through)),
+        ("Its answers are read", _reading(model)),
+        (
+            "Answers otherwise when asked again",
+            f"for {percent(model.changing)} of the first {words.many}" if model.changing else "",
+        ),
         (
             "Agrees with the labels in the file",
             "" if model.accuracy is None else f"for {percent(model.accuracy)} of the {words.many}",
@@ -104,6 +111,17 @@ def model_section(title: str, model: ModelSummary, words: Words) -> Section:
         ("Fingerprint of its decisions (sha256)", model.fingerprint),
         ("File (sha256)", model.file_sha256 or ""),
     )
+
+
+def _reading(model: ModelSummary) -> str:
+    """Return the sentence that says how a model's labels are read; empty if there is nothing."""
+    if model.read_as:
+        words = [f"{text} as “{word}”" for text, word in model.read_as.items()]
+        return f"{series(words)}, as the description says of its labels."
+    if model.other_labels:
+        others = series([f"“{word}”" for word in model.other_labels])
+        return f"The favourable label is compared with all others together: {others}."
+    return ""
 
 
 def _list_of_terms(terms: TermsSummary | None) -> tuple[tuple[str, str], ...]:
@@ -122,12 +140,31 @@ def _steps(summary: AuditSummary) -> Section:
     return section(
         "From rule sets to groups",
         (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
-        (words.frequent.format(share(summary.parameters.theta)), count(counts.frequent)),
+        (words.frequent.format(_fewest(summary)), count(counts.frequent)),
         # Rule sets of texts never select the same texts, so nothing is folded there.
         (folded, count(counts.groups) if words.kind == "rows" else ""),
         ("Groups decided", count(counts.decided)),
         ("Frequent groups not decided", count(counts.undecided_frequent)),
         ("Groups too small to be judged", count(counts.undecided_small)),
+        *_unjudged(summary, words),
+    )
+
+
+def _fewest(summary: AuditSummary) -> str:
+    return "enough" if summary.unjudged is None else count(summary.unjudged.fewest)
+
+
+def _unjudged(summary: AuditSummary, words: Words) -> tuple[tuple[str, str], ...]:
+    unjudged = summary.unjudged
+    if unjudged is None:
+        return ()
+    combinations = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
+    return (
+        (f"{words.combinations.capitalize()} not judged", combinations),
+        (
+            f"{words.many.capitalize()} only in such combinations",
+            f"{count(unjudged.rows)} ({percent(unjudged.share)})",
+        ),
     )
 
 
@@ -137,7 +174,9 @@ def _settings(summary: AuditSummary) -> Section:
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
     return section(
         "Settings",
-        ("Smallest support (theta)", share(chosen.theta)),
+        ("Estimand", chosen.estimand),
+        ("Support threshold (theta)", "" if chosen.theta is None else share(chosen.theta)),
+        (f"{words.many.capitalize()} on each side, at least", _fewest(summary)),
         ("Error margin", size_points(chosen.error_margin)),
         ("Confidence on each side", number(chosen.confidence)),
         ("Samples on each side, at least", count(chosen.min_samples)),
@@ -152,10 +191,15 @@ def _settings(summary: AuditSummary) -> Section:
         ("Bins", bins if words.kind == "rows" else ""),
         ("Ranked by", chosen.rank_by),
         ("Groups to report", count(chosen.top)),
-        ("Overlap from which two groups are one finding", percent(chosen.overlap)),
+        ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
         ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
         ("Conditional on", series(chosen.condition_on)),
+        (
+            "Answers to each question, of which means are taken",
+            "" if chosen.nondeterministic is None else count(chosen.nondeterministic),
+        ),
         ("Fail above", "no gate" if gate is None else size_points(gate)),
+        ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
         ("Seed", str(chosen.seed)),
     )
 

@@ -77,7 +77,9 @@ def scatter_plot(summary: AuditSummary, marked: Sequence[GroupSummary]) -> Scatt
     -------
     ScatterPlot
     """
-    charts, theta, gate = summary.charts, summary.parameters.theta, summary.parameters.fail_above
+    charts, gate = summary.charts, summary.parameters.fail_above
+    fewest = 0 if summary.unjudged is None else summary.unjudged.fewest
+    theta = fewest / max(1, summary.data.rows)
     supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
     scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
     x_scale = linear_scale(0.0, max([*supports, theta]), count=5)

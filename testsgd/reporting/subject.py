@@ -50,10 +50,10 @@ class Subject(ABC):
         """Say what the terms of a group change by themselves, if that is known."""
         return None
 
+    def unknown(self, group: int) -> bool:
+        """Say whether the model does not know a term of a group; rows have no terms."""
+        return False
+
     def terms(self) -> TermsSummary | None:
         """Describe the sensitive terms; None for rows."""
         return None
-
-    def small_features(self) -> list[str]:
-        """Name the categories of terms that too few texts mention; none for rows."""
-        return []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import platform
+from collections.abc import Sequence
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,18 @@ from numpy.typing import NDArray
 from testsgd._version import __version__
 from testsgd.auditing import AuditParameters, Estimates, Findings, TableFindings
 from testsgd.auditing.text import TextFindings
+from testsgd.models import CheckedFunction
+from testsgd.reporting.certainty import GateMeasure
 from testsgd.reporting.chart_numbers import charts
+from testsgd.reporting.estimand_parts import EstimandRates, EstimandSummary
+from testsgd.reporting.estimands import (
+    estimand_summaries,
+    gate_size,
+    moved_features,
+    other_rates,
+    rule_summaries,
+    unjudged_summary,
+)
 from testsgd.reporting.subject import Subject
 from testsgd.reporting.summary import (
     AuditSummary,
@@ -31,10 +44,9 @@ from testsgd.reporting.trust import (
     guarantee_summary,
     holdout_summary,
     rule_summary,
-    sure_size,
 )
 from testsgd.reporting.verdict import verdict
-from testsgd.reporting.wording import share
+from testsgd.reporting.wording import count
 
 __all__ = [
     "PACKAGES",
@@ -72,6 +84,8 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     data, terms = subject.data(), subject.terms()
     places = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
     groups = _groups(findings, subject, places)
+    estimands, moved = estimand_summaries(findings), moved_features(findings)
+    rules, unjudged = rule_summaries(findings, places), unjudged_summary(findings)
     guarantee, holdout = guarantee_summary(findings, places), holdout_summary(findings)
     unsampled = np.flatnonzero(~estimates.sampled)
     decided = int(estimates.decided.sum())
@@ -103,12 +117,13 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
             counts=counts,
             label=data.label.favourable,
             parameters=_parameters(parameters),
-            rows=data.rows,
             words=subject.words,
             terms=terms,
-            small_features=subject.small_features(),
+            measures=gate_measures(findings, estimands),
+            moved=moved,
+            rules=rules,
+            unjudged=unjudged,
             guarantee=guarantee,
-            sure_size=sure_size(findings),
             holdout=holdout,
             stability_samples=findings.stability_samples,
         ),
@@ -116,6 +131,10 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         undecided=_undecided(findings, unsampled, subject),
         charts=charts(findings, subject),
         terms=terms,
+        estimands=estimands,
+        moved=moved,
+        rules=rules,
+        unjudged=unjudged,
         guarantee=guarantee,
         holdout=holdout,
         stability_samples=findings.stability_samples,
@@ -133,20 +152,21 @@ def subject_of(findings: Findings, snippets: int) -> Subject:
 
 
 def _groups(findings: Findings, subject: Subject, places: dict[int, int]) -> list[GroupSummary]:
-    """Describe the top of the ranking, the distinct groups below it, and the most assured one."""
+    """Describe the top of the ranking, the explaining rules, and the most assured group."""
     chosen = {int(group) for group in findings.ranking[: findings.parameters.top]}
-    chosen |= set(findings.distinct)
+    chosen |= {group for group in findings.distinct if group in places}
     surest = None if findings.guarantee is None else findings.guarantee.surest
     if surest in places:
         chosen.add(surest)
     order = sorted(chosen, key=lambda group: places[group])
-    explained = set(findings.distinct[:_EXPLAINED]) | {
+    explained = set(findings.highlights[:_EXPLAINED]) | {
         int(group) for group in findings.ranking[:_EXPLAINED]
     }
     listed = np.array(order, dtype=np.intp)
     estimates = findings.estimates.take(listed)
     low, high = findings.intervals(listed)
     assured = assured_sizes(findings, listed, low, high)
+    others = other_rates(findings, listed)
     return [
         _group(
             findings,
@@ -156,6 +176,7 @@ def _groups(findings: Findings, subject: Subject, places: dict[int, int]) -> lis
             estimates=estimates,
             at=at,
             interval=(float(low[at]), float(high[at])),
+            other=others[at],
             assured=None if np.isnan(assured[at]) else float(assured[at]),
             explain=group in explained,
         )
@@ -172,6 +193,7 @@ def _group(
     estimates: Estimates,
     at: int,
     interval: tuple[float, float],
+    other: EstimandRates | None,
     assured: float | None,
     explain: bool,
 ) -> GroupSummary:
@@ -187,6 +209,8 @@ def _group(
             "support": rows_in / findings.rows,
             "n_in": rows_in,
             "n_out": int(estimates.rows_out[at]),
+            "effective_in": _effective(estimates.effective_in, at),
+            "effective_out": _effective(estimates.effective_out, at),
             "rate_in": float(estimates.rate_in[at]),
             "rate_out": float(estimates.rate_out[at]),
             "difference": float(estimates.difference[at]),
@@ -200,18 +224,25 @@ def _group(
             "decided": bool(estimates.decided[at]),
             "distinct": group in findings.distinct,
             "rules_alone": subject.rules_alone(group) if explain else [],
+            "other": other,
             "counterfactual": subject.counterfactual(group),
+            "unknown_to_model": subject.unknown(group),
             "assured": assured,
             **group_trust(findings, group),
         }
     )
 
 
+def _effective(rows: NDArray[np.float64] | None, at: int) -> float | None:
+    return None if rows is None else float(rows[at])
+
+
 def _undecided(
     findings: Findings, unsampled: NDArray[np.intp], subject: Subject
 ) -> list[UndecidedGroup]:
     """List groups that are too small to judge, and those that got no sample on one side."""
-    too_few = f"less than {share(findings.parameters.theta)} of the {subject.words.many}"
+    fewest = findings.parameters.fewest_rows(findings.rows)
+    too_few = f"fewer than {count(fewest)} {subject.words.many}"
     estimates = findings.estimates
     groups = [
         (
@@ -225,23 +256,45 @@ def _undecided(
         UndecidedGroup(
             text=rule_set.text,
             rules=[rule_summary(rule) for rule in rule_set.rules],
-            n_in=count,
-            support=count / findings.rows,
+            n_in=rows,
+            support=rows / findings.rows,
             reason=reason,
         )
-        for rule_set, count, reason in groups[: findings.parameters.top]
+        for rule_set, rows, reason in groups[: findings.parameters.top]
     ]
+
+
+def gate_measures(
+    findings: Findings, estimands: Sequence[EstimandSummary]
+) -> tuple[GateMeasure, ...]:
+    """Return what the gate looks at: both estimands, or the counterfactual effects of terms."""
+    if findings.parameters.ranked_by == "counterfactual":
+        return (
+            GateMeasure(
+                "counterfactual effect",
+                findings.top_score,
+                findings.assured
+                if findings.guarantee is not None and findings.guarantee.kind == "simultaneous"
+                else None,
+            ),
+        )
+    return tuple(
+        GateMeasure(f"{one.estimand} difference", one.largest, one.assured) for one in estimands
+    ) or (
+        GateMeasure(
+            "difference", findings.top_score, gate_size(findings.estimates, findings.guarantee)
+        ),
+    )
 
 
 def _parameters(parameters: AuditParameters) -> Parameters:
     # How many threads there were changes no result, so it is no part of one.
-    return Parameters.model_validate(
-        {
-            item.name: getattr(parameters, item.name)
-            for item in fields(parameters)
-            if item.name != "jobs"
-        }
-    )
+    values = {
+        item.name: getattr(parameters, item.name)
+        for item in fields(parameters)
+        if item.name != "jobs"
+    }
+    return Parameters.model_validate(values | {"rank_by": parameters.ranked_by})
 
 
 def model_summary(findings: Findings) -> ModelSummary:
@@ -256,7 +309,18 @@ def model_summary(findings: Findings) -> ModelSummary:
         file_sha256=findings.model.file_sha256,
         accuracy=findings.accuracy,
         card={key: _card_text(value) for key, value in findings.model.card.items()},
+        not_given=list(findings.model.not_given),
+        passed_through=list(findings.model.passed),
+        changing=findings.changing,
+        **_reading(model),
     )
+
+
+def _reading(model: object) -> dict[str, Any]:
+    """Return how a model's labels were read, where there is more to it than their text."""
+    if not isinstance(model, CheckedFunction):
+        return {}
+    return {"read_as": model.read_as, "other_labels": list(model.others)}
 
 
 def _card_text(value: object) -> str:

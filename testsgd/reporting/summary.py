@@ -11,6 +11,14 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.reporting.chart_parts import CellRate, Charts, FeatureRates, HeatMap, ScatterCell
+from testsgd.reporting.estimand_parts import (
+    EstimandName,
+    EstimandRates,
+    EstimandSummary,
+    ExplainingRuleSummary,
+    MovedFeature,
+    UnjudgedSummary,
+)
 from testsgd.reporting.parts import Part, RuleSummary
 from testsgd.reporting.term_parts import (
     Snippet,
@@ -41,6 +49,9 @@ __all__ = [
     "CounterfactualSummary",
     "Counts",
     "DataSummary",
+    "EstimandRates",
+    "EstimandSummary",
+    "ExplainingRuleSummary",
     "ExplanationSummary",
     "FeatureRates",
     "FeatureSummary",
@@ -51,6 +62,7 @@ __all__ = [
     "HoldoutSummary",
     "LabelSummary",
     "ModelSummary",
+    "MovedFeature",
     "Parameters",
     "Part",
     "RuleAlone",
@@ -63,6 +75,7 @@ __all__ = [
     "TermSummary",
     "TermsSummary",
     "UndecidedGroup",
+    "UnjudgedSummary",
     "Verdict",
 ]
 
@@ -91,6 +104,12 @@ class CounterfactualSummary(Part):
     interval: tuple[float, float] = Field(
         description="interval for that difference in the population the texts are a sample of"
     )
+    independent: float | None = Field(
+        None,
+        ge=0,
+        description="independent texts that the group's texts are worth, where some are copies of "
+        "others; null: as many as there are",
+    )
 
 
 class GroupSummary(Part):
@@ -107,6 +126,13 @@ class GroupSummary(Part):
     n_out: int = Field(
         description="rows outside the group; for texts, those without one of its terms or more"
     )
+    effective_in: float | None = Field(
+        None,
+        ge=0,
+        description="independent rows that those in the group are worth for the interval, where "
+        "rows repeat one another; null: as many as there are",
+    )
+    effective_out: float | None = Field(None, ge=0, description="the same outside the group")
     rate_in: float = Field(ge=0, le=1, description="rate of the favourable label in the group")
     rate_out: float = Field(ge=0, le=1, description="rate of the favourable label outside")
     difference: float = Field(ge=-1, le=1, description="rate_in - rate_out")
@@ -126,7 +152,10 @@ class GroupSummary(Part):
     samples_out: int = Field(description="generated rows, or texts, asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
     distinct: bool = Field(
-        description="true: one of the first 20 groups by rank that are no near copies of one above"
+        description="true: one of the fewest rules that explain how rates differ; see `rules`"
+    )
+    other: EstimandRates | None = Field(
+        None, description="the same by the other estimand; null if it was not estimated"
     )
     rules_alone: list[RuleAlone] = Field(
         default_factory=list, description="what each rule gives by itself, for the first groups"
@@ -134,6 +163,11 @@ class GroupSummary(Part):
     counterfactual: CounterfactualSummary | None = Field(
         None,
         description="for texts: what the terms change by themselves; null if it was not compared",
+    )
+    unknown_to_model: bool = Field(
+        False,
+        description="true: the model does not know a term of the group, which is one unknown word "
+        "to it; such groups come last, and neither the headline nor the gate goes by them",
     )
     assured: float | None = Field(
         None,
@@ -153,8 +187,8 @@ class GroupSummary(Part):
         None,
         ge=0,
         le=1,
-        description="share of bootstrap samples with the group among the first ten distinct "
-        "ones; null if it was not looked at",
+        description="share of bootstrap samples in which the rule, or a near-duplicate, explains "
+        "how rates differ; null if it was not looked at",
     )
     found: FoundSummary | None = Field(
         None, description="how it looked on the rows that were searched; null without a holdout"
@@ -204,6 +238,12 @@ class DataSummary(Part):
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
     rows: int = Field(description="number of rows, or of texts")
+    independent: int | None = Field(
+        None,
+        ge=1,
+        description="how many of them are independent: copies of one text, nearly equal texts, or "
+        "rows of one cluster, count once; null if each counts",
+    )
     label: LabelSummary = Field(description="the label whose rate is compared")
     features: list[FeatureSummary] = Field(description="every feature, in order")
     notes: list[str] = Field(
@@ -226,12 +266,41 @@ class ModelSummary(Part):
     card: dict[str, str] = Field(
         default_factory=dict, description="the model card beside the file, as texts"
     )
+    not_given: list[str] = Field(
+        default_factory=list, description="features of the description that it is not given"
+    )
+    passed_through: list[str] = Field(
+        default_factory=list,
+        description="columns that it is given and the description does not have; never perturbed",
+    )
+    changing: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of the first rows or texts that it answered otherwise when asked again",
+    )
+    read_as: dict[str, str] = Field(
+        default_factory=dict,
+        description="the labels that its answers 0 and 1 were read as; empty if it gave labels",
+    )
+    other_labels: list[str] = Field(
+        default_factory=list,
+        description="its labels besides the favourable one, if several; compared as one",
+    )
 
 
 class Parameters(Part):
     """What the user asked for."""
 
-    theta: float = Field(description="smallest support")
+    estimand: EstimandName = Field(
+        "neighbourhood", description="which rates are ranked, and what the headline is about"
+    )
+    theta: float | None = Field(
+        description="smallest share of the rows on each side of a judged group; null: none asked"
+    )
+    min_rows: int | None = Field(
+        None, description="fewest rows on each side of a judged group, as asked; null: the default"
+    )
     error_margin: float = Field(description="largest sampling margin of a decided group")
     min_samples: int = Field(description="more samples than this a side come first")
     confidence: float = Field(description="of each side's margin, and of the population interval")
@@ -240,13 +309,17 @@ class Parameters(Part):
     max_queries: int = Field(description="most rows to ask the model about")
     max_features: int = Field(description="most rules in a rule set")
     bins: int | None = Field(description="overrides the data set's number of bins")
-    rank_by: Literal["score", "assured", "counterfactual"] = Field(
+    rank_by: Literal["lower-bound", "score", "counterfactual"] = Field(
         "score", description="what the groups are ranked by"
     )
     top: int = Field(description="how many ranked groups the document holds")
     seed: int = Field(description="seed of every random choice")
     overlap: float = Field(description="Jaccard overlap from which two groups are one finding")
     fail_above: float | None = Field(None, description="the gate; null if there is none")
+    strict: bool = Field(
+        False, description="nothing is judged if too many people could not be judged"
+    )
+    max_unjudged: float = Field(0.01, description="with `strict`: for which share that may be so")
     # The defaults below are what audits did before there was a choice.
     guarantee: Literal["per-group", "simultaneous", "fdr"] = Field(
         "per-group", description="what the population intervals were to hold for"
@@ -262,13 +335,18 @@ class Parameters(Part):
     condition_on: tuple[str, ...] = Field(
         (), description="features whose mix a conditional score makes the same"
     )
+    nondeterministic: int | None = Field(
+        None,
+        description="answers to each question over which means are taken, for a model that answers "
+        "differently each time; null: it must not",
+    )
 
 
 class Counts(Part):
     """How many rule sets there were at each step."""
 
     candidates: int = Field(description="rule sets the sensitive features allow")
-    frequent: int = Field(description="with support at least theta; of rows, and somebody outside")
+    frequent: int = Field(description="with enough rows inside and outside to be judged")
     groups: int = Field(description="after folding rule sets that select the same rows")
     decided: int = Field(description="groups whose margin is small enough")
     undecided_frequent: int = Field(description="groups whose margin stayed too large")
@@ -320,6 +398,21 @@ class AuditSummary(Part):
     charts: Charts = Field(description="the numbers behind the report's charts")
     terms: TermsSummary | None = Field(
         None, description="for texts: the sensitive terms; null for rows"
+    )
+    estimands: list[EstimandSummary] = Field(
+        default_factory=list, description="both estimands, the one of the ranking first"
+    )
+    moved: list[MovedFeature] = Field(
+        default_factory=list,
+        description="difference of the first group with one feature moved, those that change it "
+        "most; empty if the estimands agree, or if it is not known",
+    )
+    rules: list[ExplainingRuleSummary] = Field(
+        default_factory=list,
+        description="the fewest rules that explain how rates differ, as they were chosen",
+    )
+    unjudged: UnjudgedSummary | None = Field(
+        None, description="who could not be judged; null: not counted"
     )
     guarantee: GuaranteeSummary | None = Field(
         None, description="what the population intervals hold for; null: for one group at a time"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.auditing import Findings
 from testsgd.auditing.text import TextFindings
-from testsgd.reporting.summary import AuditSummary
+from testsgd.reporting.summary import AuditSummary, GroupSummary
 from testsgd.reporting.trust import assured_sizes, q_values
 
 GROUP_COLUMNS = (
@@ -29,6 +29,12 @@ GROUP_COLUMNS = (
     "margin",
     "interval_low",
     "interval_high",
+    "estimand",
+    "other_rate_in",
+    "other_rate_out",
+    "other_difference",
+    "other_interval_low",
+    "other_interval_high",
     "assured",
     "q_value",
     "exact",
@@ -37,6 +43,9 @@ GROUP_COLUMNS = (
     "decided",
     "distinct",
 )
+
+# What the other estimand says, NaN where it was not estimated.
+_OTHER = ("rate_in", "rate_out", "difference", "interval_low", "interval_high")
 
 # Numbers that are not always known; NaN where they are not.
 _PARTLY_KNOWN = ("assured", "q_value")
@@ -91,11 +100,30 @@ def summary_frame(summary: AuditSummary) -> pd.DataFrame:
     for group in summary.groups:
         row = {name: getattr(group, name) for name in columns if name in type(group).model_fields}
         row["interval_low"], row["interval_high"] = group.interval
+        row["estimand"] = summary.parameters.estimand
+        row |= _other_of(group)
         row |= {name: float("nan") for name in _PARTLY_KNOWN if row[name] is None}
         found = group.counterfactual
         values = (found.difference, *found.interval) if found else (float("nan"),) * 3
         rows.append(row | dict(zip(COUNTERFACTUAL_COLUMNS, values, strict=True)))
     return pd.DataFrame(rows, columns=columns)
+
+
+def _other_of(group: GroupSummary) -> dict[str, float]:
+    """Return what the other estimand says of a group, NaN where it is not known."""
+    other = group.other
+    values: tuple[float | None, ...] = (None,) * len(_OTHER)
+    if other is not None:
+        values = (
+            other.rate_in,
+            other.rate_out,
+            other.difference,
+            *(other.interval or (None, None)),
+        )
+    return {
+        f"other_{name}": float("nan") if value is None else value
+        for name, value in zip(_OTHER, values, strict=True)
+    }
 
 
 def write_csv(findings: Findings, target: Path) -> None:
@@ -145,6 +173,8 @@ def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
                 "margin": estimates.margin,
                 "interval_low": low,
                 "interval_high": high,
+                "estimand": findings.parameters.estimand,
+                **_other_columns(findings, groups),
                 "assured": assured_sizes(findings, groups, low, high),
                 "q_value": q_values(findings, groups),
                 "exact": estimates.exact,
@@ -155,6 +185,16 @@ def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
             }
         )
         yield frame.assign(**_counterfactual(findings, groups))
+
+
+def _other_columns(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the columns of the other estimand, NaN where it was not estimated."""
+    if not findings.others:
+        return {f"other_{name}": np.full(len(groups), np.nan) for name in _OTHER}
+    estimates = findings.others[0].estimates.take(groups)
+    low, high = findings.others[0].intervals(groups)
+    values = (estimates.rate_in, estimates.rate_out, estimates.difference, low, high)
+    return {f"other_{name}": value for name, value in zip(_OTHER, values, strict=True)}
 
 
 def _counterfactual(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:

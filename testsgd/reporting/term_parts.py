@@ -27,6 +27,11 @@ class TermSummary(Part):
     rate: float | None = Field(
         None, description="rate with this term in place; null if its category is not frequent"
     )
+    as_nonsense: bool | None = Field(
+        None,
+        description="is every text answered with this term as with a nonsense word? null if that "
+        "was not asked",
+    )
     known_to_model: bool | None = Field(
         None, description="does the model know every word of it? null if the model does not say"
     )
@@ -40,6 +45,9 @@ class TermCategorySummary(Part):
     texts: int = Field(ge=0, description="texts that contain a term of it")
     share: float = Field(ge=0, le=1, description="share of all texts")
     mentions: int = Field(ge=0, description="how often its terms stand in the texts")
+    nonsense_rate: float | None = Field(
+        None, ge=0, le=1, description="rate with a nonsense word in place; null if it was not asked"
+    )
     terms: list[TermSummary] = Field(description="its terms, as listed")
 
 
@@ -49,6 +57,10 @@ class TermsSummary(Part):
     name: str = Field(description="name of the list")
     source: str = Field(description="where the list is from")
     fingerprint: str = Field(description="sha256 of the list")
+    nonsense: str | None = Field(None, description="the nonsense word; null if there was none")
+    exceptions: list[str] = Field(
+        default_factory=list, description="fixed expressions in which no term was looked for"
+    )
     texts: int = Field(ge=0, description="texts that contain any of the terms")
     snippets_shown: bool = Field(description="false: the texts were not to be shown")
     categories: list[TermCategorySummary] = Field(description="in the order of the list")

@@ -61,32 +61,6 @@ def q_values(findings: Findings, groups: NDArray[np.intp]) -> Floats:
     return values
 
 
-def sure_size(findings: Findings) -> float | None:
-    """Give the size of difference that the audit assures, for the gate.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the audit found.
-
-    Returns
-    -------
-    float or None
-        If the guarantee is simultaneous, the largest size that an interval assures of what groups
-        are ranked by. For a limited share of false finds, the largest score among the groups
-        found; 0 if there are none. None if single groups are taken at their scores: with no
-        guarantee, one for each group, or q-values of what groups are not ranked by.
-    """
-    guarantee = findings.guarantee
-    if guarantee is None or guarantee.kind == "per-group":
-        return None
-    if guarantee.kind == "simultaneous":
-        return float(findings.assured)
-    if findings.parameters.rank_by == "counterfactual":
-        return None
-    return float(findings.estimates.score[guarantee.discoveries].max(initial=0.0))
-
-
 def guarantee_summary(findings: Findings, places: dict[int, int]) -> GuaranteeSummary | None:
     """Write down what the population intervals hold for.
 
@@ -117,6 +91,7 @@ def guarantee_summary(findings: Findings, places: dict[int, int]) -> GuaranteeSu
         critical=guarantee.critical,
         sure=sure,
         sure_complete=guarantee.sure_complete or guarantee.q_values is not None,
+        sure_terms=findings.sure_terms,
         surest_rank=None if guarantee.surest is None else places.get(guarantee.surest),
     )
 

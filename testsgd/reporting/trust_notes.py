@@ -80,7 +80,7 @@ def _many_groups(summary: AuditSummary, many: str) -> Note:
     if summary.holdout is not None:
         text = (
             f"{count(summary.holdout.groups)} groups were compared in one part of the {many}, and "
-            "only the first distinct ones estimated on the other part. "
+            "only the first one and the explaining rules estimated on the other part. "
         )
     if guarantee is None or guarantee.kind == "per-group":
         text += "Every interval is meant for one group; they do not hold for all groups at once. "
@@ -127,7 +127,7 @@ def _simultaneous(guarantee: GuaranteeSummary, many: str) -> str:
     if guarantee.method == "bonferroni":
         text += "The error is shared equally by all groups (Bonferroni). "
     return (
-        f"{text}What is assured of a difference is its smallest size within the interval. A "
+        f"{text}The lower bound of a difference is its smallest size within the interval. A "
         "difference is more than chance explains if the interval does not reach zero. "
     )
 
@@ -138,8 +138,8 @@ def _false_discovery(guarantee: GuaranteeSummary) -> str:
         "The q-value of a group says what share of false finds to expect if all groups that differ "
         "as clearly are taken for found (Benjamini and Yekutieli, for any dependence). Groups with "
         f"a q-value of at most {number(1 - guarantee.confidence)} are found. The intervals are "
-        f"meant for the groups found: at most {error} of these are expected to miss. What is "
-        "assured of a difference is its smallest size within the interval. "
+        f"meant for the groups found: at most {error} of these are expected to miss. The lower "
+        "bound of a difference is its smallest size within the interval. "
     )
 
 
@@ -161,8 +161,8 @@ def _finding_again(summary: AuditSummary, many: str) -> tuple[Note, ...]:
                 "Stability",
                 f"The {many} were drawn anew, with replacement, {count(summary.stability_samples)} "
                 "times, and each time the search was done again. It is counted how often the "
-                "group, or a near copy of it, is among the first ten distinct ones. A group that "
-                "is there by luck comes back seldom.",
+                "rule, or a near-duplicate, is selected again. A rule that was selected by luck "
+                "comes back seldom.",
             )
         )
     return tuple(notes)

@@ -30,6 +30,12 @@ class GuaranteeSummary(Part):
         "interval does not reach zero; for `fdr`, whose q-value is at most 1 - confidence",
     )
     sure_complete: bool = Field(description="false: there may be more, not all were looked at")
+    sure_terms: int | None = Field(
+        None,
+        ge=0,
+        description="for texts: groups whose terms make a difference by themselves, whose paired "
+        "interval does not reach zero; null if nothing was compared in pairs",
+    )
     surest_rank: int | None = Field(
         None, description="rank of the group whose interval lies farthest from zero; null if none"
     )

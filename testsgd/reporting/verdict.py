@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from testsgd.reporting.certainty import (
+    GateMeasure,
     certainty_sentences,
     gate_sentence,
     holdout_sentences,
     unstable_sentences,
 )
+from testsgd.reporting.estimand_sentences import (
+    disagreement_sentences,
+    explaining_sentences,
+    judged_groups,
+    judged_size,
+    unjudged_sentences,
+)
 from testsgd.reporting.summary import (
     Counts,
+    ExplainingRuleSummary,
     GroupSummary,
     GuaranteeSummary,
     HoldoutSummary,
+    MovedFeature,
     Parameters,
     TermsSummary,
+    UnjudgedSummary,
     Verdict,
 )
 from testsgd.reporting.vocabulary import words_for
@@ -34,6 +46,15 @@ DONE = 0
 GATE_FAILED = 1
 NOT_ENOUGH_EVIDENCE = 3
 
+Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
+
+_EXIT_CODES: dict[Outcome, int] = {
+    "reported": DONE,
+    "gate_passed": DONE,
+    "gate_failed": GATE_FAILED,
+    "not_enough_evidence": NOT_ENOUGH_EVIDENCE,
+}
+
 
 def verdict(
     groups: list[GroupSummary],
@@ -42,21 +63,22 @@ def verdict(
     counts: Counts,
     label: str,
     parameters: Parameters,
-    rows: int,
     words: Words | None = None,
     terms: TermsSummary | None = None,
-    small_features: Sequence[str] = (),
+    measures: Sequence[GateMeasure] = (),
+    moved: Sequence[MovedFeature] = (),
+    rules: Sequence[ExplainingRuleSummary] = (),
+    unjudged: UnjudgedSummary | None = None,
     guarantee: GuaranteeSummary | None = None,
-    sure_size: float | None = None,
     holdout: HoldoutSummary | None = None,
     stability_samples: int = 0,
 ) -> Verdict:
-    """Say in words what an audit found.
+    """Write in words what an audit found.
 
     Parameters
     ----------
     groups : list of GroupSummary
-        The top groups and the distinct ones, by rank.
+        The top groups and the explaining ones, by rank.
     top_score : float or None
         What the first decided group is ranked by, such as its score, None if no group is decided.
     counts : Counts
@@ -65,19 +87,20 @@ def verdict(
         The favourable label.
     parameters : Parameters
         What the user asked for, with the gate.
-    rows : int
-        Rows or texts audited.
     words : Words, optional
-        How they are spoken of; as rows, if not given.
+        How rows or texts are spoken of; as rows, if not given.
     terms : TermsSummary, optional
         For texts: the sensitive terms.
-    small_features : sequence of str
-        For texts: categories of terms that too few texts mention.
+    measures : sequence of GateMeasure
+        What the gate looks at.
+    moved : sequence of MovedFeature
+        Whose moves change the first group's difference.
+    rules : sequence of ExplainingRuleSummary
+        The fewest rules that explain how rates differ.
+    unjudged : UnjudgedSummary, optional
+        Who could not be judged.
     guarantee : GuaranteeSummary, optional
         What the population intervals hold for.
-    sure_size : float, optional
-        The size of difference that is assured, which the gate then goes by; not given where groups
-        are taken at their scores.
     holdout : HoldoutSummary, optional
         How the rows were split.
     stability_samples : int
@@ -90,23 +113,29 @@ def verdict(
     words = words or words_for("rows")
     decided = [group for group in groups if group.decided]
     if top_score is None or not decided:
-        return Verdict(
-            status="not_enough_evidence",
-            exit_code=NOT_ENOUGH_EVIDENCE,
-            headline="Not enough evidence to judge any group.",
-            sentences=_why_nothing(counts, parameters, words),
+        return _judged(
+            "Not enough evidence to judge any group.",
+            _why_nothing(counts, parameters, unjudged, words),
+            measures,
+            parameters,
+            unjudged,
+            guarantee,
+            words,
+            without="not_enough_evidence",
         )
     top = decided[0]
-    fewest = parameters.theta * rows
-    headline = _headline(top, label, fewest, words)
-    sentences = [_population_sentence(top, words)]
     by_terms = parameters.rank_by == "counterfactual" and top.counterfactual is not None
     if by_terms:
         headline, *sentences = words.by_terms(top, label)
+    else:
+        headline = _headline(top, label, parameters, guarantee, unjudged, words)
+        sentences = disagreement_sentences(top, moved, words)
+        sentences.append(_population_sentence(top, words))
     sentences = [*holdout_sentences(holdout, top, words, estimated=counts.groups), *sentences]
     sentences += certainty_sentences(
         guarantee, groups, top, words, examined=counts.groups, by_terms=by_terms
     )
+    sentences += explaining_sentences(rules, words)
     sentences += unstable_sentences(top, stability_samples)
     sentences += words.beside_top(top, label, terms, own=not by_terms)
     if top.score == 0 and top.rate_in in (0, 1):
@@ -115,51 +144,122 @@ def verdict(
             f"The model gave “{label}” to {who} it was asked about; check that this is the label "
             "meant."
         )
-    balanced = next((group for group in decided if group.n_out >= fewest), None)
-    if top.n_out < fewest and balanced is not None and not by_terms:
-        sentences.append(_balanced_sentence(balanced, label, parameters.theta, words))
+    if parameters.nondeterministic is not None:
+        sentences.append(_means_sentence(parameters))
     if counts.undecided_frequent:
-        sentences.append(
-            f"{plural(counts.undecided_frequent, 'frequent group')} did not reach the error "
-            "margin: undecided, neither fair nor unfair."
+        why = (
+            f"{'has' if counts.undecided_frequent == 1 else 'have'} too few {words.many} as they "
+            "are on one side"
+            if top.exact
+            else "did not reach the error margin"
         )
-    if counts.undecided_small:
-        sentences.append(words.too_small(counts.undecided_small, parameters.theta, small_features))
-    if parameters.fail_above is None:
-        return Verdict(status="reported", exit_code=DONE, headline=headline, sentences=sentences)
+        sentences.append(
+            f"{plural(counts.undecided_frequent, 'group')} {why}: undecided, neither fair nor "
+            "unfair."
+        )
+    sentences += unjudged_sentences(unjudged, words)
+    return _judged(headline, sentences, measures, parameters, unjudged, guarantee, words)
+
+
+def _judged(
+    headline: str,
+    sentences: list[str],
+    measures: Sequence[GateMeasure],
+    parameters: Parameters,
+    unjudged: UnjudgedSummary | None,
+    guarantee: GuaranteeSummary | None,
+    words: Words,
+    *,
+    without: Outcome = "reported",
+) -> Verdict:
+    """Add the outcome of the gate, and of strictness; `without` is the outcome without a gate."""
     gate = parameters.fail_above
-    largest = "difference by the terms themselves" if by_terms else "score"
-    failed = (top_score if sure_size is None else sure_size) > gate
-    enough = failed or top_score <= gate
-    sentence = gate_sentence(
-        failed=failed,
-        enough=enough,
-        largest=largest,
-        top=top_score,
-        sure=sure_size,
-        gate=gate,
-        kind=None if guarantee is None else guarantee.kind,
-    )
-    if not enough:
-        status, code = "not_enough_evidence", NOT_ENOUGH_EVIDENCE
-    else:
-        status, code = ("gate_failed", GATE_FAILED) if failed else ("gate_passed", DONE)
+    outcome = without
+    first: list[str] = []
+    if gate is not None:
+        outcome = gate_outcome(measures, gate)
+        first.append(
+            gate_sentence(
+                outcome,
+                measures,
+                gate=gate,
+                judged=judged_groups(unjudged, words),
+                kind=None if guarantee is None else guarantee.kind,
+            )
+        )
+    if parameters.strict and unjudged is not None and unjudged.share > parameters.max_unjudged:
+        first.append(
+            f"Not enough evidence: {percent(unjudged.share)} of the {words.many} could not be "
+            f"judged, more than the {share(parameters.max_unjudged)} allowed."
+        )
+        if outcome != "gate_failed":
+            outcome = "not_enough_evidence"
     return Verdict.model_validate(
         {
-            "status": status,
-            "exit_code": code,
+            "status": outcome,
+            "exit_code": _EXIT_CODES[outcome],
             "headline": headline,
-            "sentences": [sentence, *sentences],
+            "sentences": [*first, *sentences],
         }
     )
 
 
-def _headline(group: GroupSummary, label: str, fewest: float, words: Words) -> str:
-    few = f", only {plural(group.n_out, words.one)}" if group.n_out < fewest else ""
-    return (
-        f"The model predicts “{label}” {how_often(group.difference)} for "
+def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
+    """Tell how the gate comes out.
+
+    It fails if anything is above it by more than chance explains. It passes if there was something
+    to judge, everything could be judged and nothing is above it.
+    """
+    if any(
+        measure.largest is not None
+        and (measure.largest if measure.sure is None else measure.sure) > gate
+        for measure in measures
+    ):
+        return "gate_failed"
+    if measures and all(
+        measure.largest is not None and measure.largest <= gate for measure in measures
+    ):
+        return "gate_passed"
+    return "not_enough_evidence"
+
+
+def _headline(
+    group: GroupSummary,
+    label: str,
+    parameters: Parameters,
+    guarantee: GuaranteeSummary | None,
+    unjudged: UnjudgedSummary | None,
+    words: Words,
+) -> str:
+    difference = (
+        f"the model predicts “{label}” {how_often(group.difference)} for "
         f"{words.target(group)} ({percent(group.rate_in)}) than for {words.others} "
-        f"({percent(group.rate_out)}{few})."
+        f"({percent(group.rate_out)})"
+    )
+    estimand = words.estimands[parameters.estimand]
+    if guarantee is None or guarantee.kind == "per-group":
+        return f"{estimand}, {difference}."
+    if guarantee.sure == 0:
+        return (
+            f"{estimand}, no group {judged_size(unjudged, words)}differs by more than chance "
+            f"explains. The first in the ranking: {difference}."
+        )
+    sure = (
+        (group.q_value or 0.0) <= 1 - guarantee.confidence
+        if guarantee.kind == "fdr"
+        else group.assured
+    )
+    if not sure:
+        return f"{estimand}, {difference}, which chance may explain."
+    return f"{estimand}, {difference}."
+
+
+def _means_sentence(parameters: Parameters) -> str:
+    """Return what the rates of a model that answers at random are."""
+    return (
+        "The model may answer the same question differently each time: the rates are those of its "
+        f"mean answer, estimated from {parameters.nondeterministic} answers to each question where "
+        "all are asked, and from a new answer for each sample where samples are drawn."
     )
 
 
@@ -169,25 +269,22 @@ def _population_sentence(group: GroupSummary, words: Words) -> str:
         f"Taken as a sample of a larger population, {words.sides(group)} put that difference at "
         f"{interval(group.interval)} points."
     )
+    if group.effective_in is not None and group.effective_out is not None:
+        worth = f"{count(round(group.effective_in))} and {count(round(group.effective_out))}"
+        sentence += f" As some repeat others, they count as {worth} independent ones."
     if low <= 0 <= high:
         sentence += " No difference at all is within that interval."
     return sentence
 
 
-def _balanced_sentence(group: GroupSummary, label: str, theta: float, words: Words) -> str:
-    return (
-        f"With at least {share(theta)} of the {words.many} on both sides the largest difference "
-        f"among the groups shown is for {words.target(group)}: “{label}” "
-        f"{how_often(group.difference)} ({percent(group.rate_in)} against "
-        f"{percent(group.rate_out)})."
-    )
-
-
-def _why_nothing(counts: Counts, parameters: Parameters, words: Words) -> list[str]:
+def _why_nothing(
+    counts: Counts, parameters: Parameters, unjudged: UnjudgedSummary | None, words: Words
+) -> list[str]:
     if counts.groups == 0:
+        fewest = 1 if unjudged is None else unjudged.fewest
         return [
-            words.nothing_frequent.format(share(parameters.theta)),
-            f"Lower theta, or bring more {words.many}.",
+            words.nothing_frequent.format(count(fewest)),
+            f"Lower min_rows or theta, or bring more {words.many}.",
         ]
     return [
         f"None of {count(counts.groups)} groups reached an error margin of "

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from statistics import NormalDist
 
-from testsgd.reporting.summary import AuditSummary, GroupSummary, TermSummary
+from testsgd.reporting.summary import AuditSummary, EstimandRates, GroupSummary, TermSummary
 from testsgd.reporting.words import Words
 
 NOTHING = "\N{EN DASH}"
@@ -233,7 +233,7 @@ def series(values: Sequence[str], last: str = "and") -> str:
 
 
 def findings(summary: AuditSummary) -> list[GroupSummary]:
-    """Choose the groups to show first: decided, and no near copies of a group above them.
+    """Return the groups to show first: the first by rank, and those that explain the differences.
 
     Parameters
     ----------
@@ -243,9 +243,35 @@ def findings(summary: AuditSummary) -> list[GroupSummary]:
     Returns
     -------
     list of GroupSummary
-        At most :data:`FINDINGS`, by rank.
+        Decided ones, at most :data:`FINDINGS`, by rank.
     """
-    return [group for group in summary.groups if group.distinct and group.decided][:FINDINGS]
+    decided = [group for group in summary.groups if group.decided]
+    return [group for group in decided if group.distinct or group is decided[0]][:FINDINGS]
+
+
+def findings_intro(summary: AuditSummary) -> str:
+    """Write which groups are shown first."""
+    shown = findings(summary)
+    by = ranked_by(summary)
+    if not summary.rules:
+        return f"The first group by {by}."
+    rules = sum(group.distinct for group in shown)
+    if rules == len(shown):
+        explaining = plural(rules, "group") if rules > 1 else "one group"
+        return f"The {explaining} that explain{'s' if rules == 1 else ''} the differences, by {by}."
+    return f"The first group by {by}, and those that explain the differences."
+
+
+def other_points(other: EstimandRates | None) -> str:
+    """Write a group's difference by the other estimand, its interval and rates, without unit."""
+    if other is None or other.difference is None or other.interval is None:
+        return NOTHING
+    return f"{signed(other.difference)} ({interval(other.interval)}; {other_rates(other)})"
+
+
+def other_rates(other: EstimandRates) -> str:
+    """Write a group's rates by the other estimand."""
+    return f"{percent(other.rate_in)} against {percent(other.rate_out)}"
 
 
 def compared(group: GroupSummary, label: str, words: Words) -> str:
@@ -272,8 +298,8 @@ def ranked_by(summary: AuditSummary) -> str:
     """Name what the groups of an audit are ranked by."""
     return {
         "score": "score",
-        "assured": "assured size of the difference",
-        "counterfactual": "difference by the terms alone",
+        "lower-bound": "lower confidence bound of the difference",
+        "counterfactual": "counterfactual effect of the terms",
     }[summary.parameters.rank_by]
 
 
@@ -309,6 +335,8 @@ def doubts(term: TermSummary) -> str:
     found = [f"ambiguous: {term.ambiguous.rstrip('. ')}"] if term.ambiguous else []
     if term.known_to_model is False:
         found.append("not in the vocabulary of the model")
+    elif term.as_nonsense:
+        found.append("answered like a nonsense word, in every text")
     return "; ".join(found)
 
 
@@ -316,7 +344,7 @@ def remark(group: GroupSummary) -> str:
     """Say in a word what became of a group in the ranking."""
     if not group.decided:
         return "not decided"
-    return "distinct" if group.distinct else "near copy"
+    return "explains differences" if group.distinct else ""
 
 
 def mode_name(summary: AuditSummary) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Literal, Protocol
 
 from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
@@ -50,8 +50,12 @@ class Words(ABC):
         The name of the number of frequent rule sets; holds a place for the smallest support.
     generated : str
         The name of the number of rows that the data let an audit generate.
-    near_copy : str
-        What a near copy is.
+    estimands : mapping of str to str
+        What rates are by each estimand, as the beginning of a sentence.
+    combination, combinations : str
+        What a rule set of single values is called, one and several.
+    variation : str
+        What explaining rules explain.
     """
 
     kind: ClassVar[Literal["rows", "texts"]]
@@ -71,7 +75,10 @@ class Words(ABC):
     features: ClassVar[str]
     frequent: ClassVar[str]
     generated: ClassVar[str]
-    near_copy: ClassVar[str]
+    estimands: ClassVar[Mapping[str, str]]
+    combination: ClassVar[str]
+    combinations: ClassVar[str]
+    variation: ClassVar[str]
 
     @abstractmethod
     def target(self, group: Described) -> str:
@@ -92,24 +99,6 @@ class Words(ABC):
     def own_part(self, group: GroupSummary, label: str) -> str:
         """Say how much of a group's difference is its terms' own; empty for rows."""
         return ""
-
-    @abstractmethod
-    def too_small(self, number: int, theta: float, features: Sequence[str]) -> str:
-        """Say how many combinations are too small to be judged.
-
-        Parameters
-        ----------
-        number : int
-            Combinations of single values or of categories, at least one.
-        theta : float
-            The smallest support.
-        features : sequence of str
-            Categories that are too small by themselves.
-
-        Returns
-        -------
-        str
-        """
 
     def beside_top(
         self, group: GroupSummary, label: str, terms: TermsSummary | None, *, own: bool = True

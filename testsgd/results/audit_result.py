@@ -71,7 +71,7 @@ class AuditResult(DocumentResult[AuditSummary]):
 
     @property
     def distinct(self) -> pd.DataFrame:
-        """The groups that are no near copies of one ranked above them."""
+        """The fewest groups that explain how the rates differ, in the order of the ranking."""
         groups = self.groups
         return groups[groups["distinct"].astype(bool)]
 

@@ -5,7 +5,7 @@ from testsgd.rules.contingency import Contingency, lay_out
 from testsgd.rules.lattice import candidate_count, feature_subsets, rule_set_sums
 from testsgd.rules.mining import FrequentRuleSets, mine
 from testsgd.rules.rule import IntervalRule, Rule, RuleSet, ValueRule
-from testsgd.rules.small import SmallGroup, small_groups
+from testsgd.rules.small import SmallGroup, Unjudged, small_groups, unjudged_rows
 from testsgd.rules.text import (
     CategoryRule,
     CategorySet,
@@ -32,6 +32,7 @@ __all__ = [
     "SmallGroup",
     "TermRule",
     "TermRuleSets",
+    "Unjudged",
     "ValueRule",
     "bin_edges",
     "candidate_count",
@@ -44,4 +45,5 @@ __all__ = [
     "sensitive_axes",
     "small_category_sets",
     "small_groups",
+    "unjudged_rows",
 ]

@@ -48,7 +48,7 @@ class FrequentRuleSets:
     candidates : int
         Rule sets that were looked at.
     frequent : int
-        Those with enough rows in and somebody out, before equal ones were joined.
+        Those with enough rows inside and outside, before equal ones were joined.
     """
 
     axes: tuple[Axis, ...]
@@ -112,6 +112,34 @@ class FrequentRuleSets:
             sums[:, group] = quantities[:, members].sum(axis=1)
         return replace(self, sums=sums)
 
+    def sums_of(
+        self, contingency: Contingency, quantities: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Sum quantities by cell over all groups at once, by one contraction of the lattice.
+
+        Parameters
+        ----------
+        contingency : Contingency
+            The cells, on the same axes.
+        quantities : numpy.ndarray of float64, shape (q, cells)
+            What to sum.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (q, groups)
+        """
+        sums = np.zeros((len(quantities), len(self)))
+        order = np.lexsort((self.place, self.subset))
+        subsets, places = self.subset[order], self.place[order]
+        starts = np.searchsorted(subsets, np.arange(len(self.subsets) + 1))
+        max_features = max(map(len, self.subsets), default=1)
+        for block in rule_set_sums(contingency, quantities, max_features):
+            first, last = starts[block.subset], starts[block.subset + 1]
+            limits = (block.first, block.first + block.sums.shape[1])
+            low, high = first + np.searchsorted(places[first:last], limits)
+            sums[:, order[low:high]] = block.sums[:, places[low:high] - block.first]
+        return sums
+
     def rule_counts(self) -> NDArray[np.int64]:
         """Count the rules of each group."""
         sizes = np.array([len(subset) for subset in self.subsets], dtype=np.int64)
@@ -137,6 +165,7 @@ def mine(
     quantities: Counts,
     *,
     min_count: int,
+    min_outside: int = 1,
     max_features: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> FrequentRuleSets:
@@ -149,7 +178,9 @@ def mine(
     quantities : numpy.ndarray of int64, shape (q, cells)
         What to sum; the first must be the number of rows.
     min_count : int
-        Fewest rows of a frequent rule set.
+        Fewest rows that satisfy a frequent rule set.
+    min_outside : int
+        Fewest rows that do not.
     max_features : int
         Most rules in a rule set.
     progress : callable, optional
@@ -158,7 +189,8 @@ def mine(
     Returns
     -------
     FrequentRuleSets
-        In no particular order of importance; rule sets that everybody satisfies are left out.
+        In no particular order of importance; rule sets that too few rows do not satisfy are left
+        out.
 
     References
     ----------
@@ -176,7 +208,9 @@ def mine(
     done = 0
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
-        kept = np.flatnonzero((counts >= max(min_count, 1)) & (counts < total))
+        kept = np.flatnonzero(
+            (counts >= max(min_count, 1)) & (total - counts >= max(min_outside, 1))
+        )
         subset_parts.append(np.full(len(kept), block.subset, dtype=np.int32))
         place_parts.append(block.first + kept.astype(np.int64))
         sum_parts.append(block.sums[:, kept])

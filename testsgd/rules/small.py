@@ -1,4 +1,4 @@
-"""Small groups: combinations of single values or bins that too few rows have.
+"""Small groups: combinations of single values or bins that too few rows have, and who is in them.
 
 Of a small combination every narrower one is small too, so only the widest are listed: those all of
 whose parts, taken with one feature less, are frequent.
@@ -6,6 +6,7 @@ whose parts, taken with one feature less, are frequent.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,71 @@ class SmallGroup:
 
     rule_set: RuleSet
     count: int
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Whom no judged group isolates.
+
+    Attributes
+    ----------
+    combinations : int
+        Combinations of single values of as many features as a rule set may have that occur.
+    unjudged : int
+        Those that too few rows have, or too few do not have, or that no rule set says.
+    rows : int
+        Rows all of whose combinations are unjudged.
+    """
+
+    combinations: int
+    unjudged: int
+    rows: int
+
+
+def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int) -> Unjudged:
+    """Count the rows all of whose combinations of single values cannot be judged.
+
+    A row has one combination for every choice of `max_features` of the sensitive features that have
+    rules (of all of them, if there are fewer). It cannot be judged if too few rows have it, or do
+    not have it, or if no rule says it: a missing number is in no interval.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The sensitive features' combinations.
+    min_count : int
+        Fewest rows on each side of a judged group.
+    max_features : int
+        Most features combined.
+
+    Returns
+    -------
+    Unjudged
+    """
+    rows = contingency.tally()
+    total = int(rows.sum())
+    # A feature of one value, or of one bin, says nothing.
+    axes = [place for place, axis in enumerate(contingency.axes) if axis.rule_count]
+    longest = min(max_features, len(axes))
+    judged = np.zeros(contingency.cells, dtype=bool)
+    said = [
+        np.array([axis.cell_rule(cell) is not None for cell in range(len(axis.labels))])
+        for axis in contingency.axes
+    ]
+    combinations = unjudged = 0
+    for subset in itertools.combinations(axes, longest) if axes else ():
+        joint, sums = contingency.marginal(subset, rows[None])
+        enough = (sums[0] >= min_count) & (total - sums[0] >= min_count)
+        cells = np.unravel_index(joint, contingency.shape(subset))
+        for axis, cell in zip(subset, cells, strict=True):
+            enough &= said[axis][cell]
+        combinations += len(joint)
+        unjudged += int((~enough).sum())
+        codes = np.ravel_multi_index(
+            tuple(contingency.coordinates[:, axis] for axis in subset), contingency.shape(subset)
+        )
+        judged |= enough[np.searchsorted(joint, codes)]
+    return Unjudged(combinations, unjudged, int(rows[~judged].sum()))
 
 
 def small_groups(

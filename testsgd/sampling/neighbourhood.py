@@ -30,21 +30,31 @@ class Neighbourhood:
     Attributes
     ----------
     favourable : numpy.ndarray of int32, shape (rows,)
-        How many of each row's neighbours get the favourable label.
+        How many of the answers about each row's neighbours are favourable.
     decisions : numpy.ndarray of bool, shape (rows,)
-        What the model decides about the rows themselves.
+        What the model decides about the rows themselves, at the first draw.
+    own : numpy.ndarray of int32, shape (rows,)
+        How many of the answers about each row itself are favourable; there are `draws`.
     size : int
-        Neighbours a row: two for each feature that is not sensitive, or, where there is none, the
-        row itself.
+        Answers a row: about two neighbours for each feature that is not sensitive, or, where there
+        is none, about the row itself; each as often as it was asked.
+    draws : int
+        How often each question was asked.
     queries : int
         Rows the model was asked about. A neighbour that is the row itself need not be asked again,
         but may be where that is faster.
+    by_feature : numpy.ndarray of int64, shape (features, cells), or None
+        For each feature that is not sensitive, how many of the neighbours that differ in it get
+        the favourable label, summed over the rows of each cell; None if no cells were given.
     """
 
     favourable: NDArray[np.int32]
     decisions: NDArray[np.bool_]
+    own: NDArray[np.int32]
     size: int
+    draws: int
     queries: int
+    by_feature: NDArray[np.int64] | None = None
 
 
 def neighbourhood_size(table: Table) -> int:
@@ -57,6 +67,8 @@ def explore_neighbourhood(
     table: Table,
     *,
     jobs: int = 1,
+    cell_of_row: NDArray[np.integer] | None = None,
+    draws: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbourhood:
     """Ask a model about every neighbour of every row.
@@ -69,6 +81,10 @@ def explore_neighbourhood(
         The rows.
     jobs : int
         Threads that ask at once. The answer does not depend on it.
+    cell_of_row : numpy.ndarray of int, shape (rows,), optional
+        The cell of each row, to sum what each feature does over.
+    draws : int
+        How often to ask each question, of a model that answers differently each time.
     progress : callable, optional
         Called with the rows done and their number.
 
@@ -78,20 +94,30 @@ def explore_neighbourhood(
     """
     favourable = np.zeros(len(table), dtype=np.int32)
     decisions = np.zeros(len(table), dtype=bool)
+    cells = 0 if cell_of_row is None else int(cell_of_row.max(initial=-1)) + 1
+    by_feature = np.zeros((len(table.specification.insensitive), cells), dtype=np.int64)
+    own = np.zeros(len(table), dtype=np.int32)
     queries = done = 0
     # One thread a chunk: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
         chunks = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
-            joblib.delayed(_explore_chunk)(model, table, rows) for rows in _chunks(len(table))
+            joblib.delayed(_explore_chunk)(model, table, rows, cell_of_row, cells)
+            for _ in range(draws)
+            for rows in _chunks(len(table))
         )
-        for rows, counts, base, asked in chunks:
-            favourable[rows] = counts
-            decisions[rows] = base
+        for rows, counts, base, sums, asked in chunks:
+            if done < len(table):
+                decisions[rows] = base
+            favourable[rows] += counts
+            own[rows] += base
+            by_feature += sums
             queries += asked
             done += len(counts)
             if progress is not None:
-                progress(done, len(table))
-    return Neighbourhood(favourable, decisions, neighbourhood_size(table), queries)
+                progress(done, draws * len(table))
+    size = neighbourhood_size(table) * draws
+    moved_sums = None if cell_of_row is None else by_feature
+    return Neighbourhood(favourable, decisions, own, size, draws, queries, moved_sums)
 
 
 def _chunks(rows: int) -> Iterator[slice]:
@@ -100,18 +126,27 @@ def _chunks(rows: int) -> Iterator[slice]:
 
 
 def _explore_chunk(
-    model: Model, table: Table, rows: slice
-) -> tuple[slice, NDArray[np.int32], NDArray[np.bool_], int]:
+    model: Model,
+    table: Table,
+    rows: slice,
+    cell_of_row: NDArray[np.integer] | None,
+    cells: int,
+) -> tuple[slice, NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64], int]:
     frame = table.frame.iloc[rows]
     prepared = model.prepare(frame)
     base = prepared.decisions()
     counts = np.zeros(len(frame), dtype=np.int32)
-    for name in table.specification.insensitive:
+    sums = np.zeros((len(table.specification.insensitive), cells), dtype=np.int64)
+    for index, name in enumerate(table.specification.insensitive):
         feature = table.specification.features[name]
+        answers = np.zeros(len(frame), dtype=np.int32)
         for direction in (-1, 1):
             column, changed = moved(frame[name], feature, name, direction)
-            counts += base & ~changed
-            counts[changed] += prepared.decisions_with(name, column, changed)
+            answers += base & ~changed
+            answers[changed] += prepared.decisions_with(name, column, changed)
+        counts += answers
+        if cell_of_row is not None:
+            sums[index] = np.bincount(cell_of_row[rows], weights=answers, minlength=cells)
     if not table.specification.insensitive:
         counts += base
-    return rows, counts, base, prepared.asked
+    return rows, counts, base, sums, prepared.asked

@@ -1,5 +1,6 @@
 """Scoring: rates, margins, intervals, when to stop, and which group comes first."""
 
+from testsgd.scoring.clusters import Clusters, independent_rows
 from testsgd.scoring.effective import effective_size
 from testsgd.scoring.equality import equality_p_values
 from testsgd.scoring.exact_tails import clopper_pearson, exact_difference
@@ -37,6 +38,7 @@ from testsgd.scoring.sequences import confidence_sequence, sequence_margin
 
 __all__ = [
     "WILSON_BELOW",
+    "Clusters",
     "Margins",
     "Overlaps",
     "PairMeasure",
@@ -50,6 +52,7 @@ __all__ = [
     "enough",
     "equality_p_values",
     "exact_difference",
+    "independent_rows",
     "may_be_evident",
     "mcnemar_p_value",
     "member_overlaps",

@@ -28,13 +28,14 @@ class Side:
 
     Attributes
     ----------
-    rows : numpy.ndarray of int64, shape (groups,)
-        Rows of the file on this side.
+    rows : numpy.ndarray of int64 or float64, shape (groups,)
+        Independent rows of the file on this side; see
+        :func:`testsgd.scoring.clusters.independent_rows`.
     samples, favourable : numpy.ndarray of int64, shape (groups,)
         Answers asked for, any number a row, and how many were favourable.
     """
 
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64] | Floats
     samples: NDArray[np.int64]
     favourable: NDArray[np.int64]
 

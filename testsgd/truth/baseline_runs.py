@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from testsgd.baselines import BaselineResult, Subject, run_baseline, subject_of
 from testsgd.truth.hits import Hits, find_hits
 from testsgd.truth.populations import Population
-from testsgd.truth.runs import THETA
 
 # What the methods' users take for a finding.
 FINDINGS = {
@@ -31,6 +30,8 @@ FINDINGS = {
 # The others' findings are no groups: who is listed has nothing in common but that the decision on
 # him can be changed.
 _NAME_GROUPS = ("themis", "gerryfair", "divexplorer", "bias-scan")
+# The support threshold of those that have one.
+THETA = 0.05
 _THEMIS_THRESHOLD = 0.1
 _GAMMA = 0.01
 _T = 1.96

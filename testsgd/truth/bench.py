@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import joblib
 
@@ -11,10 +12,13 @@ from testsgd.baselines import METHODS, check_time_limit
 from testsgd.errors import ParameterError
 from testsgd.truth.baseline_runs import BaselineRun, baselines_once
 from testsgd.truth.catalogue import POPULATIONS, population
-from testsgd.truth.measures import Measure, measure_baselines, measure_runs
+from testsgd.truth.measures import Measure, measure_baselines, measure_runs, measure_worlds
 from testsgd.truth.runs import Run, audit_once
+from testsgd.truth.verdicts import WorldRun, judge_once
+from testsgd.truth.worlds import world
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
+WORLD_SIZES = SIZES[:3]
 
 # Fewer people hold no cell of every value, and no group of 5% that says anything.
 _FEWEST_ROWS = 500
@@ -40,10 +44,13 @@ class TruthSettings:
     ----------
     populations : sequence of str
         Names of :data:`testsgd.truth.POPULATIONS`.
+    worlds : sequence of str
+        Names of :data:`testsgd.truth.WORLDS`.
     sizes : sequence of int
         People in a run.
     runs : int
         Runs of the audit up to 10,000 people; above, so many that they take as long, at least 10.
+        Of worlds there are as many at every size.
     baseline_runs : int
         The same for the baselines, which are run up to 100,000 people; 0: none.
     methods : sequence of str
@@ -62,6 +69,7 @@ class TruthSettings:
     """
 
     populations: Sequence[str] = POPULATIONS
+    worlds: Sequence[str] = ()
     sizes: Sequence[int] = SIZES
     runs: int = 1_000
     baseline_runs: int = 100
@@ -72,7 +80,7 @@ class TruthSettings:
 
     def __post_init__(self) -> None:
         for where, named, known in (
-            ("populations", self.populations, POPULATIONS),
+            ("populations", (*self.populations, *self.worlds), POPULATIONS),
             ("sizes", self.sizes, SIZES),
             ("methods", self.methods, METHODS),
         ):
@@ -84,6 +92,8 @@ class TruthSettings:
                 )
         for name in self.populations:
             population(name)
+        for name in self.worlds:
+            world(name)
         for method in self.methods:
             if method not in METHODS:
                 raise ParameterError(
@@ -122,11 +132,11 @@ class TruthSettings:
 
 @dataclass(frozen=True)
 class Part:
-    """One population at one size, done.
+    """One population or world at one size, done.
 
     Attributes
     ----------
-    runs : list of Run
+    runs : list of Run or of WorldRun
         What came of each audit.
     baselines : list of BaselineRun
         What came of each baseline.
@@ -134,13 +144,13 @@ class Part:
         What they say together.
     """
 
-    runs: list[Run]
+    runs: list[Run] | list[WorldRun]
     baselines: list[BaselineRun]
     measures: list[Measure] = field(default_factory=list)
 
 
 def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:
-    """Run the benchmark, one population and size after another, small sizes first.
+    """Run the benchmark, one population or world and size after another, small sizes first.
 
     Parameters
     ----------
@@ -156,6 +166,8 @@ def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> I
     for rows in settings.sizes:
         for name in settings.populations:
             yield _part(settings, name, rows, progress)
+        for name in settings.worlds:
+            yield _world_part(settings, name, rows, progress)
 
 
 def _part(settings: TruthSettings, name: str, rows: int, progress: Progress | None) -> Part:
@@ -166,23 +178,42 @@ def _part(settings: TruthSettings, name: str, rows: int, progress: Progress | No
         joblib.delayed(_others)(settings, name, rows, n)
         for n in range(settings.baseline_runs_of(rows))
     ]
-    total = len(audits) + len(others)
     runs: list[Run] = []
     baselines: list[BaselineRun] = []
-    workers = joblib.Parallel(n_jobs=settings.jobs, return_as="generator")
-    for done, made in enumerate(workers([*audits, *others]), start=1):
+    for made in _spread([*audits, *others], settings, f"{name}, {rows:,} people", progress):
         if isinstance(made, Run):
             runs.append(made)
         else:
             baselines += made
-        if progress is not None:
-            progress(f"{name}, {rows:,} people", done, total)
     return Part(runs, baselines, [*measure_runs(runs), *measure_baselines(baselines)])
+
+
+def _world_part(settings: TruthSettings, name: str, rows: int, progress: Progress | None) -> Part:
+    tasks = [
+        joblib.delayed(_judge)(settings, name, rows, number) for number in range(settings.runs)
+    ]
+    runs = list(_spread(tasks, settings, f"{name}, {rows:,} people", progress))
+    return Part(runs, [], measure_worlds(runs))
+
+
+def _spread(
+    tasks: Sequence[Any], settings: TruthSettings, what: str, progress: Progress | None
+) -> Iterator[Any]:
+    """Run tasks in as many processes as the settings have."""
+    workers = joblib.Parallel(n_jobs=settings.jobs, return_as="generator")
+    for done, made in enumerate(workers(tasks), start=1):
+        yield made
+        if progress is not None:
+            progress(what, done, len(tasks))
 
 
 def _audit(settings: TruthSettings, name: str, rows: int, number: int) -> Run:
     sampled = rows <= _MOST_SAMPLED_ROWS and name in _SAMPLED
     return audit_once(population(name), rows, number, seed=settings.seed, sampled=sampled)
+
+
+def _judge(settings: TruthSettings, name: str, rows: int, number: int) -> WorldRun:
+    return judge_once(world(name), rows, number, seed=settings.seed)
 
 
 def _others(settings: TruthSettings, name: str, rows: int, number: int) -> list[BaselineRun]:

@@ -20,11 +20,11 @@ _LIMIT = 49
 
 _GENDER = CategoryTrait("gender", ("female", "male"), (0.5, 0.5))
 _REGION = CategoryTrait("region", ("north", "east", "south", "west"), (0.40, 0.20, 0.15, 0.25))
-_AGE = NumberTrait("age", 18, 10, (0.15, 0.20, 0.20, 0.20, 0.15, 0.10))
+AGE = NumberTrait("age", 18, 10, (0.15, 0.20, 0.20, 0.20, 0.15, 0.10))
 _AGE_IN_FIVES = NumberTrait(
-    "age", 18, 5, tuple(share / 2 for share in _AGE.shares for _ in range(2))
+    "age", 18, 5, tuple(share / 2 for share in AGE.shares for _ in range(2))
 )
-_PEOPLE: tuple[Trait, ...] = (_GENDER, _REGION, _AGE)
+PEOPLE: tuple[Trait, ...] = (_GENDER, _REGION, AGE)
 
 
 @lru_cache
@@ -64,8 +64,8 @@ def _null(number: int) -> Population:
     return Population(
         name="null",
         title="no discrimination at all",
-        traits=_PEOPLE,
-        limits=_limits(_PEOPLE, {}),
+        traits=PEOPLE,
+        limits=limits_of(PEOPLE, {}),
         planted=(),
         number=number,
     )
@@ -82,8 +82,8 @@ def _intersection(number: int) -> Population:
     return Population(
         name="intersection",
         title="one intersection of three features, 7% of the people, 25 points below the others",
-        traits=_PEOPLE,
-        limits=_limits(_PEOPLE, {group: 25}),
+        traits=PEOPLE,
+        limits=limits_of(PEOPLE, {group: 25}),
         planted=(group,),
         number=number,
     )
@@ -96,7 +96,7 @@ def _band(number: int) -> Population:
         name="band",
         title="a band of a continuous feature, four of twelve bins, 15 points below the others",
         traits=traits,
-        limits=_limits(traits, {group: 15}),
+        limits=limits_of(traits, {group: 15}),
         planted=(group,),
         number=number,
     )
@@ -120,8 +120,8 @@ def _overlap(number: int) -> Population:
     return Population(
         name="overlap",
         title="two overlapping intersections of 7% each, 25 points below the others",
-        traits=_PEOPLE,
-        limits=_limits(_PEOPLE, {first: 25, second: 25}),
+        traits=PEOPLE,
+        limits=limits_of(PEOPLE, {first: 25, second: 25}),
         planted=(first, second),
         number=number,
     )
@@ -133,12 +133,12 @@ def _proxy(number: int) -> Population:
     level = np.full(MERITS, 1 / MERITS)
     # Low merits are frequent, high ones are rare; nothing else tells the region's people apart.
     falling = level * (1 - 0.8 * (2 * merits - MERITS + 1) / (MERITS - 1))
-    inside = _inside(_PEOPLE, group)
+    inside = inside_cells(PEOPLE, group)
     return Population(
         name="proxy",
         title="through a proxy: the model reads one feature only, which is lower in one region",
-        traits=_PEOPLE,
-        limits=_limits(_PEOPLE, {}),
+        traits=PEOPLE,
+        limits=limits_of(PEOPLE, {}),
         planted=(group,),
         merit_of=inside.astype(np.int64),
         merits=np.vstack([level, falling]),
@@ -159,15 +159,15 @@ def _one_of_twelve(number: int) -> Population:
         name="one-of-twelve",
         title="in one of twelve sensitive features, a quarter of the people, 15 points below",
         traits=traits,
-        limits=_limits(traits, {group: 15}),
+        limits=limits_of(traits, {group: 15}),
         planted=(group,),
         max_features=2,
         number=number,
     )
 
 
-def _inside(traits: tuple[Trait, ...], group: RuleSet) -> NDArray[np.bool_]:
-    """Say which cells are in a group, shape (cells of each trait)."""
+def inside_cells(traits: tuple[Trait, ...], group: RuleSet) -> NDArray[np.bool_]:
+    """Return which cells are in a group, shape (cells of each trait)."""
     rules = {rule.feature: rule for rule in group.rules}
     inside = np.ones((), dtype=bool)
     for trait in traits:
@@ -177,11 +177,11 @@ def _inside(traits: tuple[Trait, ...], group: RuleSet) -> NDArray[np.bool_]:
     return inside
 
 
-def _limits(traits: tuple[Trait, ...], raised: dict[RuleSet, int]) -> NDArray[np.int64]:
-    """Give each cell's limit; where raised groups overlap, the higher one counts."""
+def limits_of(traits: tuple[Trait, ...], raised: dict[RuleSet, int]) -> NDArray[np.int64]:
+    """Return each cell's limit; where raised groups overlap, the higher one counts."""
     limits = np.full(tuple(len(trait.shares) for trait in traits), _LIMIT, dtype=np.int64)
     for group, step in raised.items():
-        limits = np.maximum(limits, np.where(_inside(traits, group), _LIMIT + step, _LIMIT))
+        limits = np.maximum(limits, np.where(inside_cells(traits, group), _LIMIT + step, _LIMIT))
     return limits
 
 

@@ -106,5 +106,26 @@ def find_hits(
     )
 
 
+def same_groups(groups: Sequence[NDArray[np.bool_]], others: Sequence[NDArray[np.bool_]]) -> bool:
+    """Return if two lists hold the same groups in any order, each or the rest of the people.
+
+    Parameters
+    ----------
+    groups, others : sequence of numpy.ndarray of bool, shape (n,)
+        Who, or which cells, are in each.
+
+    Examples
+    --------
+    >>> women = np.array([True, True, False])
+    >>> same_groups([women], [~women]), same_groups([women], [women, ~women[::-1]])
+    (True, False)
+    """
+
+    def sides(group: NDArray[np.bool_]) -> frozenset[bytes]:
+        return frozenset((group.tobytes(), (~group).tobytes()))
+
+    return {sides(group) for group in groups} == {sides(group) for group in others}
+
+
 def _size(group: NDArray[np.bool_], weights: NDArray[np.int64] | None) -> int:
     return int(group.sum() if weights is None else weights[group].sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from testsgd.scoring import normal_quantile
 from testsgd.truth.baseline_runs import BaselineRun
 from testsgd.truth.hits import Hits
 from testsgd.truth.runs import CONFIDENCE, Run
+from testsgd.truth.verdicts import WorldRun, Wrong
 
 # The audit itself, among the names of methods.
 AUDIT = "audit"
@@ -47,10 +48,11 @@ class Measure:
     runs : int
         Out of how many runs.
     value : float
-        The mean over the runs; for what happens or not, the share of runs in which it did.
+        The mean over the runs; for what happens or not, the share of runs in which it did; for
+        ranks the median.
     low, high : float
         A 95% interval for what infinitely many runs would give: Clopper and Pearson's for shares of
-        runs, the normal one for other means.
+        runs, that of the order statistics for medians, the normal one for other means.
     claimed : float or None
         What the method claims: a coverage of at least so much, or false findings in at most so
         many runs.
@@ -118,6 +120,34 @@ def measure_baselines(runs: Iterable[BaselineRun]) -> list[Measure]:
     return measures
 
 
+def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
+    """Sum up runs of one world and number of rows.
+
+    Returns
+    -------
+    list of Measure
+        Shares of runs in which the verdict misleads, of all runs; and, of those runs in which a
+        planted group is judged, its ranks.
+    """
+    made = _Made(runs[0].world, runs[0].rows, AUDIT)
+    measures = [
+        made.share("judgeable", [run.judgeable for run in runs]),
+        *(
+            made.share(field.name, [getattr(run.default, field.name) for run in runs])
+            for field in fields(Wrong)
+        ),
+        made.share("old headline", [run.old.headline for run in runs]),
+        made.share("old gate", [run.old.gate for run in runs]),
+        made.share("old undecided", [run.old.undecided for run in runs]),
+    ]
+    measures += _shares(made, "explained", [run.explained for run in runs])
+    for name in ("score", "lower bound"):
+        if ranks := [run.ranks[name] for run in runs if run.ranks]:
+            measures.append(made.median(f"rank by {name}", ranks))
+            measures.append(made.share(f"first by {name}", [rank == 1 for rank in ranks]))
+    return measures
+
+
 @dataclass(frozen=True)
 class _Made:
     """Makes measures of one population, number of rows and method."""
@@ -137,6 +167,15 @@ class _Made:
         mean = float(array.mean())
         return self._measure(name, len(array), mean, mean - half, mean + half, claimed)
 
+    def median(self, name: str, values: Sequence[int]) -> Measure:
+        from scipy.stats import binom
+
+        ordered = np.sort(values)
+        runs = len(ordered)
+        below = int(binom.ppf((1 - CONFIDENCE) / 2, runs, 0.5))
+        low, high = ordered[max(0, below - 1)], ordered[min(runs - below, runs - 1)]
+        return self._measure(name, runs, float(np.median(ordered)), float(low), float(high), None)
+
     def _measure(
         self, name: str, runs: int, value: float, low: float, high: float, claimed: float | None
     ) -> Measure:
@@ -155,8 +194,12 @@ def _grouped(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
 def _of_audit(made: _Made, runs: list[Run]) -> list[Measure]:
     measures = [
         *_of_hits(made, " by score", [run.by_score for run in runs]),
-        *_of_hits(made, " by assured size", [run.by_assured for run in runs]),
-        made.mean("first overstated", [run.overstated for run in runs]),
+        *_of_hits(made, " by lower bound", [run.by_lower_bound for run in runs]),
+        *(
+            made.mean(f"overstated by {name}", [run.overstated[name] for run in runs])
+            for name in runs[0].overstated
+        ),
+        *_shares(made, "explained", [run.explained for run in runs]),
     ]
     if planted := [run.planted for run in runs if run.planted.groups]:
         shares = [coverage.covered / coverage.groups for coverage in planted]
@@ -177,6 +220,11 @@ def _of_audit(made: _Made, runs: list[Run]) -> list[Measure]:
             found = [c.false for c in coverages]
             measures.append(made.share(f"false findings: {kind}", found, false))
     return measures
+
+
+def _shares(made: _Made, name: str, values: Sequence[bool | None]) -> list[Measure]:
+    known = [value for value in values if value is not None]
+    return [made.share(name, known)] if known else []
 
 
 def _of_hits(made: _Made, suffix: str, hits: Sequence[Hits | None]) -> list[Measure]:

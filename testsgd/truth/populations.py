@@ -1,10 +1,10 @@
 """Populations whose discrimination is known: people, a model, and who is treated differently.
 
 Everybody is in one cell, a combination of the sensitive features' bins and values. Two features
-are not sensitive: ``merit``, a whole number from 0 to 99, and ``tenure``, which means nothing. The
-model says yes if merit is above a limit. Discrimination is direct where the limit depends on the
-cell, and through a proxy where the limit is one for all and the distribution of merit depends on
-the cell.
+are not sensitive: ``merit``, a whole number, mostly from 0 to 99, and ``tenure``, which means
+nothing. The model says yes if merit is above a limit. Discrimination is direct where the limit
+depends on the cell, and through a proxy where the limit is one for all and the distribution of
+merit depends on the cell.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from testsgd.rules import RuleSet
 from testsgd.truth.traits import Trait
 
 Floats = NDArray[np.float64]
+Estimand = Literal["observed", "neighbourhood"]
 
 MERITS = 100
 TENURES = 10
@@ -41,15 +43,21 @@ class Population:
     title : str
         What it is, in words.
     traits : tuple of Trait
-        The sensitive features; they are independent of each other.
+        The sensitive features.
+    joint : numpy.ndarray of float64, shape (cells of each trait), or None
+        The share of people in each cell; None: the features are independent of each other.
     limits : numpy.ndarray of int64, shape (cells of each trait)
         The model says yes to a merit above it.
+    answers : numpy.ndarray of bool, shape (cells of each trait, k, tenures), or None
+        What the model says to each row there can be, in place of the limits.
     planted : tuple of RuleSet
         The groups planted.
     merit_of : numpy.ndarray of int64, shape (cells of each trait), or None
         Which of `merits` holds in each cell; None: the first in all of them.
-    merits : numpy.ndarray of float64, shape (k, 100)
-        Distributions of merit.
+    merits : numpy.ndarray of float64, shape (distributions, k)
+        Distributions of merit, which has the values 0 to k - 1.
+    tenures : int
+        How many values tenure has; 0: there is no such feature.
     max_features : int
         Most rules in a rule set of an audit of it.
     number : int
@@ -61,8 +69,11 @@ class Population:
     traits: tuple[Trait, ...]
     limits: NDArray[np.int64]
     planted: tuple[RuleSet, ...]
+    answers: NDArray[np.bool_] | None = None
+    joint: Floats | None = None
     merit_of: NDArray[np.int64] | None = None
     merits: Floats = field(default_factory=lambda: np.full((1, MERITS), 1 / MERITS))
+    tenures: int = TENURES
     max_features: int = 3
     number: int = 0
 
@@ -74,6 +85,8 @@ class Population:
     @cached_property
     def masses(self) -> Floats:
         """The share of people in each cell, shape (cells of each trait)."""
+        if self.joint is not None:
+            return self.joint
         masses = np.ones(())
         for trait in self.traits:
             masses = np.multiply.outer(masses, np.array(trait.shares))
@@ -82,14 +95,15 @@ class Population:
     @cached_property
     def specification(self) -> DatasetSpecification:
         """The description of its rows."""
-        merit = {"type": "integer", "range": [0, MERITS - 1]}
-        tenure = {"type": "integer", "range": [0, TENURES - 1]}
         features = {trait.name: trait.feature for trait in self.traits}
+        for name, values in (("merit", self.merits.shape[1]), ("tenure", self.tenures)):
+            if values:
+                features[name] = {"type": "integer", "range": [0, values - 1]}
         return DatasetSpecification.model_validate(
             {
                 "dataset": {"name": self.name},
                 "label": _LABEL,
-                "features": {**features, "merit": merit, "tenure": tenure},
+                "features": features,
             }
         )
 
@@ -115,10 +129,9 @@ class Population:
         ['gender', 'region', 'age', 'merit', 'tenure']
         """
         generator = np.random.default_rng([seed, self.number, rows, run])
-        cells = [generator.choice(len(t.shares), rows, p=t.shares) for t in self.traits]
-        kinds = np.zeros(rows, dtype=np.intp)
-        if self.merit_of is not None:
-            kinds = self.merit_of[tuple(cells)].astype(np.intp)
+        drawn = np.searchsorted(np.cumsum(self.masses)[:-1], generator.random(rows), side="right")
+        cells = np.unravel_index(drawn, self.shape)
+        kinds = self._kinds[cells]
         uniform = generator.random(rows)
         merit = np.zeros(rows, dtype=np.int64)
         for kind, distribution in enumerate(self.merits):
@@ -129,8 +142,10 @@ class Population:
             trait.name: trait.column(cell, generator)
             for trait, cell in zip(self.traits, cells, strict=True)
         }
-        tenure = generator.integers(0, TENURES, rows)
-        return pd.DataFrame({**columns, "merit": merit, "tenure": tenure})
+        columns["merit"] = pd.Series(merit)
+        if self.tenures:
+            columns["tenure"] = pd.Series(generator.integers(0, self.tenures, rows))
+        return pd.DataFrame(columns)
 
     def table(self, rows: int, *, seed: int, run: int = 0) -> Table:
         """Draw people and check them, as an audit takes them."""
@@ -139,34 +154,56 @@ class Population:
 
     def decide(self, frame: pd.DataFrame) -> Floats:
         """Decide on people by nothing but their rows: 1 is yes, 0 is no."""
-        merit = frame["merit"].to_numpy(dtype=np.float64)
+        merit: NDArray[np.int64] = frame["merit"].to_numpy(dtype=np.int64)
         first = self.limits.flat[0]
-        if (self.limits == first).all():
+        if self.answers is None and (self.limits == first).all():
             # A model that is the same for all does not look at who it is.
-            return (merit > first).astype(np.float64)
+            return np.asarray(merit > first, dtype=np.float64)
         cells = tuple(trait.cells(frame[trait.name]) for trait in self.traits)
-        return (merit > self.limits[cells]).astype(np.float64)
+        if self.answers is None:
+            return np.asarray(merit > self.limits[cells], dtype=np.float64)
+        tenure = frame["tenure"].to_numpy(dtype=np.int64)
+        return np.asarray(self.answers[(*cells, merit, tenure)], dtype=np.float64)
 
     def model(self) -> LoadedModel[Model]:
         """Give the model as a black box."""
         return load_model(self.decide, self.specification)
 
     @cached_property
-    def answer_rates(self) -> Floats:
-        """The mean rate of yes over the neighbours of a cell's people, shape (cells of each trait).
+    def _kinds(self) -> NDArray[np.int64]:
+        """Which distribution of merit holds in each cell."""
+        return np.zeros(self.shape, dtype=np.int64) if self.merit_of is None else self.merit_of
 
-        What an audit measures: a row has two neighbours a feature that is not sensitive, one step
-        down and one up, and a step out of the range stays. The two of ``tenure`` are answered as
-        the row itself.
+    def rates(self, estimand: Estimand) -> Floats:
+        """Compute the rate of yes in each cell, as the sum over all rows there can be.
+
+        Parameters
+        ----------
+        estimand : {"observed", "neighbourhood"}
+            Of the people as they are; or of their neighbours, which an audit asks about too: a row
+            has two for each feature that is not sensitive, one step down and one up, and a step
+            out of the range stays.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (cells of each trait)
         """
-        merits = np.arange(MERITS)
-        down, up = np.maximum(merits - 1, 0), np.minimum(merits + 1, MERITS - 1)
-        rates = np.zeros(self.shape)
-        kinds = np.zeros(self.shape, dtype=np.int64) if self.merit_of is None else self.merit_of
-        for kind, distribution in enumerate(self.merits):
-            for limit in np.unique(self.limits):
-                yes = merits > limit
-                share = (yes[down].astype(float) + yes[up] + 2 * yes) / 4
-                # Merits all alike are counted: so equal rates are equal to the last digit.
-                rates[(kinds == kind) & (self.limits == limit)] = math.fsum(distribution * share)
+        yes = self.answers
+        if yes is None:
+            yes = (np.arange(self.merits.shape[1]) > self.limits[..., None])[..., None]
+        asked = yes.astype(np.float64)
+        if estimand == "neighbourhood":
+            steps = (_steps(asked, -2), _steps(asked, -1)) if self.tenures else (_steps(asked, -2),)
+            asked = np.mean(steps, axis=0)
+        shares = self.merits[self._kinds] * asked.mean(axis=-1)
+        # Sums that are exact to the last digit: equal rates are equal.
+        rates: Floats = np.apply_along_axis(math.fsum, -1, shares)
         return rates
+
+
+def _steps(values: Floats, axis: int) -> Floats:
+    """Average the values one step down and one step up an axis."""
+    last = values.shape[axis] - 1
+    down, up = (np.clip(np.arange(last + 1) + step, 0, last) for step in (-1, 1))
+    averages: Floats = (np.take(values, down, axis=axis) + np.take(values, up, axis=axis)) / 2
+    return averages

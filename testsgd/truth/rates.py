@@ -8,35 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.rules import Axis, FrequentRuleSets, RuleSet, feature_subsets
-from testsgd.truth.populations import Population
+from testsgd.truth.populations import Estimand, Population
 
 Floats = NDArray[np.float64]
+
+_NOBODY = 1e-12
 
 
 class Truth:
     """What is true of a population's groups.
 
-    Rates are means over the neighbours of the people, which is what an audit measures. They are
-    counted from that of the first cell, so that where no cell differs, no group does to the last
-    digit.
+    Rates are counted from that of the first cell, so that where no cell differs, no group does to
+    the last digit.
 
     Parameters
     ----------
     population : Population
         Whose groups.
+    estimand : {"observed", "neighbourhood"}
+        What is compared: the people as they are, or the means over their neighbours.
 
     Examples
     --------
     >>> from testsgd.truth import population
-    >>> truth = Truth(population("intersection"))
+    >>> truth = Truth(population("intersection"), "observed")
     >>> (group,) = population("intersection").planted
     >>> round(truth.share(group), 3), round(truth.difference(group), 3)
     (0.07, -0.25)
     """
 
-    def __init__(self, population: Population) -> None:
+    def __init__(self, population: Population, estimand: Estimand) -> None:
         self.population = population
-        rates = population.answer_rates
+        rates = population.rates(estimand)
         self._masses = population.masses
         self._gains = population.masses * (rates - rates.flat[0])
         axes = tuple(trait.axis for trait in population.traits)
@@ -45,6 +48,11 @@ class Truth:
             self._of_subset(axes, subset)
             for subset in feature_subsets(axes, population.max_features)
         ]
+
+    @property
+    def largest(self) -> float:
+        """The largest size of any group's true difference."""
+        return max(float(np.nanmax(np.abs(of_subset))) for of_subset in self._differences)
 
     def share(self, group: RuleSet) -> float:
         """Give the share of people in a group."""
@@ -91,10 +99,12 @@ class Truth:
                 for sums in (share, gain)
             )
         total = float(self._gains.sum())
+        # Nobody is on one side: there is no difference.
+        share = np.where((share > _NOBODY) & (share < 1 - _NOBODY), share, np.nan)
         return np.ravel(gain / share - (total - gain) / (1 - share))
 
 
 @lru_cache
-def truth_of(population: Population) -> Truth:
-    """Give the truth of a population, worked out once a process."""
-    return Truth(population)
+def truth_of(population: Population, estimand: Estimand) -> Truth:
+    """Return the truth of a population, worked out once a process."""
+    return Truth(population, estimand)

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, TableFindings, run_audit
 from testsgd.auditing.false_discovery import false_discovery
-from testsgd.auditing.guarantee import assured_size, per_group
+from testsgd.auditing.guarantee import per_group
 from testsgd.auditing.parameters import MarginKind, SamplingScheme
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.scoring import distinct_groups
-from testsgd.truth.hits import FIRST, Hits, find_hits
+from testsgd.scoring import distinct_groups, rank_groups
+from testsgd.truth.hits import FIRST, Hits, find_hits, same_groups
 from testsgd.truth.populations import Population
 from testsgd.truth.rates import truth_of
 
 Floats = NDArray[np.float64]
 
-THETA = 0.05
 CONFIDENCE = 0.95
 HOLDOUT = 0.5
 
@@ -64,11 +63,13 @@ class Run:
         Whose people.
     rows, number : int
         How many, and which run.
-    by_score, by_assured : Hits or None
-        Whether the planted groups come first; None if nothing is planted. Groups whose interval
-        holds "no difference" are no findings by assured size.
-    overstated : float
-        Score of the first group minus its true size.
+    by_score, by_lower_bound : Hits or None
+        Whether the planted groups come first, near copies folded; None if nothing is planted.
+        Groups whose interval holds "no difference" are no findings by lower bound.
+    explained : bool or None
+        The rules that explain the differences are the planted groups, no more and no less.
+    overstated : dict of str to float
+        For each ranking: score of the first group minus its true size.
     planted : Coverage
         The intervals of the planted groups alone, each for itself.
     intervals : dict of str to Coverage
@@ -80,8 +81,9 @@ class Run:
     rows: int
     number: int
     by_score: Hits | None
-    by_assured: Hits | None
-    overstated: float
+    by_lower_bound: Hits | None
+    explained: bool | None
+    overstated: dict[str, float]
     planted: Coverage
     intervals: dict[str, Coverage]
 
@@ -113,7 +115,6 @@ def audit_once(
     table = population.table(rows, seed=seed, run=number)
     model = population.model()
     parameters = AuditParameters(
-        theta=THETA,
         confidence=CONFIDENCE,
         max_features=population.max_features,
         # Enough for every size.
@@ -141,30 +142,68 @@ def audit_once(
     intervals["fdr"] = _coverage(discovering, population, false_limited.discoveries)
     if sampled:
         intervals |= _sampled(model, table, exact, parameters)
-    wanted = planted_groups(exact, population)
+    planted = planted_cells(exact, population)
+    estimates, bounds = exact.estimates, lower_bounds(exact)
+    rankings = {
+        "score": rank_groups(
+            estimates.score, estimates.rows_in, exact.rule_sets.rule_counts(), estimates.decided
+        ),
+        "lower bound": exact.ranking[bounds[exact.ranking] > 0],
+    }
+    first = {name: _first_distinct(exact, order) for name, order in rankings.items()}
     return Run(
         population=population.name,
         rows=rows,
         number=number,
-        by_score=_hits(exact, exact.distinct[:FIRST], population),
-        by_assured=_hits(exact, _most_assured(exact), population),
-        overstated=_overstated(exact, population),
-        planted=_coverage(each, population, wanted),
+        by_score=_hits(exact, first["score"], planted),
+        by_lower_bound=_hits(exact, first["lower bound"], planted),
+        explained=explained(exact, planted),
+        overstated={name: _overstated(exact, population, few) for name, few in first.items()},
+        planted=_coverage(each, population, places_of(exact, planted)),
         intervals=intervals,
     )
 
 
-def planted_groups(found: TableFindings, population: Population) -> NDArray[np.intp]:
-    """Give the places of the planted groups among those of an audit, if they are frequent."""
-    texts = {group.text for group in population.planted}
-    everything = found.group_texts(np.arange(len(found.rule_sets)))
-    return np.flatnonzero([text in texts for text in everything])
+def planted_cells(found: TableFindings, population: Population) -> list[NDArray[np.bool_]]:
+    """Return which of an audit's cells are in each planted group.
+
+    The planted groups' limits are limits of cells, so a cell is inside or outside as a whole.
+    """
+    return [
+        found.contingency.tally(group.matches(found.table).astype(np.int64)) > 0
+        for group in population.planted
+    ]
+
+
+def lower_bounds(found: TableFindings) -> Floats:
+    """Return each group's lower confidence bound of the size of its difference."""
+    assert found.guarantee is not None
+    return found.guarantee.assured_sizes
+
+
+def places_of(found: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> NDArray[np.intp]:
+    """Return the groups of an audit that are the same people as one of the planted."""
+    rows = found.contingency.tally()
+    sizes = found.estimates.rows_in
+    same = np.zeros(len(found.rule_sets), dtype=bool)
+    for cells in planted:
+        (both,) = found.rule_sets.sums_of(found.contingency, (rows * cells)[None].astype(float))
+        same |= (both == sizes) & (sizes == rows[cells].sum())
+    return np.flatnonzero(same)
+
+
+def explained(found: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> bool | None:
+    """Return if the rules that explain the differences are the planted groups, None if none are."""
+    if not planted:
+        return None
+    chosen = np.array(found.distinct, dtype=np.intp)
+    return same_groups(list(found.rule_sets.members(chosen, found.contingency)), planted)
 
 
 def _coverage(found: TableFindings, population: Population, groups: NDArray[np.intp]) -> Coverage:
     """Compare the intervals of some groups with their true differences."""
     low, high = found.intervals(groups)
-    true = truth_of(population).differences(found.rule_sets)[groups]
+    true = truth_of(population, "observed").differences(found.rule_sets)[groups]
     known = ~np.isnan(low)
     covered = (low <= true + _ROUNDING) & (true - _ROUNDING <= high)
     nothing = np.abs(true) < _ROUNDING
@@ -175,12 +214,10 @@ def _coverage(found: TableFindings, population: Population, groups: NDArray[np.i
     )
 
 
-def _most_assured(found: TableFindings) -> Sequence[int]:
-    """Give the first distinct groups by assured size."""
-    assured = assured_size(*found.intervals(np.arange(len(found.rule_sets))))
-    order = np.lexsort((-found.estimates.score, -assured))
+def _first_distinct(found: TableFindings, order: NDArray[np.intp]) -> list[int]:
+    """Return the first groups of an order that are no near copies of one before them."""
     return distinct_groups(
-        order[assured[order] > 0],
+        order,
         found.overlaps(),
         overlap=found.parameters.overlap,
         limit=FIRST,
@@ -188,31 +225,28 @@ def _most_assured(found: TableFindings) -> Sequence[int]:
     )
 
 
-def _hits(found: TableFindings, groups: Sequence[int], population: Population) -> Hits | None:
-    if not population.planted:
+def _hits(
+    found: TableFindings, groups: Sequence[int], planted: Sequence[NDArray[np.bool_]]
+) -> Hits | None:
+    if not planted:
         return None
-    people = found.contingency.tally()
-    # The planted groups' limits are limits of cells, so a cell is inside or outside as a whole.
-    planted = [
-        found.contingency.tally(group.matches(found.table).astype(np.int64)) > 0
-        for group in population.planted
-    ]
     members = found.rule_sets.members(np.array(groups, dtype=np.intp), found.contingency)
-    return find_hits([(group,) for group in members], planted, people)
+    return find_hits([(group,) for group in members], planted, found.contingency.tally())
 
 
-def _overstated(found: TableFindings, population: Population) -> float:
-    if not found.distinct:
+def _overstated(found: TableFindings, population: Population, groups: Sequence[int]) -> float:
+    if not groups:
         return 0.0
-    first = found.distinct[0]
-    true = truth_of(population).differences(found.rule_sets)[first]
-    return float(found.estimates.score[first] - abs(true))
+    true = truth_of(population, "observed").differences(found.rule_sets)[groups[0]]
+    return float(found.estimates.score[groups[0]] - abs(true))
 
 
 def _sampled(
     model: LoadedModel[Model], table: Table, exact: TableFindings, parameters: AuditParameters
 ) -> dict[str, Coverage]:
     """Audit by sampling; see how often the margin holds the difference that the rows really have.
+
+    What is sampled are the neighbours.
 
     Independent sampling is tried on groups of one feature, for it asks thousands of times for each.
     """
@@ -229,6 +263,7 @@ def _sampled(
                 table,
                 replace(
                     parameters,
+                    estimand="neighbourhood",
                     mode="sampled",
                     sampling=sampling,
                     interval=interval,
@@ -251,7 +286,8 @@ def _margin_coverage(found: TableFindings, exact: TableFindings) -> Coverage:
     keys = zip(found.rule_sets.subset.tolist(), found.rule_sets.place.tolist(), strict=True)
     same = np.array([places[key] for key in keys], dtype=np.intp)
     estimates = found.estimates
-    deviation = np.abs(estimates.difference - exact.estimates.difference[same])
+    (counted,) = (other for other in exact.others if other.estimand == "neighbourhood")
+    deviation = np.abs(estimates.difference - counted.estimates.difference[same])
     covered = deviation <= estimates.margin + _ROUNDING
     decided = estimates.decided
     return Coverage(int(decided.sum()), int((covered & decided).sum()), false=False)

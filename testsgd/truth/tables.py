@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from testsgd.truth.baseline_runs import FINDINGS
+from testsgd.truth.baseline_runs import FINDINGS, THETA
 from testsgd.truth.bench import TruthSettings
-from testsgd.truth.catalogue import population
+from testsgd.truth.catalogue import POPULATIONS
 from testsgd.truth.measures import AUDIT, Measure
-from testsgd.truth.runs import CONFIDENCE, HOLDOUT, THETA
+from testsgd.truth.runs import CONFIDENCE, HOLDOUT
+from testsgd.truth.worlds import LIMIT, WORLDS
 
 SCHEMA = "testsgd.truth/1"
 
@@ -18,9 +19,11 @@ SCHEMA = "testsgd.truth/1"
 _HEADS = {
     "first by score": "first by score",
     "among first five by score": "top 5 by score",
-    "first by assured size": "first by assured size",
-    "among first five by assured size": "top 5 by assured size",
-    "first overstated": "overstated",
+    "first by lower bound": "first by lower bound",
+    "among first five by lower bound": "top 5 by lower bound",
+    "explained": "exactly what explains",
+    "overstated by score": "overstated by score",
+    "overstated by lower bound": "overstated by lower bound",
     "first": "first",
     "among first five": "top 5",
     "first inside": "first inside",
@@ -85,6 +88,8 @@ def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthT
         _margins(measures, intervals),
         _baselines_found(measures, intervals),
         _baselines_null(measures, intervals),
+        _verdicts(measures),
+        _named(measures),
     ]
     return [table for table in tables if table.cells]
 
@@ -105,10 +110,10 @@ def truth_markdown(
     measures: Sequence[Measure], settings: TruthSettings, command: str, seconds: float
 ) -> str:
     """Write the tables as Markdown, with what made them."""
-    lines = [
-        f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes. In brackets: "
-        f"95% intervals for what infinitely many runs would give.",
-    ]
+    made = f"Made by `{command}`, seed {settings.seed}, in {seconds / 60:.0f} minutes."
+    if settings.populations:
+        made += " In brackets: 95% intervals for what infinitely many runs would give."
+    lines = [made]
     for table in truth_tables(measures, intervals=True):
         rules = ["---" if place < table.labels else "---:" for place in range(len(table.headings))]
         rows = [table.headings, rules, *table.cells]
@@ -124,16 +129,17 @@ def truth_markdown(
 
 
 def _found(measures: Sequence[Measure], intervals: bool) -> TruthTable:
-    names = list(_HEADS)[:5]
+    names = list(_HEADS)[:7]
     return _pivot(
         measures,
         "Is the planted group found?",
-        "Share of runs in which a planted group comes first among the distinct groups, and in "
-        "which all planted groups are among the first five; and by how many points the first "
+        "Share of runs in which a planted group comes first, and in which all planted groups are "
+        "among the first five, near copies folded; in which the rules that explain the "
+        "differences are the planted groups, no more and no less; and by how many points the first "
         "group's score is larger than its true size, on average.",
         {name: _HEADS[name] for name in names},
         intervals,
-        of=lambda measure: measure.method == AUDIT and measure.population != "null",
+        of=lambda measure: measure.method == AUDIT and measure.population not in ("null", *WORLDS),
     )
 
 
@@ -209,6 +215,54 @@ def _baselines_null(measures: Sequence[Measure], intervals: bool) -> TruthTable:
     )
 
 
+def _verdicts(measures: Sequence[Measure]) -> TruthTable:
+    return _pivot(
+        measures,
+        "Is the verdict right?",
+        "Share of runs in which the verdict misleads, by the defaults, and either way by those of "
+        "before: rates over the neighbourhood, groups of at least 5% with anybody outside, the "
+        "first by score. A false all-clear: nothing beyond chance in the headline, or a gate of "
+        f"{LIMIT:g} that passes, though a planted group of at least 50 people on both sides truly "
+        "differs by clearly more. A false alarm: a headline about a group that does not differ, or "
+        "differs the other way; or a gate that fails at a limit that no group exceeds. “Not enough "
+        "evidence” (exit code 3) is neither. None of 200 runs means at most 1.8% of all.",
+        {
+            "judgeable": "50 planted people",
+            "headline_all_clear": "headline: false all-clear",
+            "headline_alarm": "headline: false alarm",
+            "gate_all_clear": "gate: false all-clear",
+            "gate_alarm": "gate: false alarm",
+            "undecided": "gate: not enough evidence",
+            "old headline": "before: wrong headline",
+            "old gate": "before: wrong gate",
+            "old undecided": "before: not enough evidence",
+        },
+        # So many columns leave no room for them.
+        intervals=False,
+        of=lambda measure: measure.population in WORLDS,
+    )
+
+
+def _named(measures: Sequence[Measure]) -> TruthTable:
+    return _pivot(
+        measures,
+        "Are the planted groups what comes out?",
+        "Share of runs in which the rules that explain the differences are the planted groups, no "
+        "more and no less; and, where the planted group is judged, its median rank among all "
+        "groups, and the share of runs in which none comes before it.",
+        {
+            "explained": "exactly what explains",
+            "rank by lower bound": "rank by lower bound",
+            "first by lower bound": "first by lower bound",
+            "rank by score": "rank by score",
+            "first by score": "first by score",
+        },
+        intervals=False,
+        of=lambda measure: measure.population in WORLDS,
+        needs="explained",
+    )
+
+
 def _pivot(
     measures: Sequence[Measure],
     title: str,
@@ -218,17 +272,24 @@ def _pivot(
     *,
     of: Callable[[Measure], bool],
     method: bool = False,
+    needs: str | None = None,
 ) -> TruthTable:
-    """Make a table: a row a population, size and perhaps method, a column a measure."""
+    """Make a table: a row a population, size and perhaps method, a column a measure.
+
+    Rows without the measure that they need are left out.
+    """
     rows: dict[tuple[str, str, int], dict[str, Measure]] = {}
     for measure in measures:
         if of(measure) and measure.name in heads:
             key = (measure.method, measure.population, measure.rows)
             rows.setdefault(key, {})[measure.name] = measure
+    order = (*POPULATIONS, *WORLDS)
     cells = []
     for (name, people, size), found in sorted(
-        rows.items(), key=lambda item: (item[0][0], population(item[0][1]).number, item[0][2])
+        rows.items(), key=lambda item: (item[0][0], order.index(item[0][1]), item[0][2])
     ):
+        if needs is not None and needs not in found:
+            continue
         runs = max(measure.runs for measure in found.values())
         labels = [name] if method else []
         cells.append(
@@ -248,9 +309,11 @@ def _pivot(
 def _cell(measure: Measure | None, intervals: bool) -> str:
     if measure is None:
         return ""
+    if measure.name.startswith("rank"):
+        return f"{measure.value:,.0f}"
     if measure.name == "seconds":
         return f"{measure.value:.2f}"
-    if measure.name == "first overstated":
+    if measure.name.startswith("overstated"):
         # In points of the rate.
         return f"{100 * measure.value:.1f}"
     if not intervals:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ def ask_variants(
     groups: NDArray[np.intp] | None = None,
     *,
     progress: Callable[[int], None] | None = None,
-) -> NDArray[np.bool_]:
+) -> NDArray[Any]:
     """Ask about seed texts with the terms of each rule set of one category set.
 
     Parameters
@@ -48,8 +49,8 @@ def ask_variants(
 
     Returns
     -------
-    numpy.ndarray of bool, shape (m, k)
-        Which variants get the favourable label.
+    numpy.ndarray of bool, or of int64, shape (m, k)
+        Which variants get the favourable label, or how many of the answers about each do.
     """
     places = np.arange(int(np.prod(category_set.shape))) if groups is None else groups
     chosen = np.column_stack(np.unravel_index(places, category_set.shape)).tolist()
@@ -101,20 +102,20 @@ def _joint_counts(
 
 @dataclass(frozen=True)
 class KnownAnswers:
-    """All answers of an exact audit, one by one.
+    """All answers of an exact audit, one by one; means where a question was asked several times.
 
     Attributes
     ----------
-    texts : numpy.ndarray of bool, shape (texts,)
+    texts : numpy.ndarray of bool or float, shape (texts,)
         Which texts get the favourable label as they are.
-    variants : tuple of numpy.ndarray of bool, shape (seeds, groups of the set)
+    variants : tuple of numpy.ndarray of bool or float, shape (seeds, groups of the set)
         For each set of categories, which seeds get it with the terms of which group.
     contains : tuple of numpy.ndarray of bool, shape (texts, terms)
         For each category, which texts have which term.
     """
 
-    texts: NDArray[np.bool_]
-    variants: tuple[NDArray[np.bool_], ...]
+    texts: NDArray[Any]
+    variants: tuple[NDArray[Any], ...]
     contains: tuple[NDArray[np.bool_], ...]
 
     def inside(self, category_set: CategorySet) -> NDArray[np.bool_]:
@@ -138,44 +139,59 @@ class PairSums:
         Sum of the mean answers with other terms, every category changed.
     squares, sizes : numpy.ndarray of float64
         Sums of the squared differences of the two, and of the differences without their signs.
+    cluster_sizes, cluster_gains, cluster_losses : numpy.ndarray of float64
+        Sums of the sizes of the seeds' clusters, and of these times the differences above and below
+        zero.
     """
 
     with_terms: Floats
     other: Floats
     squares: Floats
     sizes: Floats
+    cluster_sizes: Floats
+    cluster_gains: Floats
+    cluster_losses: Floats
 
 
 def pair_sums(
-    answers: NDArray[np.bool_], shape: tuple[int, ...], weights: Counts | None = None
+    answers: NDArray[Any],
+    shape: tuple[int, ...],
+    weights: Counts | None = None,
+    cluster_sizes: Counts | None = None,
 ) -> PairSums:
     """Compare each seed's answer with a rule set's terms with those with other terms.
 
     Parameters
     ----------
-    answers : numpy.ndarray of bool, shape (m, groups)
-        From :func:`ask_variants`, all rule sets of the category set.
+    answers : numpy.ndarray of bool or float, shape (m, groups)
+        From :func:`ask_variants`, or means of it; all rule sets of the category set.
     shape : tuple of int
         Terms of each category; at least two each.
     weights : numpy.ndarray of int64, shape (m,), optional
         How often each seed counts.
+    cluster_sizes : numpy.ndarray of int64, shape (m,), optional
+        Seeds in each seed's cluster; 1 if not given.
 
     Returns
     -------
     PairSums
     """
     groups = answers.shape[1]
-    with_terms, other, squares, sizes = np.zeros((4, groups))
+    with_terms, other, squares, sizes, of_clusters, gains, losses = np.zeros((7, groups))
     step = max(1, _BLOCK_NUMBERS // max(1, groups))
     for start in range(0, len(answers), step):
         block = answers[start : start + step].astype(np.float64)
         means = other_means(block, shape)
         often = np.ones(len(block)) if weights is None else weights[start : start + step]
+        more = often if cluster_sizes is None else often * cluster_sizes[start : start + step]
         with_terms += often @ block
         other += often @ means
         squares += often @ (block - means) ** 2
         sizes += often @ np.abs(block - means)
-    return PairSums(with_terms, other, squares, sizes)
+        of_clusters += more.sum()
+        gains += more @ np.maximum(block - means, 0)
+        losses += more @ np.maximum(means - block, 0)
+    return PairSums(with_terms, other, squares, sizes, of_clusters, gains, losses)
 
 
 def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.estimates import Estimates, means_over_draws
 from testsgd.auditing.false_discovery import false_discovery
-from testsgd.auditing.guarantee import Guarantee, bonferroni, per_group
+from testsgd.auditing.findings import Estimated
+from testsgd.auditing.guarantee import Guarantee, assured_size, bonferroni, per_group
 from testsgd.auditing.order import order_groups
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
+from testsgd.auditing.rule_selection import ExplainingRule
+from testsgd.auditing.text.clustering import with_independent_texts
+from testsgd.auditing.text.control import nonsense_control
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.explaining import explain_term_groups
-from testsgd.auditing.text.findings import TextFindings
+from testsgd.auditing.text.findings import Counterfactual, TextFindings
 from testsgd.auditing.text.independent import sample_texts_independent
+from testsgd.auditing.text.known_words import unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
+from testsgd.auditing.text.observed import observed_estimates, unjudged_texts
 from testsgd.auditing.text.outcome import TextOutcome
 from testsgd.auditing.text.overlaps import seed_overlaps
 from testsgd.auditing.text.paired import paired_intervals
 from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.auditing.text.rule_selection import TermSelection
 from testsgd.auditing.text.stability import affordable_samples, term_stability
 from testsgd.data.text import Texts
-from testsgd.models import PROBE_ROWS, LoadedModel
+from testsgd.models import PROBE_ROWS, LoadedModel, Repetition, ask_again
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
+from testsgd.scoring import Clusters, normal_quantile
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +58,8 @@ class TextAudit:
         The texts.
     mentions : Mentions
         The sensitive terms in them.
+    clusters : Clusters
+        Texts that are one unit: equal, nearly equal, or known variants of one.
     rule_sets : TermRuleSets
         The groups to ask about, all those of their categories.
     variants : int
@@ -64,6 +75,7 @@ class TextAudit:
     model: LoadedModel[TextModel]
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
     rule_sets: TermRuleSets
     variants: int
     parameters: AuditParameters
@@ -71,14 +83,24 @@ class TextAudit:
     given: NDArray[np.intp] | None = None
 
     @property
+    def repeated(self) -> Clusters | None:
+        """The clusters; None if every text is alone."""
+        return self.clusters if self.clusters.repeated else None
+
+    @property
     def min_count(self) -> int:
         """Fewest texts that mention the terms of a frequent group."""
         return fewest_texts(len(self.texts), self.parameters)
 
+    @property
+    def queries(self) -> int:
+        """Queries of an exact audit, at most: texts and variants."""
+        return (len(self.texts) + self.variants) * self.parameters.draws
+
 
 def fewest_texts(texts: int, parameters: AuditParameters) -> int:
     """Give how many of some texts must mention the terms of a frequent group at least."""
-    return max(1, math.ceil(parameters.theta * texts - 1e-9))
+    return parameters.fewest_rows(texts)
 
 
 def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> TextFindings:
@@ -100,14 +122,40 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     parameters = audit.parameters
     allowed = parameters.budget(0)
     processors = int(joblib.cpu_count()) if audit.model.model.thread_safe else 1
-    predictions = SharedPredictions(audit.model.model, jobs=parameters.jobs or processors)
+    predictions = SharedPredictions(
+        audit.model.model, jobs=parameters.jobs or processors, draws=parameters.draws
+    )
     with clock.phase("model check"):
         # The first texts show early what is wrong with a model, and by them it is recognised.
-        probe = predictions.decide(audit.texts.texts[: min(PROBE_ROWS, allowed // 2)])
+        tried = audit.texts.texts[: min(PROBE_ROWS, allowed // 2)]
+        favourable = predictions.decide(tried)
+        probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
+        again = _ask_again(audit, tried, favourable, asked=predictions.asked)
+    with clock.phase("predictions of the texts"):
+        answers = _ask_all(audit, predictions, allowed - again.asked)
     outcome, queries = _find_rates(
-        audit, predictions, budget=allowed, clock=clock, progress=progress
+        audit, predictions, budget=allowed - again.asked, clock=clock, progress=progress
     )
+    outcome = replace(
+        outcome,
+        estimates=with_independent_texts(
+            outcome.estimates, audit.rule_sets, audit.mentions, audit.repeated, outcome.known
+        ),
+    )
+    with clock.phase("nonsense word"):
+        control = None
+        if outcome.known is not None and audit.given is None:
+            control = nonsense_control(
+                predictions,
+                audit.texts,
+                audit.mentions,
+                audit.rule_sets,
+                outcome.known,
+                budget=allowed - again.asked,
+                draws=parameters.draws,
+            )
+            queries = predictions.asked
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
     if audit.given is not None:
@@ -115,55 +163,94 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
         guarantee = _guarantee(audit, outcome, estimates)
+        others = tuple(filter(None, [_observed(audit, outcome, answers)]))
+        if parameters.estimand == "observed" and others:
+            [observed] = others
+            others = (Estimated("neighbourhood", estimates, guarantee),)
+            estimates, guarantee = observed.estimates, observed.guarantee
+    unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
     difference = estimates.difference
     if parameters.rank_by == "counterfactual" and counterfactual is not None:
         difference = counterfactual.difference
     with clock.phase("ranking"):
-        ranking, distinct = order_groups(
+        ranking = order_groups(
             estimates,
             np.abs(difference),
             rule_sets.rule_counts(),
-            seed_overlaps(rule_sets, difference, len(audit.texts)),
-            parameters,
-            first_by=guarantee.assured_sizes if parameters.rank_by == "assured" else None,
+            first_by=_first_by(parameters, guarantee, counterfactual, unknown),
         )
         small = small_category_sets(
             audit.mentions, min_count=audit.min_count, max_features=parameters.max_features
         )
-    with clock.phase("explanations"):
-        first = np.array(distinct[:LOOKED_AT], dtype=np.intp)
-        explained = explain_term_groups(
-            outcome.estimates, audit.rule_sets, rule_sets.places(first).tolist()
-        )
-    with clock.phase("stability"):
-        stability, samples = _stability(audit, outcome, difference, distinct)
-    return TextFindings(
+    findings = TextFindings(
         model=audit.model,
         parameters=parameters,
         mode="exact" if audit.exact else "sampled",
         rule_sets=rule_sets,
         estimates=estimates,
         ranking=ranking,
-        distinct=distinct,
+        others=others,
+        rules=(),
         small=tuple(small),
+        unjudged=unjudged_texts(audit.mentions, audit.rule_sets, parameters.max_features),
         neighbourhood=audit.variants,
-        queries=queries,
+        queries=queries + again.asked,
+        changing=again.differing,
         model_fingerprint=fingerprint,
         accuracy=outcome.accuracy,
         seconds=clock.seconds,
         guarantee=guarantee,
+        texts=audit.texts,
+        mentions=audit.mentions,
+        clusters=audit.clusters,
+        counterfactual=counterfactual,
+        unknown=unknown,
+        control=control,
+        asked=outcome.asked,
+        favourable=outcome.favourable,
+    )
+    by_terms = parameters.rank_by == "counterfactual"
+    with clock.phase("rule selection"):
+        selection = TermSelection(audit.rule_sets)
+        variances = _variances(audit, estimates, counterfactual if by_terms else None)
+        rules = _explaining_rules(audit, findings, selection, difference, variances)
+        findings = replace(findings, rules=rules)
+    with clock.phase("explanations"):
+        first = np.array(findings.highlights[:LOOKED_AT], dtype=np.intp)
+        places = rule_sets.places(first).tolist()
+        explained = explain_term_groups(outcome.estimates, audit.rule_sets, places)
+    with clock.phase("stability"):
+        stability, samples = _stability(audit, outcome, findings, selection, difference, variances)
+    return replace(
+        findings,
         stability=stability,
         stability_samples=samples,
         explanations={
             group: explained[place]
-            for group, place in zip(first.tolist(), rule_sets.places(first).tolist(), strict=True)
+            for group, place in zip(first.tolist(), places, strict=True)
             if place in explained
         },
-        texts=audit.texts,
-        mentions=audit.mentions,
-        counterfactual=counterfactual,
-        asked=outcome.asked,
-        favourable=outcome.favourable,
+    )
+
+
+def _ask_again(
+    audit: TextAudit, first: Sequence[str], favourable: NDArray[Any], *, asked: int
+) -> Repetition:
+    """Find out whether the model answers differently when asked twice."""
+    draws, allowed = audit.parameters.draws, audit.parameters.budget(0)
+    if draws > 1:
+        # They were asked about again already.
+        return Repetition(float(np.mean((favourable > 0) & (favourable < draws))))
+    # An exact audit was found to fit with this; else something is left for the samples.
+    most = max(len(first), allowed - audit.queries) if audit.exact else (allowed - asked) // 2
+    # Of equal texts one is asked about: as at first.
+    distinct = {text: place for place, text in enumerate(first)}
+    texts, places = list(distinct), list(distinct.values())
+    return ask_again(
+        audit.model.model,
+        lambda some: [texts[place] for place in some],
+        favourable[places],
+        most=most,
     )
 
 
@@ -182,8 +269,19 @@ def _find_rates(
     paired = paired_intervals(rule_sets, parameters, groups=looked_at)
     if audit.exact:
         outcome = audit_texts_exactly(
-            predictions, texts, mentions, rule_sets, paired=paired, clock=clock, progress=progress
+            predictions,
+            texts,
+            mentions,
+            rule_sets,
+            paired=paired,
+            draws=parameters.draws,
+            clusters=audit.repeated,
+            clock=clock,
+            progress=progress,
         )
+        if parameters.draws > 1:
+            estimates = means_over_draws(outcome.estimates, parameters.confidence)
+            outcome = replace(outcome, estimates=estimates)
         return outcome, predictions.asked
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":
@@ -194,6 +292,7 @@ def _find_rates(
                 rule_sets,
                 parameters,
                 paired=paired,
+                clusters=audit.repeated,
                 budget=budget,
                 progress=progress,
             )
@@ -219,27 +318,145 @@ def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> 
         return false_discovery(estimates, parameters.confidence)
     if outcome.known is None or audit.given is not None:
         return bonferroni(estimates, parameters.confidence)
-    return simultaneous_texts(estimates, audit.rule_sets, outcome.known, parameters)
+    return simultaneous_texts(
+        estimates,
+        audit.rule_sets,
+        outcome.known,
+        parameters,
+        audit.repeated,
+    )
+
+
+def _first_by(
+    parameters: AuditParameters,
+    guarantee: Guarantee,
+    counterfactual: Counterfactual | None,
+    unknown: NDArray[np.bool_],
+) -> Floats:
+    """Give what groups are ranked by before their sizes; terms that are not known come last."""
+    first = np.zeros(len(unknown))
+    if parameters.ranked_by == "lower-bound":
+        first = guarantee.assured_sizes
+    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
+        first = assured_size(counterfactual.low, counterfactual.high)
+    return np.where(unknown, -1.0, first)
+
+
+def _observed(
+    audit: TextAudit, outcome: TextOutcome, answers: NDArray[Any] | None
+) -> Estimated | None:
+    """Return the rates of the texts as they are, None if not all texts were asked about."""
+    parameters = audit.parameters
+    if outcome.known is not None:
+        answers = np.rint(outcome.known.texts * parameters.draws)
+    if answers is None:
+        return None
+    estimates = observed_estimates(
+        answers, audit.mentions, audit.rule_sets, audit.repeated, parameters
+    )
+    if audit.given is not None:
+        estimates = estimates.take(audit.given)
+    guarantee = {
+        "per-group": per_group,
+        "fdr": false_discovery,
+        "simultaneous": bonferroni,
+    }[parameters.guarantee](estimates, parameters.confidence)
+    return Estimated("observed", estimates, guarantee)
+
+
+def _ask_all(audit: TextAudit, predictions: SharedPredictions, budget: int) -> NDArray[Any] | None:
+    """Ask about all texts as they are, if that takes at most half of what sampling may ask."""
+    if audit.exact or 2 * len(audit.texts) * audit.parameters.draws > budget:
+        return None
+    return predictions.decide(audit.texts.texts)
+
+
+def _variances(
+    audit: TextAudit, estimates: Estimates, counterfactual: Counterfactual | None
+) -> Floats:
+    """Return the variance of what groups are ranked by, in samples of texts like these."""
+    if counterfactual is None:
+        rates = (
+            (estimates.favourable_in, estimates.samples_in, estimates.independent_in),
+            (estimates.favourable_out, estimates.samples_out, estimates.independent_out),
+        )
+        variance = np.zeros(len(estimates.rows_in))
+        for favourable, samples, size in rates:
+            rate = (favourable + 1) / (samples + 2)
+            variance += rate * (1 - rate) / np.maximum(size, 1)
+        return variance
+    looked_at = None if audit.given is None else len(audit.given)
+    paired = paired_intervals(audit.rule_sets, audit.parameters, groups=looked_at)
+    half = (counterfactual.high - counterfactual.low) / 2
+    return (half / normal_quantile(paired.confidence)) ** 2
+
+
+def _explaining_rules(
+    audit: TextAudit,
+    findings: TextFindings,
+    selection: TermSelection,
+    effects: Floats,
+    variances: Floats,
+) -> tuple[ExplainingRule, ...]:
+    """Find the fewest sets of terms that explain how groups differ."""
+    judged = findings.ranking[findings.judged[findings.ranking]]
+    if audit.given is not None or findings.guarantee is None or not len(judged):
+        return ()
+    rules = selection.select(
+        effects,
+        findings.estimates.independent_in.astype(np.float64),
+        variances,
+        judged,
+        critical=findings.guarantee.critical_value,
+    )
+    overlaps = seed_overlaps(audit.rule_sets, effects, len(audit.texts))
+    return tuple(
+        replace(
+            rule,
+            near_duplicates=tuple(
+                int(other)
+                for other, share in zip(
+                    judged, overlaps(np.array([rule.group]), judged)[0], strict=True
+                )
+                if other != rule.group and share >= audit.parameters.overlap
+            ),
+        )
+        for rule in rules
+    )
 
 
 def _stability(
-    audit: TextAudit, outcome: TextOutcome, difference: Floats, distinct: tuple[int, ...]
+    audit: TextAudit,
+    outcome: TextOutcome,
+    findings: TextFindings,
+    selection: TermSelection,
+    effects: Floats,
+    variances: Floats,
 ) -> tuple[dict[int, float], int]:
-    """Look for the first distinct groups in bootstrap samples; give how many samples too."""
+    """Look for the explaining rules in bootstrap samples; return how many samples too."""
     parameters, known = audit.parameters, outcome.known
-    if known is None or audit.given is not None or not distinct:
+    # What the bootstrap draws anew is the answers to generated texts.
+    answered = parameters.estimand == "neighbourhood"
+    if known is None or audit.given is not None or not findings.rules or not answered:
         return {}, 0
     samples = parameters.stability
     if samples is None:
         answers = sum(variants.size for variants in known.variants)
         samples = affordable_samples(len(audit.texts), answers, len(audit.rule_sets))
+    if not samples or findings.guarantee is None:
+        return {}, 0
     stability = term_stability(
         audit.rule_sets,
         known,
-        difference,
-        distinct,
+        effects,
+        findings.distinct,
         parameters,
+        selection=selection,
+        variances=variances,
+        judged=findings.judged,
+        critical=findings.guarantee.critical_value,
         min_count=audit.min_count,
         samples=samples,
+        clusters=audit.repeated,
     )
     return stability, samples

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.data.text import Texts
 from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
+from testsgd.scoring import Clusters
 
 
 def audit_texts_exactly(
@@ -24,8 +27,10 @@ def audit_texts_exactly(
     rule_sets: TermRuleSets,
     *,
     paired: PairedIntervals,
+    draws: int = 1,
     clock: Clock,
     progress: Progress | None = None,
+    clusters: Clusters | None = None,
 ) -> TextOutcome:
     """Find every group's rates from all its seeds and all texts.
 
@@ -41,10 +46,14 @@ def audit_texts_exactly(
         The groups.
     paired : PairedIntervals
         Computes the paired intervals.
+    draws : int
+        How often `predictions` asks about each text.
     clock : Clock
         Takes down how long the predictions of texts and of variants take.
     progress : callable, optional
         Called with the texts and variants done and their number.
+    clusters : Clusters, optional
+        Texts that are one unit.
 
     Returns
     -------
@@ -62,20 +71,21 @@ def audit_texts_exactly(
         done += len(texts)
     groups = len(rule_sets)
     favourable_in = np.zeros(groups, dtype=np.int64)
-    comparisons = Comparisons(rule_sets, paired)
+    comparisons = Comparisons(rule_sets, paired, clusters)
     replacer = Replacer(texts.texts, mentions)
-    kept: list[NDArray[np.bool_]] = []
+    kept: list[NDArray[Any]] = []
     with clock.phase("predictions of the variants"):
         for category_set in rule_sets.category_sets:
             variants = ask_variants(
                 predictions, replacer, category_set, category_set.rows, progress=step
             )
             done += variants.size
-            kept.append(variants)
+            kept.append(_means(variants, draws))
             place = slice(category_set.first, category_set.first + variants.shape[1])
             favourable_in[place] = variants.sum(axis=0)
             if len(variants) and min(category_set.shape) > 1:
-                sums = pair_sums(variants, category_set.shape)
+                sizes = comparisons.cluster_sizes(category_set)
+                sums = pair_sums(kept[-1], category_set.shape, cluster_sizes=sizes)
                 comparisons.add(category_set, sums, seeds=len(category_set.rows))
     rows_in = rule_sets.rows()
     once = np.ones(len(texts), dtype=np.int64)
@@ -83,19 +93,26 @@ def audit_texts_exactly(
     favourable = int(answers.sum())
     favourable_out = favourable - containing_all(mentions, rule_sets, answers.astype(np.int64))
     estimates = counted_estimates(
-        np.array([rows_in, rows_out, favourable_in, favourable_out], dtype=np.int64)
+        np.array([rows_in, rows_out, favourable_in, favourable_out], dtype=np.int64), draws=draws
     )
     return TextOutcome(
         estimates,
         comparisons.result(),
-        asked=len(texts),
+        asked=len(texts) * draws,
         favourable=favourable,
-        accuracy=_accuracy(texts, answers),
-        known=KnownAnswers(answers, tuple(kept), mentions.contains()),
+        accuracy=_accuracy(texts, answers, draws),
+        known=KnownAnswers(_means(answers, draws), tuple(kept), mentions.contains()),
     )
 
 
-def _accuracy(texts: Texts, answers: NDArray[np.bool_]) -> float | None:
+def _means(answers: NDArray[Any], draws: int) -> NDArray[Any]:
+    """Return each text's mean answer; of one answer that is the answer itself."""
+    return answers if draws == 1 else answers / draws
+
+
+def _accuracy(texts: Texts, answers: NDArray[Any], draws: int) -> float | None:
     if texts.labels is None:
         return None
-    return float((answers == (texts.labels == texts.specification.label.favourable)).mean())
+    labels = texts.labels == texts.specification.label.favourable
+    right = np.where(labels, answers, draws - answers.astype(np.int64))
+    return float(right.sum() / (len(labels) * draws))

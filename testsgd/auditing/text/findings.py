@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import assured_size
+from testsgd.auditing.text.control import Control
 from testsgd.auditing.text.overlaps import seed_overlaps
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets
-from testsgd.scoring import Overlaps
+from testsgd.scoring import Clusters, Overlaps
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +40,8 @@ class Counterfactual:
         Ends of the paired interval for the difference in the population of the seeds. With a
         simultaneous guarantee all of them hold at once, by Bonferroni's inequality; with any other
         each holds with the confidence that was asked for.
+    independent : numpy.ndarray of float64
+        How many independent seeds those that were compared are worth, of whom there may be copies.
     """
 
     seeds: Counts
@@ -46,6 +49,7 @@ class Counterfactual:
     rate_other: Floats
     low: Floats
     high: Floats
+    independent: Floats
 
     @property
     def difference(self) -> Floats:
@@ -60,6 +64,7 @@ class Counterfactual:
             self.rate_other[groups],
             self.low[groups],
             self.high[groups],
+            self.independent[groups],
         )
 
 
@@ -73,8 +78,16 @@ class TextFindings(Findings):
         The texts that were audited.
     mentions : Mentions
         The sensitive terms in them.
+    clusters : Clusters
+        Texts that are one unit: equal, nearly equal, or known variants of one.
     counterfactual : Counterfactual or None
         The paired comparison; None with independent sampling, which compares nothing in pairs.
+    unknown : numpy.ndarray of bool, shape (groups,)
+        Groups with a term that the model does not know, and takes for any unknown word: they come
+        last, and neither the headline nor the gate goes by them.
+    control : Control or None
+        The answers with a nonsense word in place of terms; None if samples were drawn, or the
+        queries did not suffice.
     asked, favourable : int
         Original texts that the model was asked about, draws that repeat one counted each time, and
         how many got the favourable label; 0 with independent sampling.
@@ -84,7 +97,10 @@ class TextFindings(Findings):
     rule_sets: TermRuleSets
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
     counterfactual: Counterfactual | None
+    unknown: NDArray[np.bool_]
+    control: Control | None
     asked: int
     favourable: int
 
@@ -99,8 +115,27 @@ class TextFindings(Findings):
         return self.favourable / self.asked if self.asked else float("nan")
 
     def overlaps(self) -> Overlaps:
-        """Give Jaccard's index of the seeds of groups that share a term."""
-        return seed_overlaps(self.rule_sets, self.estimates.difference, len(self.texts))
+        """Return Jaccard's index of the seeds of groups that share a term and a direction."""
+        return seed_overlaps(self.rule_sets, self._difference, len(self.texts))
+
+    @property
+    def _difference(self) -> Floats:
+        """What groups are ranked by, with its sign."""
+        if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
+            return self.counterfactual.difference
+        return self.estimates.difference
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """The groups that the headline and the gate go by: decided ones of terms that are known."""
+        known = self.estimates.decided & ~self.unknown
+        return known if known.any() else self.estimates.decided
+
+    @property
+    def top_score(self) -> float | None:
+        """The largest score, or paired difference, of a group that is judged; None if none is."""
+        sizes = self.sizes[self.judged]
+        return None if super().top_score is None else float(np.nanmax(sizes))
 
     @property
     def assured(self) -> float:
@@ -108,15 +143,23 @@ class TextFindings(Findings):
 
         It is from the paired intervals if groups are ranked by paired differences.
         """
+        if self.guarantee is None:
+            return 0.0
         found = self.counterfactual
-        if self.parameters.rank_by != "counterfactual" or found is None or self.guarantee is None:
-            return super().assured
-        sizes = np.where(self.estimates.decided, assured_size(found.low, found.high), 0.0)
-        return float(sizes.max(initial=0.0))
+        sizes = self.guarantee.assured_sizes
+        if self.parameters.rank_by == "counterfactual" and found is not None:
+            sizes = assured_size(found.low, found.high)
+        return float(sizes[self.judged].max(initial=0.0))
+
+    @property
+    def sure_terms(self) -> int | None:
+        """How many groups' paired intervals leave out "no difference"; None without any."""
+        if self.counterfactual is None:
+            return None
+        own = assured_size(self.counterfactual.low, self.counterfactual.high)
+        return int((own[self.judged] > 0).sum())
 
     @property
     def sizes(self) -> Floats:
         """The groups' scores, or paired differences if ranked by them; NaN where not known."""
-        if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
-            return np.abs(self.counterfactual.difference)
-        return self.estimates.score
+        return np.abs(self._difference)

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.clock import Clock
 from testsgd.auditing.findings import Found, Holdout
+from testsgd.auditing.holdout import renumbered_rules
 from testsgd.auditing.outcome import Progress
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.run import fits_exactly
+from testsgd.auditing.run import again_queries, fits_exactly
 from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
+from testsgd.auditing.text.clustering import text_clusters
 from testsgd.auditing.text.findings import TextFindings
-from testsgd.auditing.text.plan import count_variants
+from testsgd.auditing.text.plan import check_means, count_variants
 from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel
@@ -26,6 +28,7 @@ from testsgd.rules.text import (
     frequent_term_sets,
     term_sets_over,
 )
+from testsgd.scoring import Clusters
 
 
 def audit_texts_held_out(
@@ -64,6 +67,9 @@ def audit_texts_held_out(
         allowed.
     """
     allowed = parameters.budget(0)
+    with clock.phase("terms"):
+        clusters = text_clusters(texts, find_mentions(texts.texts, terms))
+    texts = replace(texts, clusters=clusters.of_row)
     searched, kept = split_texts(texts, share, parameters.seed)
     with clock.phase("terms"):
         first = _part(searched, terms)
@@ -78,12 +84,16 @@ def audit_texts_held_out(
         most = variants + count_variants(
             second.mentions, term_sets_over(second.mentions, rule_sets)
         )
-    exact = fits_exactly(len(texts) + most, parameters.mode, allowed)
+    queries = (len(texts) + most) * parameters.draws
+    queries += again_queries(model, searched) + again_queries(model, kept)
+    exact = fits_exactly(queries, parameters.mode, allowed)
+    check_means(parameters, exact=exact, needed=queries)
     found = audit_texts(
         TextAudit(
             model=model,
             texts=searched,
             mentions=first.mentions,
+            clusters=first.clusters,
             rule_sets=rule_sets,
             variants=variants,
             parameters=replace(
@@ -95,13 +105,14 @@ def audit_texts_held_out(
         progress,
     )
     with clock.phase("terms"):
-        needed, given = chosen_over(second.mentions, rule_sets, found.distinct)
+        needed, given = chosen_over(second.mentions, rule_sets, found.highlights)
         variants = count_variants(second.mentions, needed)
     estimated = audit_texts(
         TextAudit(
             model=model,
             texts=kept,
             mentions=second.mentions,
+            clusters=second.clusters,
             rule_sets=needed,
             variants=variants,
             parameters=replace(parameters, max_queries=_queries(allowed, kept, texts)),
@@ -112,12 +123,13 @@ def audit_texts_held_out(
         progress,
     )
     rank = {int(group): place for place, group in enumerate(found.ranking, start=1)}
-    number = {group: place for place, group in enumerate(found.distinct)}
+    number = {group: index for index, group in enumerate(found.highlights)}
     return replace(
         estimated,
         parameters=parameters,
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
+        rules=renumbered_rules(found),
         stability={number[group]: share for group, share in found.stability.items()},
         stability_samples=found.stability_samples,
         holdout=Holdout(
@@ -141,7 +153,8 @@ def audit_texts_held_out(
 def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     """Split texts at random; both parts keep their order, and a note says which part it is.
 
-    Variants of one text stay together, so the share is only as near as that allows.
+    Variants of one text, and texts that are nearly equal, stay together, so the share is only as
+    near as that allows.
 
     Parameters
     ----------
@@ -187,10 +200,12 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
 class _Part:
     texts: Texts
     mentions: Mentions
+    clusters: Clusters
 
 
 def _part(texts: Texts, terms: SensitiveTerms) -> _Part:
-    return _Part(texts, find_mentions(texts.texts, terms))
+    assert texts.clusters is not None  # those of the whole
+    return _Part(texts, find_mentions(texts.texts, terms), Clusters.of(texts.clusters))
 
 
 def _queries(allowed: int, part: Texts, texts: Texts) -> int:

@@ -1,11 +1,11 @@
 """A guarantee for all groups of texts at once, by the bootstrap of the largest deviation.
 
 As for rows (see :mod:`testsgd.auditing.max_statistic`), every text gets a random weight, and the
-weighted sums show how far the differences of all groups stray together. What a text does to a
-group's difference is one number: its variant's answer counts inside if the text is a seed, and its
-own answer outside if it lacks one of the terms. So a sample of all groups over the same categories
-is a product of the weights with the matrix of these numbers, and what inside and outside have in
-common, the same texts, is in it.
+weighted sums show how far the differences of all groups stray together. Texts of one cluster get
+one weight together. What a text does to a group's difference is one number: its variant's answer
+counts inside if the text is a seed, and its own answer outside if it lacks one of the terms. So a
+sample of all groups over the same categories is a product of the weights with the matrix of these
+numbers, and what inside and outside have in common, the same texts, is in it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from testsgd.auditing.max_statistic import upper_quantile
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.rules.text import TermRuleSets
+from testsgd.scoring import Clusters
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -40,6 +41,7 @@ def simultaneous_texts(
     rule_sets: TermRuleSets,
     known: KnownAnswers,
     parameters: AuditParameters,
+    clusters: Clusters | None = None,
 ) -> Guarantee:
     """Promise the confidence for all groups of texts at once.
 
@@ -53,6 +55,8 @@ def simultaneous_texts(
         Every answer.
     parameters : AuditParameters
         The confidence, the bootstrap samples and the seed.
+    clusters : Clusters, optional
+        Texts that are one unit.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def simultaneous_texts(
     # Imported here: a tenth of a second.
     from scipy.special import ndtr
 
-    spread = spread_of(estimates, rule_sets, known)
+    spread = spread_of(estimates, rule_sets, known, clusters)
     groups = int(np.count_nonzero(spread.counted))
     if not groups:
         return bonferroni(estimates, parameters.confidence)
@@ -78,7 +82,13 @@ def simultaneous_texts(
     # Rarer errors than one in all the bootstrap samples cannot be seen in them.
     samples = max(samples, math.ceil(1 / error))
     largest = largest_deviations(
-        estimates, rule_sets, known, spread, samples=samples, seed=parameters.seed
+        estimates,
+        rule_sets,
+        known,
+        spread,
+        samples=samples,
+        seed=parameters.seed,
+        clusters=clusters,
     )
     # Bonferroni's is a bound on it: a bootstrap sample is never worth more groups than there are.
     shared = max(float(2 * ndtr(-upper_quantile(largest, error))), error / groups)
@@ -124,7 +134,12 @@ class Spread:
     stretch: Floats
 
 
-def spread_of(estimates: Estimates, rule_sets: TermRuleSets, known: KnownAnswers) -> Spread:
+def spread_of(
+    estimates: Estimates,
+    rule_sets: TermRuleSets,
+    known: KnownAnswers,
+    clusters: Clusters | None = None,
+) -> Spread:
     """Compute the standard errors of all groups' differences.
 
     A rate whose few answers all agree seems not to vary at all. So its variance is taken with one
@@ -132,7 +147,7 @@ def spread_of(estimates: Estimates, rule_sets: TermRuleSets, known: KnownAnswers
 
     Parameters
     ----------
-    estimates, rule_sets, known
+    estimates, rule_sets, known, clusters
         As for :func:`simultaneous_texts`.
 
     Returns
@@ -143,18 +158,32 @@ def spread_of(estimates: Estimates, rule_sets: TermRuleSets, known: KnownAnswers
     overall = (known.texts.sum() + 1) / (len(known.texts) + 2)
     independent = np.zeros(len(counted))
     missing = np.zeros(len(counted))
-    for rows, favourable in (
-        (estimates.rows_in, estimates.favourable_in),
-        (estimates.rows_out, estimates.favourable_out),
+    for rows, independent_rows, samples, answers in (
+        (
+            estimates.rows_in,
+            estimates.independent_in,
+            estimates.samples_in,
+            estimates.favourable_in,
+        ),
+        (
+            estimates.rows_out,
+            estimates.independent_out,
+            estimates.samples_out,
+            estimates.favourable_out,
+        ),
     ):
-        size = np.maximum(rows, 1)
-        rate = favourable / size
+        size = np.where(rows > 0, independent_rows, 1)
+        rate = answers / np.maximum(samples, 1)
+        favourable = answers * rows / np.maximum(samples, 1) if clusters is None else rate * size
         guarded = (favourable + overall) / (size + 1)
         shown, needed = rate * (1 - rate), guarded * (1 - guarded)
         independent += np.maximum(shown, needed) / size
         missing += np.maximum(needed - shown, 0) / size
     together = np.zeros(len(counted))
     for block in _blocks(estimates, rule_sets, known):
+        if clusters is not None:
+            together[block.groups] = _squares(block, known, clusters)
+            continue
         # Texts that are no seeds are outside.
         likes = float(known.texts.sum() - block.answers.sum())
         others = len(known.texts) - len(block.answers) - likes
@@ -170,6 +199,30 @@ def spread_of(estimates: Estimates, rule_sets: TermRuleSets, known: KnownAnswers
     )
 
 
+def _squares(block: _Block, known: KnownAnswers, clusters: Clusters) -> Floats:
+    """Sum the squared effects of whole clusters on the groups of a block."""
+    seeds, order = np.unique(clusters.of_row[block.rows], return_inverse=True)
+    by_cluster = np.zeros((len(seeds), block.effects.shape[1]))
+    np.add.at(by_cluster, order, block.effects.astype(np.float64))
+    # Texts that are no seeds are outside.
+    others, likes = (
+        np.bincount(clusters.of_row, weights=all_of, minlength=len(clusters))
+        - np.bincount(clusters.of_row[block.rows], weights=of_seeds, minlength=len(clusters))
+        for all_of, of_seeds in (
+            (np.ones(len(known.texts)), np.ones(len(block.rows))),
+            (known.texts.astype(np.float64), block.answers.astype(np.float64)),
+        )
+    )
+    rate, outside = block.rate.astype(np.float64), block.outside.astype(np.float64)
+    by_cluster -= (likes[seeds, None] - others[seeds, None] * rate) / outside
+    apart = np.ones(len(clusters), dtype=bool)
+    apart[seeds] = False
+    likes, others = likes[apart], others[apart]
+    squares = likes @ likes - 2 * rate * (likes @ others) + rate**2 * (others @ others)
+    sums: Floats = (by_cluster**2).sum(axis=0) + squares / outside**2
+    return sums
+
+
 def largest_deviations(
     estimates: Estimates,
     rule_sets: TermRuleSets,
@@ -178,6 +231,7 @@ def largest_deviations(
     *,
     samples: int,
     seed: int,
+    clusters: Clusters | None = None,
 ) -> Floats:
     """Draw bootstrap samples of the largest standardised deviation over all groups.
 
@@ -191,6 +245,8 @@ def largest_deviations(
         Bootstrap samples.
     seed : int
         Same seed, same samples.
+    clusters : Clusters, optional
+        Texts that are one unit.
 
     Returns
     -------
@@ -202,6 +258,7 @@ def largest_deviations(
     maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6).
     """
     texts = len(known.texts)
+    units = texts if clusters is None else len(clusters)
     together = max(1, min(samples, _WEIGHTS // max(1, texts)))
     largest = np.zeros(samples)
     noise = np.sqrt(spread.missing).astype(np.float32)
@@ -209,8 +266,10 @@ def largest_deviations(
     for start in range(0, samples, together):
         # Six digits are plenty for a quantile, and half the bytes are half the time.
         weights = np.random.default_rng([seed, 5, start]).standard_normal(
-            (min(together, samples - start), texts), dtype=np.float32
+            (min(together, samples - start), units), dtype=np.float32
         )
+        if clusters is not None:
+            weights = weights[:, clusters.of_row]
         found = largest[start : start + len(weights)]
         generator = np.random.default_rng([seed, 6, start])
         everybody, favourable = weights.sum(axis=1), weights @ known.texts.astype(np.float32)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.text.answers import Floats, KnownAnswers, PairSums
 from testsgd.auditing.text.findings import Counterfactual
 from testsgd.auditing.text.paired import PairedIntervals
 from testsgd.rules.text import CategorySet, TermRuleSets
+from testsgd.scoring import Clusters, independent_rows
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,20 @@ class Comparisons:
         The groups.
     paired : PairedIntervals
         Computes their intervals.
+    clusters : Clusters, optional
+        Texts that are one unit.
     """
 
-    def __init__(self, rule_sets: TermRuleSets, paired: PairedIntervals) -> None:
+    def __init__(
+        self, rule_sets: TermRuleSets, paired: PairedIntervals, clusters: Clusters | None = None
+    ) -> None:
         self._paired = paired
+        self._clusters = clusters
         groups = len(rule_sets)
         self._seeds = np.zeros(groups, dtype=np.int64)
         self._rates: Floats = np.full((2, groups), np.nan)
         self._ends: Floats = np.full((2, groups), np.nan)
+        self._independent: Floats = np.zeros(groups)
 
     def add(
         self, category_set: CategorySet, sums: PairSums, *, seeds: int, draws: int | None = None
@@ -70,16 +77,42 @@ class Comparisons:
         self._rates[1, groups] = sums.other / total
         # A seed counts once, however many variants or draws of it there are; where seeds were
         # drawn, both the seeds and the draws vary, so sizes add like resistances.
-        rows = len(category_set.rows)
+        rows = self._independent_seeds(category_set, sums, total)
+        self._independent[groups] = rows
         pairs = rows if draws is None else 1 / (1 / rows + 1 / draws)
         low, high = self._paired(
             (sums.with_terms - sums.other) / total,
             sums.squares / total,
             sums.sizes / total,
-            np.full(len(sums.sizes), float(pairs)),
+            pairs,
         )
         self._ends[0, groups], self._ends[1, groups] = low, high
 
+    def cluster_sizes(self, category_set: CategorySet) -> Counts | None:
+        """Return how many seeds are in each seed's cluster; None if all are alone."""
+        if self._clusters is None:
+            return None
+        return self._clusters.take(category_set.rows).size_of_row
+
+    def _independent_seeds(self, category_set: CategorySet, sums: PairSums, total: int) -> Floats:
+        """Return the independent seeds of each group: what gains and losses are worth at least."""
+        rows = np.full(len(sums.sizes), float(len(category_set.rows)))
+        sizes = self.cluster_sizes(category_set)
+        if sizes is None:
+            return rows
+        mean, size = (sums.with_terms - sums.other) / total, sums.sizes / total
+        worth = [
+            independent_rows(
+                rows, sizes.sum(), rows * part, sizes.sum() * of_clusters / sums.cluster_sizes
+            )
+            for part, of_clusters in (
+                ((size + mean) / 2, sums.cluster_gains),
+                ((size - mean) / 2, sums.cluster_losses),
+            )
+        ]
+        return np.minimum(*worth)
+
     def result(self) -> Counterfactual:
         """Give what was collected; groups that were not compared have no seeds and NaN."""
-        return Counterfactual(self._seeds, *self._rates, *self._ends)
+        (rate_with, rate_other), (low, high) = self._rates, self._ends
+        return Counterfactual(self._seeds, rate_with, rate_other, low, high, self._independent)

@@ -1,4 +1,4 @@
-"""How many texts an exact audit asks about, counted before any text is generated."""
+"""How many texts an exact audit asks about, known before any text is generated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,24 @@ import itertools
 
 import numpy as np
 
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.errors import ParameterError
 from testsgd.rules.text import Mentions, TermRuleSets
+
+
+def check_means(parameters: AuditParameters, *, exact: bool, needed: int) -> None:
+    """Raise a :class:`ParameterError` if means over answers are asked for and samples are drawn.
+
+    A text that is drawn twice is asked about once; so its answer is no new one.
+    """
+    if parameters.nondeterministic is None or exact:
+        return
+    raise ParameterError(
+        f"means over several answers take an exact audit of texts, of up to {needed:,} queries",
+        where="nondeterministic",
+        remedy=f"use --mode exact, give --max-queries {needed}, or fewer texts with --limit",
+        name="nondeterministic",
+    )
 
 
 def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:

@@ -21,6 +21,7 @@ from testsgd.auditing.text.predictions import SharedPredictions
 from testsgd.data.text import Texts
 from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
+from testsgd.scoring import Clusters
 
 # The pool is shared by all groups, so it may be larger than the draws of any one of them: then most
 # of the error margin is left to the side whose samples are dear.
@@ -39,6 +40,7 @@ def sample_texts_pooled(
     paired: PairedIntervals,
     budget: int,
     progress: Progress | None = None,
+    clusters: Clusters | None = None,
 ) -> TextOutcome:
     """Estimate all groups from draws that they share.
 
@@ -60,6 +62,8 @@ def sample_texts_pooled(
         Most texts to ask the model about.
     progress : callable, optional
         Called with the queries made and the budget.
+    clusters : Clusters, optional
+        Texts that are one unit.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def sample_texts_pooled(
         Replacer(texts.texts, mentions),
         rule_sets,
         seed=parameters.seed,
-        paired=paired,
+        comparisons=Comparisons(rule_sets, paired, clusters),
         budget=budget,
     )
     once = np.ones(len(texts), dtype=np.int64)
@@ -158,7 +162,7 @@ class _Seeds:
         rule_sets: TermRuleSets,
         *,
         seed: int,
-        paired: PairedIntervals,
+        comparisons: Comparisons,
         budget: int,
     ) -> None:
         self._predictions = predictions
@@ -171,7 +175,7 @@ class _Seeds:
         self._known = [np.zeros(len(one.rows), dtype=bool) for one in self._sets]
         self.samples = np.zeros(len(rule_sets), dtype=np.int64)
         self.favourable = np.zeros(len(rule_sets), dtype=np.int64)
-        self.comparisons = Comparisons(rule_sets, paired)
+        self.comparisons = comparisons
 
     def draw(self, place: int, count: int) -> None:
         """Draw so many seeds for all groups of a category set, or none if the budget is short."""
@@ -180,11 +184,14 @@ class _Seeds:
         drawn = self._ask(place, groups, count)
         if drawn is None:
             return
-        answers, weights = drawn
+        answers, weights, seeds = drawn
         if min(category_set.shape) > 1:
+            sizes = self.comparisons.cluster_sizes(category_set)
             self.comparisons.add(
                 category_set,
-                pair_sums(answers, category_set.shape, weights),
+                pair_sums(
+                    answers, category_set.shape, weights, None if sizes is None else sizes[seeds]
+                ),
                 seeds=len(weights),
                 draws=count,
             )
@@ -198,7 +205,7 @@ class _Seeds:
 
     def _ask(
         self, place: int, groups: NDArray[np.intp], count: int
-    ) -> tuple[NDArray[np.bool_], Counts] | None:
+    ) -> tuple[NDArray[np.bool_], Counts, NDArray[np.intp]] | None:
         category_set = self._sets[place]
         if not len(category_set.rows):
             return None
@@ -216,7 +223,7 @@ class _Seeds:
         self._draws[place] += count
         self.samples[category_set.first + groups] += count
         self.favourable[category_set.first + groups] += weights @ answers
-        return answers, weights
+        return answers, weights, different
 
 
 def _draw_evenly(generator: np.random.Generator, candidates: int, count: int) -> Counts:

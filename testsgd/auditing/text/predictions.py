@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import joblib
 import numpy as np
@@ -31,26 +32,29 @@ class SharedPredictions:
         The black box.
     jobs : int
         Threads that ask the model at once. The answers do not depend on it.
+    draws : int
+        How often to ask about each text, of a model that answers differently each time.
 
     Attributes
     ----------
     asked : int
-        Different texts the model was asked about so far.
+        Questions to the model so far: different texts, each as often as it is asked about.
     """
 
-    def __init__(self, model: TextModel, *, jobs: int = 1) -> None:
+    def __init__(self, model: TextModel, *, jobs: int = 1, draws: int = 1) -> None:
         self._model = model
         self._jobs = jobs
-        self._known: dict[bytes, bool] = {}
+        self._draws = draws
+        self._known: dict[bytes, int] = {}
 
     @property
     def asked(self) -> int:
-        """Different texts the model was asked about so far."""
-        return len(self._known)
+        """Questions to the model so far."""
+        return len(self._known) * self._draws
 
     def decide(
         self, texts: Iterable[str], *, progress: Callable[[int], None] | None = None
-    ) -> NDArray[np.bool_]:
+    ) -> NDArray[Any]:
         """Say for each text whether the model gives it the favourable label.
 
         Parameters
@@ -62,10 +66,11 @@ class SharedPredictions:
 
         Returns
         -------
-        numpy.ndarray of bool
-            One answer a text, in order.
+        numpy.ndarray of bool, or of int64
+            One answer a text, in order; if each is asked about several times, how many of the
+            answers are favourable.
         """
-        answers: list[NDArray[np.bool_]] = []
+        answers: list[NDArray[Any]] = []
         portion: list[str] = []
         characters = done = 0
         for text in texts:
@@ -81,9 +86,13 @@ class SharedPredictions:
             answers.append(self._decide_portion(portion))
             if progress is not None:
                 progress(done + len(portion))
-        return np.concatenate(answers) if answers else np.zeros(0, dtype=bool)
+        return np.concatenate(answers) if answers else np.zeros(0, dtype=self._type)
 
-    def _decide_portion(self, texts: list[str]) -> NDArray[np.bool_]:
+    @property
+    def _type(self) -> type:
+        return bool if self._draws == 1 else np.int64
+
+    def _decide_portion(self, texts: list[str]) -> NDArray[Any]:
         digests = [_digest(text) for text in texts]
         # Texts that are new, each once, by length: texts of one length cost a network no padding.
         new = {
@@ -93,10 +102,11 @@ class SharedPredictions:
         }
         if new:
             ordered = sorted(new.items(), key=lambda item: len(item[1]))
-            decisions = self._ask([text for _, text in ordered])
-            for (digest, _), decision in zip(ordered, decisions.tolist(), strict=True):
-                self._known[digest] = decision
-        return np.array([self._known[digest] for digest in digests], dtype=bool)
+            asked = [text for _, text in ordered]
+            favourable = sum(self._ask(asked).astype(np.int64) for _ in range(self._draws))
+            for (digest, _), count in zip(ordered, np.asarray(favourable).tolist(), strict=True):
+                self._known[digest] = count
+        return np.array([self._known[digest] for digest in digests], dtype=self._type)
 
     def _ask(self, texts: list[str]) -> NDArray[np.bool_]:
         batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from testsgd.auditing.clock import Clock
-from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
-from testsgd.auditing.run import Progress, fits_exactly, named
+from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters, RankBy
+from testsgd.auditing.run import Progress, again_queries, fits_exactly, named
 from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
+from testsgd.auditing.text.clustering import text_clusters
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.holdout import audit_texts_held_out
-from testsgd.auditing.text.plan import count_variants
+from testsgd.auditing.text.plan import check_means, count_variants
 from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel
@@ -72,7 +73,10 @@ def run_text_audit(
         )
     clock = Clock()
     allowed = parameters.budget(TEXT_QUERIES)
-    parameters = replace(parameters, max_queries=allowed)
+    parameters = replace(parameters, max_queries=allowed, rank_by=_ranked_by(parameters))
+    if parameters.rank_by == "counterfactual":
+        # The effect is of terms that are put in; so are the rates that stand beside it.
+        parameters = replace(parameters, estimand="neighbourhood")
     told = named("asking the model", progress)
     if parameters.holdout is not None:
         return audit_texts_held_out(
@@ -86,13 +90,25 @@ def run_text_audit(
             max_features=parameters.max_features,
         )
         variants = count_variants(mentions, rule_sets)
+        clusters = text_clusters(texts, mentions)
+    needed = (len(texts) + variants) * parameters.draws + again_queries(model, texts)
+    exact = fits_exactly(needed, parameters.mode, allowed)
+    check_means(parameters, exact=exact, needed=needed)
     audit = TextAudit(
         model=model,
         texts=texts,
         mentions=mentions,
+        clusters=clusters,
         rule_sets=rule_sets,
         variants=variants,
         parameters=parameters,
-        exact=fits_exactly(len(texts) + variants, parameters.mode, allowed),
+        exact=exact,
     )
     return audit_texts(audit, clock, told)
+
+
+def _ranked_by(parameters: AuditParameters) -> RankBy:
+    """Choose what groups are ranked by, if the user does not say it."""
+    if parameters.rank_by != "auto":
+        return parameters.rank_by
+    return "score" if parameters.sampling == "independent" else "counterfactual"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.stability import STABLE_GROUPS
 from testsgd.auditing.text.answers import KnownAnswers, other_means
 from testsgd.auditing.text.overlaps import SeedOverlaps
+from testsgd.auditing.text.rule_selection import TermSelection
 from testsgd.rules.text import TermRuleSets
-from testsgd.scoring import distinct_groups, rank_groups
+from testsgd.scoring import Clusters, rank_groups
 
 Floats = NDArray[np.float64]
 
@@ -65,13 +67,18 @@ def term_stability(
     rule_sets: TermRuleSets,
     known: KnownAnswers,
     difference: Floats,
-    distinct: Sequence[int],
+    rules: Sequence[int],
     parameters: AuditParameters,
     *,
+    selection: TermSelection,
+    variances: Floats,
+    judged: NDArray[np.bool_],
+    critical: float,
     min_count: int,
     samples: int,
+    clusters: Clusters | None = None,
 ) -> dict[int, float]:
-    """Find how often groups of texts are found again in bootstrap samples of the texts.
+    """Find how often groups of texts are selected again in bootstrap samples of the texts.
 
     Parameters
     ----------
@@ -81,20 +88,30 @@ def term_stability(
         Every answer.
     difference : numpy.ndarray of float64, shape (groups,)
         By whose size the groups are ranked.
-    distinct : sequence of int
-        Those among them that are no near copies of one before, best first.
+    rules : sequence of int
+        Those among them that explain how groups differ.
     parameters : AuditParameters
         What groups are ranked by, from which overlap two are one finding, and the seed.
+    selection : TermSelection
+        Forward selection.
+    variances : numpy.ndarray of float64, shape (groups,)
+        Variances of the differences.
+    judged : numpy.ndarray of bool, shape (groups,)
+        Groups that may be selected.
+    critical : float
+        How many standard errors a rule's part must be away from none.
     min_count : int
         Fewest seeds of a frequent group.
     samples : int
         How many bootstrap samples to draw.
+    clusters : Clusters, optional
+        Texts that are one unit, and drawn together.
 
     Returns
     -------
     dict of int to float
-        For each of the first ten groups of `distinct` the share of the samples in which it, or a
-        near copy of it, is among the first ten distinct groups. Empty if there are no samples.
+        For each of the first ten of `rules` the share of the samples in which it, or a near copy of
+        it, is selected. Empty if there are no samples.
 
     Notes
     -----
@@ -102,7 +119,7 @@ def term_stability(
     may have enough of others is not looked at: about these nothing was asked. Which groups are near
     copies is judged by the seeds as they are, and by the sample's differences.
     """
-    looked_for = np.asarray(distinct[:STABLE_GROUPS], dtype=np.intp)
+    looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
         return {}
     counts = rule_sets.rule_counts()
@@ -110,20 +127,29 @@ def term_stability(
     times = np.zeros(len(looked_for), dtype=np.int64)
     by_terms = parameters.rank_by == "counterfactual"
     for one in resampled(
-        rule_sets, known, by_terms=by_terms, samples=samples, seed=parameters.seed
+        rule_sets,
+        known,
+        by_terms=by_terms,
+        samples=samples,
+        seed=parameters.seed,
+        clusters=clusters,
     ):
-        usable = np.flatnonzero((one.rows_in >= min_count) & ~np.isnan(one.difference))
-        size = np.abs(one.difference[usable])
+        enough = (one.rows_in >= min_count) & ~np.isnan(one.difference)
+        usable = np.flatnonzero(enough & judged)
         order = rank_groups(
-            size, one.rows_in[usable], counts[usable], np.ones(len(usable), dtype=bool)
+            np.abs(one.difference[usable]),
+            one.rows_in[usable],
+            counts[usable],
+            np.ones(len(usable), dtype=bool),
         )
-        first = distinct_groups(
+        again = selection.select(
+            np.where(enough, one.difference, np.nan),
+            one.rows_in.astype(np.float64),
+            variances,
             usable[order],
-            seeds.between(one.difference),
-            overlap=parameters.overlap,
-            limit=STABLE_GROUPS,
+            critical=critical,
         )
-        found = np.array(first, dtype=np.intp)
+        found = np.array([rule.group for rule in again], dtype=np.intp)
         shares = seeds.between(difference, one.difference)(looked_for, found)
         times += np.any(shares >= parameters.overlap, axis=1)
     return dict(zip(looked_for.tolist(), (times / samples).tolist(), strict=True))
@@ -146,7 +172,13 @@ class Sample:
 
 
 def resampled(
-    rule_sets: TermRuleSets, known: KnownAnswers, *, by_terms: bool, samples: int, seed: int
+    rule_sets: TermRuleSets,
+    known: KnownAnswers,
+    *,
+    by_terms: bool,
+    samples: int,
+    seed: int,
+    clusters: Clusters | None = None,
 ) -> Iterator[Sample]:
     """Draw bootstrap samples of the texts.
 
@@ -160,6 +192,8 @@ def resampled(
         How many.
     seed : int
         Same seed, same samples.
+    clusters : Clusters, optional
+        Texts that are one unit, and drawn together.
 
     Yields
     ------
@@ -168,11 +202,15 @@ def resampled(
     texts, groups = len(known.texts), len(rule_sets)
     generator = np.random.default_rng([seed, 7])
     together = max(1, _NUMBERS // max(texts, groups, 1))
-    chances = np.full(texts, 1 / texts)
+    units = texts if clusters is None else len(clusters)
+    chances = np.full(units, 1 / units)
     for start in range(0, samples, together):
         size = min(together, samples - start)
         # Whole numbers below 2**24 are exact, and their product is fast.
-        drawn = generator.multinomial(texts, chances, size=size).astype(np.float32)
+        drawn = generator.multinomial(units, chances, size=size).astype(np.float32)
+        if clusters is not None:
+            drawn = drawn[:, clusters.of_row]
+        everything = drawn.sum(axis=1, dtype=np.float64)[:, None]
         rows_in = np.zeros((size, groups), dtype=np.int64)
         differences = np.full((size, groups), np.nan)
         favourable = drawn @ known.texts.astype(np.float32)
@@ -188,13 +226,13 @@ def resampled(
                 continue
             inside = known.inside(category_set)
             own = known.texts[category_set.rows][:, None]
-            favourable_out = favourable[:, None] - _times(of_seeds, inside & own)
-            rate_out = _rate(favourable_out, texts - _times(of_seeds, inside))
+            favourable_out = favourable[:, None] - _times(of_seeds, inside * own)
+            rate_out = _rate(favourable_out, everything - _times(of_seeds, inside))
             differences[:, place] = _rate(_times(of_seeds, variants), seeds) - rate_out
         yield from map(Sample, rows_in, differences)
 
 
-def _times(drawn: NDArray[np.float32], answers: NDArray[np.bool_]) -> Floats:
+def _times(drawn: NDArray[np.float32], answers: NDArray[Any]) -> Floats:
     """Sum answers over the texts drawn, in each sample."""
     sums: Floats = (drawn @ answers.astype(np.float32)).astype(np.float64)
     return sums

@@ -49,10 +49,14 @@ def domain_of_features(specification: DatasetSpecification) -> Described:
         inputs=tuple(
             _input(name, feature, specification.name)
             for name, feature in specification.features.items()
+            if feature.input
         ),
-        protected=specification.sensitive,
+        protected=tuple(name for name in specification.sensitive if name in specification.inputs),
         protected_values=None,
         where=specification.name,
+        no_inputs=tuple(
+            name for name, feature in specification.features.items() if not feature.input
+        ),
     )
 
 

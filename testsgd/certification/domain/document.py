@@ -83,6 +83,8 @@ class Described:
         As in :func:`testsgd.certification.domain.find_domain`; for `protected` only.
     where : str
         What to call the description in messages.
+    no_inputs : tuple of str
+        Sensitive features that are no inputs of the model.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Described:
     protected: tuple[str, ...] | None
     protected_values: Any
     where: str
+    no_inputs: tuple[str, ...] = ()
 
 
 def read_document(document: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:

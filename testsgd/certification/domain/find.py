@@ -87,7 +87,8 @@ def find_domain(
     ['race = White', 'race = Black', 'race = Hispanic', 'race = Asian']
     """
     found = _described(source)
-    default = None if found.protected is None else protected_inputs(found.inputs, found.protected)
+    _check_are_inputs(found, protected)
+    default = protected_inputs(found.inputs, found.protected) if found.protected else None
     names = default if protected is None else protected_inputs(found.inputs, protected)
     if names is None:
         raise ParameterError(
@@ -106,6 +107,20 @@ def find_domain(
     if network is not None:
         check_domain(domain, network)
     return domain
+
+
+def _check_are_inputs(found: Described, protected: str | Sequence[str | int] | None) -> None:
+    """Raise a :class:`ParameterError` if what is to be compared is no input of the model."""
+    named = [protected] if isinstance(protected, (str, int)) else protected
+    wanted = found.no_inputs if named is None else [one for one in named if one in found.no_inputs]
+    if wanted:
+        raise ParameterError(
+            f"the protected attribute {wanted[0]!r} is no input of the model by the description, "
+            "and a proof compares values of inputs",
+            where="protected",
+            remedy="name inputs as protected, or audit the model instead",
+            name=wanted[0],
+        )
 
 
 def _described(source: Any) -> Described:

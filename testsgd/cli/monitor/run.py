@@ -6,6 +6,8 @@ import dataclasses
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,9 +17,11 @@ from testsgd.cli.console import print_line
 from testsgd.cli.folders import check_writable
 from testsgd.cli.monitor.ending import Ending
 from testsgd.cli.options import QuietOption, VerboseOption, listed
+from testsgd.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from testsgd.errors import TestSGDError
+    from testsgd.monitoring import DeadLetter
     from testsgd.results import MonitorResult
 
 
@@ -38,7 +42,15 @@ def run(
     state: Annotated[
         Path | None,
         typer.Option(
-            help="A file to go on from, if it is there; at the end the state is written to it."
+            help="A file to go on from, if it is there; at the end the state is written to it. "
+            "No other process can use it meanwhile."
+        ),
+    ] = None,
+    dead_letters: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file to which events are added that are not counted because of their time, a "
+            "JSON object a line. (default: they are only counted and answered)"
         ),
     ] = None,
     out: Annotated[
@@ -54,32 +66,59 @@ def run(
 
     An event is an object such as {"id": "a7", "group": "female", "decision": 1}; its true label may
     come later, {"id": "a7", "label": 1}. An event that is wrong is answered by {"error": ...} and
-    changes nothing. At the end, or when it is interrupted, the outcome is said on the standard
-    error. Exit codes: 0 no alert, 1 an alert was raised, ever, 2 bad input, 3 not enough evidence.
+    changes nothing. Where deadlines or windows need time, an event that is too late, too far ahead
+    or in another unit of time is answered by {"dead_letter": ...} and is not counted. At the end,
+    or when it is interrupted, the outcome is said on the standard error. Exit codes: 0 no alert, 1
+    an alert was raised, ever, 2 bad input, 3 not enough evidence.
     """
     from testsgd import api, results
     from testsgd.api.event_sources import event_source, json_lines
 
     wanted = listed(formats)
     results.check_document_formats(wanted)
-    for folder in (out, None if state is None else state.parent):
+    folders = (out, *(path.parent for path in (state, dead_letters) if path is not None))
+    for folder in folders:
         if folder is not None:
             check_writable(folder)
     watched = api.load_monitor(specification).specification
     source = json_lines("", sys.stdin.buffer) if events is None else event_source(events, watched)
     ending = Ending()
-    with ending.noticed():
+    with ending.noticed(), _added_to(dead_letters) as add:
+
+        def bury(letter: DeadLetter) -> None:
+            told = letter.to_dict()
+            add(json.dumps(told, allow_nan=False))
+            _print({key: told[key] for key in told if key != "event"}, ending)
+
         result = api.monitor(
             watched,
             dataclasses.replace(source, items=ending.until(source.items)),
             state=state,
             on_alert=lambda alert: _print(alert.to_dict(), ending),
             on_error=lambda error, number: _print(_refusal(error, number), ending),
+            on_dead_letter=bury,
         )
     written = [] if out is None else result.write(out, wanted)
     if not quiet:
         _print_result(result, written)
     return result.exit_code
+
+
+@contextmanager
+def _added_to(path: Path | None) -> Iterator[Callable[[str], None]]:
+    """Yield what adds a line to a file at once; without a file it does nothing."""
+    if path is None:
+        yield lambda line: None
+        return
+    try:
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            yield lambda line: print(line, file=file, flush=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot write there ({error.strerror})",
+            where=str(path),
+            remedy="choose another file for the dead letters",
+        ) from error
 
 
 def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:

@@ -75,11 +75,14 @@ class SensitiveTerms:
         Where it is from.
     categories : tuple of TermCategory
         The categories, in the order of the list.
+    exceptions : tuple of str
+        Fixed expressions that contain a term and do not count as a mention of it.
     """
 
     name: str
     source: str
     categories: tuple[TermCategory, ...]
+    exceptions: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,6 +175,7 @@ def _terms(document: TermsDocument) -> SensitiveTerms:
             TermCategory(name, tuple(_term(term, entry) for term, entry in entries.items()))
             for name, entries in document.categories.items()
         ),
+        exceptions=tuple(plain_form(written) for written in document.terms.exceptions),
     )
 
 

@@ -25,6 +25,11 @@ class TermsHeader(Part):
 
     name: str = Field(description="the list's name, for the report")
     source: str = Field("", description="where the list is from, for the report")
+    exceptions: list[str] = Field(
+        default=[],
+        description="fixed expressions in which no term is looked for, such as native american; "
+        "a hyphen may stand for a blank",
+    )
 
     @model_validator(mode="after")
     def _has_a_name(self) -> TermsHeader:
@@ -76,6 +81,17 @@ class TermsDocument(Part):
                     if form in seen:
                         raise mistake(place, _twice(form, seen[form], (category, term)))
                     seen[form] = (category, term)
+        excepted: set[str] = set()
+        for number, written in enumerate(self.terms.exceptions):
+            where = ("terms", "exceptions", number)
+            form = plain_form(written)
+            _check_form(form, where)
+            if form in seen:
+                category, term = seen[form]
+                raise mistake(where, f"{form!r} is a form of the term {term!r} of {category!r}")
+            if form in excepted:
+                raise mistake(where, f"{form!r} stands twice")
+            excepted.add(form)
         return self
 
 
@@ -88,7 +104,7 @@ def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
     ]
 
 
-def _check_form(form: str, place: tuple[str, ...]) -> None:
+def _check_form(form: str, place: tuple[str | int, ...]) -> None:
     if not any(character.isalnum() for character in form):
         raise mistake(place, f"{form!r} is no term: it has no letter and no digit")
 

@@ -99,7 +99,11 @@ class EstimatorRefitter:
     def _fitted(self, examples: Examples, seed: int) -> Any:
         estimator = seeded_clone(self._estimator, seed)
         inputs = examples.inputs
-        asked = inputs.copy() if isinstance(inputs, pd.DataFrame) else list(inputs)
+        if isinstance(inputs, pd.DataFrame):
+            assert isinstance(self._model, CallableModel)
+            asked: Any = self._model.given(inputs).copy()
+        else:
+            asked = list(inputs)
         favourable, other = self._labels
         labels = np.array([other, favourable])[examples.favourable.astype(np.intp)]
         options = {}
@@ -212,6 +216,8 @@ def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> 
         return _labels_without_classes(label, model)
     known = list(np.asarray(classes).ravel())
     texts = [category_text(value) for value in known]
+    if set(texts) <= set(model.read_as):
+        texts = [model.read_as[text] for text in texts]
     if len(known) == 2 and label.favourable in texts:
         place = texts.index(label.favourable)
         return known[place], known[1 - place]
@@ -231,6 +237,10 @@ def _labels_without_classes(label: Label, model: CheckedFunction[Any]) -> tuple[
     """Say what a regressor, or an estimator that does not tell its labels, is fitted to."""
     if model.output == "scores":
         return 1.0, 0.0
+    if model.read_as:
+        numbers = [text for text, word in model.read_as.items() if word == label.favourable]
+        favourable = int(numbers[0] in ("1", "True"))
+        return favourable, 1 - favourable
     others = [value for value in label.values or [] if value != label.favourable]
     if len(others) != 1:
         raise ModelError(

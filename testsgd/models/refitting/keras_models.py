@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
+from testsgd.models.blackbox import CallableModel
 from testsgd.models.cards import write_retrained_card
 from testsgd.models.files import CARD_FILE, MODEL_FILE
 from testsgd.models.keras_objects import KerasFunction, float_inputs, keras_inputs
@@ -181,7 +182,7 @@ class KerasRefitter:
         """Give the numbers of rows, or texts, as an array that can be shuffled."""
         try:
             if self._rows:
-                return float_inputs(examples.frame)
+                return float_inputs(self._columns(examples.frame))
             keras_inputs(self._network, examples.texts[:1])
             return np.array(examples.texts, dtype=object)
         except (TypeError, ValueError) as error:
@@ -191,8 +192,14 @@ class KerasRefitter:
                 "and retrain it yourself",
             ) from error
 
+    def _columns(self, frame: pd.DataFrame) -> pd.DataFrame:
+        assert isinstance(self._model, CallableModel)
+        return self._model.given(frame)
+
     def _loss(self, model: Any) -> float:
-        scores = np.asarray(model.function(self._validation.inputs), dtype=np.float64)
+        inputs = self._validation.inputs
+        asked = self._columns(inputs) if isinstance(inputs, pd.DataFrame) else inputs
+        scores = np.asarray(model.function(asked), dtype=np.float64)
         return cross_entropy(scores.ravel(), self._validation)
 
     def _error(self, what: str, remedy: str) -> ModelError:

@@ -71,7 +71,7 @@ class CallableTextModel(CheckedFunction[list[str]]):
     [False, True]
     """
 
-    _one = "text"
+    one = "text"
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Say for each text whether the model gives it the favourable label."""

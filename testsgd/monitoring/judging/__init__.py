@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from testsgd.monitoring.judging.alert import Alert, Given
+from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given
 from testsgd.monitoring.judging.comparison import Comparison, WindowStatus
 from testsgd.monitoring.judging.property_judge import PropertyJudge
 from testsgd.monitoring.judging.trajectory import TrajectoryPoint
 
-__all__ = ["Alert", "Comparison", "Given", "PropertyJudge", "TrajectoryPoint", "WindowStatus"]
+__all__ = [
+    "Alert",
+    "AlertedGroup",
+    "Comparison",
+    "Given",
+    "PropertyJudge",
+    "TrajectoryPoint",
+    "WindowStatus",
+]

@@ -2,11 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from testsgd.monitoring.trials import iso_text
 
 Given = tuple[tuple[str, str], ...]
+
+
+class Source(NamedTuple):
+    """The monitor that raises an alert: its name, and the fingerprint of its specification."""
+
+    monitor: str
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class AlertedGroup:
+    """A group when an alert was raised or cleared.
+
+    Attributes
+    ----------
+    name : str
+    numerator, denominator : int
+        What was counted; in the window, if there is one.
+    estimate : fractions.Fraction or None
+        Of its rate, with the prior belief; None if there is none.
+    """
+
+    name: str
+    numerator: int
+    denominator: int
+    estimate: Fraction | None
+
+    @property
+    def rate(self) -> Fraction | None:
+        """The rate as observed; None if nobody was counted."""
+        return Fraction(self.numerator, self.denominator) if self.denominator else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts as JSON has them.
+
+        Examples
+        --------
+        >>> AlertedGroup("a", 1, 4, Fraction(1, 3)).to_dict()
+        ... # doctest: +NORMALIZE_WHITESPACE, +ELLIPSIS
+        {'group': 'a', 'numerator': 1, 'denominator': 4, 'rate': 0.25,
+         'estimate': 0.333..., 'estimate_exact': '1/3'}
+        """
+        return {
+            "group": self.name,
+            "numerator": self.numerator,
+            "denominator": self.denominator,
+            "rate": None if self.rate is None else float(self.rate),
+            "estimate": None if self.estimate is None else float(self.estimate),
+            "estimate_exact": None if self.estimate is None else str(self.estimate),
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> AlertedGroup:
+        """Make a group of what :meth:`to_dict` returned."""
+        exact = values["estimate_exact"]
+        estimate = None if exact is None else Fraction(exact)
+        return cls(values["group"], values["numerator"], values["denominator"], estimate)
 
 
 @dataclass(frozen=True)
@@ -36,6 +97,12 @@ class Alert:
     threshold : fractions.Fraction
     highest, lowest : str
         The groups with the highest and the lowest rate, or that evidence tells apart.
+    groups : tuple of AlertedGroup
+        All groups that were compared.
+    monitor, fingerprint : str
+        The monitor's name, and the sha256 of its specification.
+    id : str
+        Of this alert. The same monitor gives it the same one when it sees the same events again.
     """
 
     kind: Literal["raised", "cleared"]
@@ -50,9 +117,24 @@ class Alert:
     threshold: Fraction
     highest: str
     lowest: str
+    groups: tuple[AlertedGroup, ...] = ()
+    monitor: str = ""
+    fingerprint: str = ""
+    id: str = ""
+
+    def iso_time(self) -> str | None:
+        """Return the time in ISO 8601, UTC; None if it is of the stream's own clock."""
+        return iso_text(self.time)
+
+    def with_id(self, number: int) -> Alert:
+        """Return the same with an id, which follows from its parts and how many came before."""
+        # The ends of an interval are rounded in another way on another machine.
+        parts = self.to_dict() | {"id": "", "interval": None}
+        text = json.dumps([parts, number], sort_keys=True)
+        return replace(self, id=hashlib.sha256(text.encode()).hexdigest()[:32])
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the parts as JSON has them; a bias also as text, because it is exact.
+        """Return the parts as JSON has them; a bias also as text, because it is exact.
 
         Examples
         --------
@@ -63,12 +145,16 @@ class Alert:
         """
         return {
             "alert": self.kind,
+            "id": self.id,
+            "monitor": self.monitor,
+            "fingerprint": self.fingerprint,
             "property": self.property,
             "rule": self.rule,
             "given": dict(self.given),
             "window": self.window,
             "trials": self.trials,
             "time": self.time,
+            "time_iso": self.iso_time(),
             "bias": float(self.bias),
             "bias_exact": str(self.bias),
             "interval": None if self.interval is None else list(self.interval),
@@ -76,11 +162,12 @@ class Alert:
             "threshold_exact": str(self.threshold),
             "highest": self.highest,
             "lowest": self.lowest,
+            "groups": [one.to_dict() for one in self.groups],
         }
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Alert:
-        """Make an alert of what :meth:`to_dict` gave."""
+        """Make an alert of what :meth:`to_dict` returned, here or in a former version."""
         interval = values["interval"]
         return cls(
             values["alert"],
@@ -95,4 +182,8 @@ class Alert:
             Fraction(values["threshold_exact"]),
             values["highest"],
             values["lowest"],
+            tuple(AlertedGroup.from_dict(one) for one in values.get("groups", ())),
+            values.get("monitor", ""),
+            values.get("fingerprint", ""),
+            values.get("id", ""),
         )

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from testsgd.monitoring.judging.alert import Alert, Given
+from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given, Source
 from testsgd.monitoring.judging.counts import GroupCounts
 from testsgd.monitoring.judging.evidence import Pair, PairEvidence
 from testsgd.monitoring.judging.rates import Extremes, Prior, extremes
@@ -53,6 +53,8 @@ class Comparison:
     prior : Prior
     evidence : PairEvidence or None
         None where estimates decide.
+    source : Source
+        The monitor, for its alerts.
 
     Attributes
     ----------
@@ -74,7 +76,9 @@ class Comparison:
         names: tuple[str, ...],
         prior: Prior,
         evidence: PairEvidence | None,
+        source: Source,
     ) -> None:
+        self._source = source
         self.monitored, self.given, self.prior, self.evidence = monitored, given, prior, evidence
         self.counts = GroupCounts(names)
         self.counted = self.alerts = self.windows_judged = self.windows_above = 0
@@ -211,11 +215,26 @@ class Comparison:
             self.monitored.threshold,
             "" if found is None else counts.names[found.highest],
             "" if found is None else counts.names[found.lowest],
-        )
+            self._groups(counts),
+            *self._source,
+        ).with_id(self.alerts)
         if kind == "raised":
             self.alerts += 1
             self.first_alert = self.first_alert or alert
         return alert
+
+    def _groups(self, counts: GroupCounts) -> tuple[AlertedGroup, ...]:
+        rates = zip(
+            counts.names,
+            counts.numerators,
+            counts.denominators,
+            *self.smoothed(counts),
+            strict=True,
+        )
+        return tuple(
+            AlertedGroup(name, top, bottom, Fraction(more_top, more) if more else None)
+            for name, top, bottom, more_top, more in rates
+        )
 
     def to_state(self) -> dict[str, Any]:
         """Give all that is kept, as JSON has it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from testsgd.monitoring.judging.alert import Alert
+from testsgd.monitoring.judging.alert import Alert, Source
 from testsgd.monitoring.judging.comparison import Comparison
 from testsgd.monitoring.judging.counts import GroupCounts
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
@@ -54,6 +54,7 @@ class PropertyJudge:
         self.monitored, self._error = monitored, error
         self._tuned_for = specification.evidence.tuned_for
         self._names = specification.groups.names or ()
+        self._source = Source(specification.name, specification.digest())
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
         self._given = tuple(given_fields.index(field) for field in monitored.given)
         fairness, window = monitored.fairness, specification.window
@@ -71,7 +72,7 @@ class PropertyJudge:
         self.comparisons: dict[Values, Comparison] = {}
         self.uncompared = 0
 
-    def take(self, step: Step, origin: float | None) -> list[Alert]:
+    def take(self, step: Step, origin: float | None, now: float | None = None) -> list[Alert]:
         """Take what became of a trial.
 
         Parameters
@@ -79,6 +80,8 @@ class PropertyJudge:
         step : Step
         origin : float or None
             When the stream began.
+        now : float or None
+            The moment before which no event will come.
 
         Returns
         -------
@@ -95,7 +98,7 @@ class PropertyJudge:
         alerts: list[Alert] = []
         if step.kind != "dropped":
             label = 0 if trial.label is None else trial.label
-            alerts = self._count(trial, self._added[trial.decision][label], window, time)
+            alerts = self._count(trial, self._added[trial.decision][label], window, time, now)
         if window is not None and self._tumbling is not None:
             window.complete += 1
             window.known = time
@@ -130,6 +133,7 @@ class PropertyJudge:
         added: tuple[int, int],
         window: TumblingWindow | None,
         time: float | None,
+        now: float | None,
     ) -> list[Alert]:
         given = tuple(trial.given[place] for place in self._given)
         comparison = self._comparison(given)
@@ -139,7 +143,8 @@ class PropertyJudge:
         place = comparison.add(trial.group, added)
         if self._sliding is not None:
             self._sliding.push(Counted(given, trial.group, added, time))
-            touched = dict.fromkeys((comparison, *self._forget(time)))
+            reached = time if time is None or now is None else min(time, now)
+            touched = dict.fromkeys((comparison, *self._forget(reached)))
             comparison.record(time)
             return [alert for one in touched for alert in _some(one.judge_estimate(time))]
         comparison.record(time)
@@ -170,7 +175,7 @@ class PropertyJudge:
                 self._tuned_for,
             )
         pairs = tuple(zip(self.monitored.given, given, strict=True))
-        return Comparison(self.monitored, pairs, self._names, self._prior, evidence)
+        return Comparison(self.monitored, pairs, self._names, self._prior, evidence, self._source)
 
     def _forget(self, time: float | None) -> list[Comparison]:
         """Take back what has left the sliding window; give the comparisons that changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from typing import Any, NamedTuple
 
@@ -43,8 +44,12 @@ class SlidingWindow:
         self._kept: deque[Counted] = deque()
 
     def push(self, counted: Counted) -> None:
-        """Take a trial."""
-        self._kept.append(counted)
+        """Take a trial; it may be somewhat earlier than the last one."""
+        kept = self._kept
+        if self._seconds is None or not kept or _time_of(kept[-1]) <= _time_of(counted):
+            kept.append(counted)
+        else:
+            kept.insert(bisect_right(kept, _time_of(counted), key=_time_of), counted)
 
     def expired(self, time: float | None) -> list[Counted]:
         """Give, and forget, the trials that are in the window no more.
@@ -60,7 +65,7 @@ class SlidingWindow:
             while len(kept) > self._trials:
                 gone.append(kept.popleft())
         elif self._seconds is not None and time is not None:
-            while kept and (kept[0].time or 0.0) < time - self._seconds - ONE_MOMENT:
+            while kept and _time_of(kept[0]) < time - self._seconds - ONE_MOMENT:
                 gone.append(kept.popleft())
         return gone
 
@@ -74,6 +79,10 @@ class SlidingWindow:
             Counted(tuple(given), group, (added[0], added[1]), time)
             for given, group, added, time in state
         )
+
+
+def _time_of(counted: Counted) -> float:
+    return counted.time or 0.0
 
 
 class TumblingWindow:
@@ -172,7 +181,8 @@ class TumblingWindows:
             assert self._seconds is not None
             assert time is not None
             assert origin is not None
-            place = int((time - origin + ONE_MOMENT) // self._seconds)
+            # Who was decided before the first event, and came later, is in the first window.
+            place = max(0, int((time - origin + ONE_MOMENT) // self._seconds))
         window = self._open.get(place)
         if window is None:
             window = self._open[place] = TumblingWindow(place)
@@ -195,7 +205,7 @@ class TumblingWindows:
         """
         if self._seconds is None or time is None or origin is None:
             return []
-        now = int((time - origin + ONE_MOMENT) // self._seconds)
+        now = max(0, int((time - origin + ONE_MOMENT) // self._seconds))
         if now == self._now:
             return []
         self._now = now

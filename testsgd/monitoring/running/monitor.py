@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time as system_time
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,16 @@ from testsgd.monitoring.running.state_file import damaged, read_state, write_sta
 from testsgd.monitoring.running.status import MonitorStatus
 from testsgd.monitoring.running.summing_up import sum_up
 from testsgd.monitoring.specification import MonitorSpecification
-from testsgd.monitoring.trials import EventReader, Step, TrialBook, seconds_of
+from testsgd.monitoring.trials import (
+    Arrival,
+    DeadLetter,
+    Event,
+    EventReader,
+    Fate,
+    Step,
+    Timeline,
+    TrialBook,
+)
 
 
 class Monitor:
@@ -22,6 +32,11 @@ class Monitor:
     Parameters
     ----------
     specification : MonitorSpecification
+    clock : callable, optional
+        The present moment, in seconds since 1970; that of the system, if it is left out. Events
+        farther ahead of it than ``time.max_skew`` are dead letters.
+    on_dead_letter : callable, optional
+        Called with each :class:`DeadLetter`.
 
     Notes
     -----
@@ -47,29 +62,46 @@ class Monitor:
     [('raised', 0, '1/2')]
     """
 
-    def __init__(self, specification: MonitorSpecification) -> None:
+    def __init__(
+        self,
+        specification: MonitorSpecification,
+        *,
+        clock: Callable[[], float] | None = None,
+        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+    ) -> None:
         self.specification = specification
         self._reader = EventReader(specification)
+        self._on_dead_letter = on_dead_letter
+        self._timeline = Timeline(specification.time, clock or system_time.time)
+        self._watches_time = specification.watches_time
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin to count."""
+        specification, monitored = self.specification, self.specification.monitored
         self._book = TrialBook(specification)
-        monitored = specification.monitored
         proving = sum(one.rule == "evidence" for one in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
         fields = self._reader.given_fields
         self._judges = [PropertyJudge(specification, one, fields, error) for one in monitored]
         self._in_time = self._judges if specification.window.seconds is not None else []
 
-    def observe(self, event: Mapping[str, Any]) -> tuple[Alert, ...]:
+    def observe(self, event: Mapping[str, Any], *, place: Any = None) -> tuple[Alert, ...]:
         """Take an event.
 
         Parameters
         ----------
         event : mapping
             Of the fields that the specification names; others play no part.
+        place : object, optional
+            Where it stands in its source, for a dead letter: a number or a text.
 
         Returns
         -------
         tuple of Alert
-            Those that are raised or cleared by it, mostly none.
+            Those that are raised or cleared by it, and by events that waited for it; mostly none.
+            An event whose time cannot be raises none: it is a dead letter, or waits until others
+            decide.
 
         Raises
         ------
@@ -77,7 +109,79 @@ class Monitor:
             If it is wrong or does not fit those before it. It is not counted then, and nothing
             has changed.
         """
-        return self._judged(self._book.take(self._reader.read(event)))
+        read, line = self._reader.read(event), self._timeline
+        if not self._watches_time:
+            return self._judged(self._book.take(read))
+        fate = "take" if read.time is None else line.fate(read)
+        if fate == "take" and line.settled and not line.waiting:
+            alerts = self._judged(self._book.take(read, line.reached(read)))
+            line.believe(read)
+            return alerts
+        return tuple(self._arrived(Arrival(read, event, place), fate))
+
+    def _arrived(self, arrival: Arrival, fate: Fate) -> list[Alert]:
+        """Take an event, let it wait, or bury it."""
+        line = self._timeline
+        if fate == "take":
+            alerts = self._believe(arrival)
+            return [*alerts, *self._look_again()] if line.waiting and line.settled else alerts
+        if fate == "wait" or fate == "confirm":
+            for one in line.wait(arrival):
+                self._bury(line.bury(one))
+            return self._believe_what_agrees(always=fate == "confirm")
+        self._bury(line.bury(arrival, fate))
+        return []
+
+    def _believe(self, arrival: Arrival) -> list[Alert]:
+        line = self._timeline
+        alerts = self._judged(self._book.take(arrival.event, line.reached(arrival.event)))
+        line.believe(arrival.event)
+        line.keep(arrival)
+        return list(alerts)
+
+    def _believe_what_waited(self, arrivals: Iterable[Arrival]) -> list[Alert]:
+        """Take events that waited; those that do not fit by now are dead letters."""
+        alerts: list[Alert] = []
+        for one in arrivals:
+            try:
+                alerts += self._believe(one)
+            except EventError as error:
+                self._bury(self._timeline.bury(one, "wrong", str(error)))
+        return alerts
+
+    def _believe_what_agrees(self, *, always: bool) -> list[Alert]:
+        """Take the events that wait if enough of them agree, or the last of them proves them."""
+        line = self._timeline
+        chain = line.agreed(1) if always else line.agreed()
+        if not chain:
+            return []
+        others = line.waiting[: len(line.waiting) - len(chain)]
+        line.waiting, buried = [], []
+        if line.contradicts(chain):
+            before = line.start_again()
+            self._begin()
+            self._believe_what_waited(one for one in before if one.event.time is None)
+            buried = [one for one in before if one.event.time is not None]
+        alerts = self._believe_what_waited(chain)
+        for one in buried + others:
+            self._bury(line.bury(one))
+        return alerts
+
+    def _look_again(self) -> list[Alert]:
+        """Take what waited and is believed by now; the rest is refuted."""
+        line, alerts = self._timeline, []
+        waiting, line.waiting = line.waiting, []
+        for one in waiting:
+            fate = line.fate(one.event)
+            if fate == "take":
+                alerts += self._believe_what_waited([one])
+            else:
+                self._bury(line.bury(one))
+        return alerts
+
+    def _bury(self, letter: DeadLetter) -> None:
+        if self._on_dead_letter is not None:
+            self._on_dead_letter(letter)
 
     def observe_all(self, events: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
         """Take many events; see :meth:`observe`."""
@@ -85,6 +189,9 @@ class Monitor:
 
     def advance(self, time: Any) -> tuple[Alert, ...]:
         """Let time pass without an event: deadlines end, windows close.
+
+        This moment is believed, even if it is ahead of the clock; and so are events that wait for
+        others to confirm their time, if they are not later.
 
         Parameters
         ----------
@@ -100,17 +207,24 @@ class Monitor:
         EventError
             If it is no moment, or before the last event.
         """
-        seconds = seconds_of(time)
-        if seconds is None:
+        moment = self._reader.moment(time)
+        if moment is None:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
-        return self._judged(self._book.advance(seconds))
+        seconds, line, book = moment.seconds, self._timeline, self._book
+        book.check_time(seconds)
+        passed = [one for one in line.waiting if _between(book.time, one.event, seconds)]
+        line.waiting = [one for one in line.waiting if one not in passed]
+        alerts = self._believe_what_waited(passed)
+        alerts += self._judged(book.advance(seconds))
+        line.move(seconds)
+        return tuple(alerts)
 
     def _judged(self, steps: Iterable[Step]) -> tuple[Alert, ...]:
-        time, origin = self._book.time, self._book.first_time
+        time, origin = self._book.watermark, self._book.first_time
         alerts: list[Alert] = []
         for step in steps:
             for judge in self._judges:
-                alerts += judge.take(step, origin)
+                alerts += judge.take(step, origin, time)
         for judge in self._in_time:
             alerts.extend(judge.pass_time(time, origin))
         if self._in_time:
@@ -119,7 +233,7 @@ class Monitor:
 
     def status(self) -> MonitorStatus:
         """Sum up the stream so far."""
-        book, counters = self._book, self._book.counters
+        book, counters, line = self._book, self._book.counters, self._timeline
         comparisons = [one for judge in self._judges for one in judge.comparisons.values()]
         return MonitorStatus(
             events=counters.events,
@@ -131,6 +245,12 @@ class Monitor:
             dropped=counters.dropped,
             open=book.open,
             uncompared=sum(judge.uncompared for judge in self._judges),
+            dead_unit=line.dead["unit"],
+            dead_ahead=line.dead["ahead"],
+            dead_late=line.dead["late"],
+            dead_wrong=line.dead["wrong"],
+            waiting=len(line.waiting),
+            unit=(self.specification.time.unit or line.unit) if self._watches_time else None,
             first_time=book.first_time,
             time=book.time,
             comparisons=sum_up(comparisons, self.specification.evidence),
@@ -140,11 +260,19 @@ class Monitor:
         """Give all that is kept, as JSON has it; see :meth:`from_state`."""
         return {
             "book": self._book.to_state(),
+            "timeline": self._timeline.to_state(),
             "judges": [judge.to_state() for judge in self._judges],
         }
 
     @classmethod
-    def from_state(cls, specification: MonitorSpecification, state: Mapping[str, Any]) -> Monitor:
+    def from_state(
+        cls,
+        specification: MonitorSpecification,
+        state: Mapping[str, Any],
+        *,
+        clock: Callable[[], float] | None = None,
+        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+    ) -> Monitor:
         """Make a monitor that goes on where another one was.
 
         Parameters
@@ -153,13 +281,19 @@ class Monitor:
             The same as that one's.
         state : mapping
             What its :meth:`to_state` gave.
+        clock, on_dead_letter
+            As for a new one.
 
         Returns
         -------
         Monitor
         """
-        made = cls(specification)
+        made = cls(specification, clock=clock, on_dead_letter=on_dead_letter)
         made._book.restore(state["book"])
+        if "timeline" in state:
+            made._timeline.restore(state["timeline"])
+        elif made._book.time is not None:  # of a former version
+            made._timeline.move(made._book.time)
         for judge, one in zip(made._judges, state["judges"], strict=True):
             judge.restore(one)
         return made
@@ -175,7 +309,14 @@ class Monitor:
         write_state(Path(path), self.specification, self.to_state())
 
     @classmethod
-    def load(cls, path: Path | str, specification: MonitorSpecification | None = None) -> Monitor:
+    def load(
+        cls,
+        path: Path | str,
+        specification: MonitorSpecification | None = None,
+        *,
+        clock: Callable[[], float] | None = None,
+        on_dead_letter: Callable[[DeadLetter], object] | None = None,
+    ) -> Monitor:
         """Go on from a file that :meth:`save` wrote.
 
         Parameters
@@ -183,6 +324,8 @@ class Monitor:
         path : path-like
         specification : MonitorSpecification, optional
             What the file is expected to be of.
+        clock, on_dead_letter
+            As for a new one.
 
         Returns
         -------
@@ -195,6 +338,11 @@ class Monitor:
         """
         found, state = read_state(Path(path), specification)
         try:
-            return cls.from_state(found, state)
+            return cls.from_state(found, state, clock=clock, on_dead_letter=on_dead_letter)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise damaged(Path(path), error) from error
+
+
+def _between(time: float | None, event: Event, until: float) -> bool:
+    """Return whether an event that waits is one of those that a moment confirms."""
+    return event.time is not None and (time is None or time < event.time) and event.time <= until

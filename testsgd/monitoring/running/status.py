@@ -8,6 +8,7 @@ from typing import Literal
 
 from testsgd.monitoring.judging import Alert, Given, TrajectoryPoint, WindowStatus
 from testsgd.monitoring.specification import MonitoredProperty
+from testsgd.monitoring.trials import Unit
 
 Standing = Literal["beyond", "within", "undecided"]
 
@@ -98,6 +99,14 @@ class MonitorStatus:
         Trials with a decision, ended by a deadline without a result, and not complete.
     uncompared : int
         Trials with given values beyond the thousandth combination.
+    dead_unit, dead_ahead, dead_late, dead_wrong : int
+        Events that were not counted because of their time: in another unit, too far ahead, too
+        late; and those that did not fit when others had confirmed their time.
+    waiting : int
+        Events that wait for others to confirm their time; not among the `events`.
+    unit : str or None
+        Of time: as declared, or as the first events show it. None if no time is needed, or none
+        came.
     first_time, time : float or None
         Of the first event, and now.
     comparisons : tuple of ComparisonStatus
@@ -115,6 +124,17 @@ class MonitorStatus:
     first_time: float | None
     time: float | None
     comparisons: tuple[ComparisonStatus, ...]
+    dead_unit: int = 0
+    dead_ahead: int = 0
+    dead_late: int = 0
+    dead_wrong: int = 0
+    waiting: int = 0
+    unit: Unit | None = None
+
+    @property
+    def dead_letters(self) -> int:
+        """Events that were not counted because of their time."""
+        return self.dead_unit + self.dead_ahead + self.dead_late + self.dead_wrong
 
     @property
     def alerts(self) -> int:

@@ -9,6 +9,7 @@ from testsgd.monitoring.specification.parts import (
     EventsPart,
     EvidencePart,
     GroupsPart,
+    TimePart,
     TrialsPart,
     WindowPart,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "MonitorSpecification",
     "MonitoredProperty",
     "PropertyPart",
+    "TimePart",
     "TrialsPart",
     "WindowPart",
     "allows_evidence",

@@ -17,6 +17,7 @@ from testsgd.monitoring.specification.parts import (
     EventsPart,
     EvidencePart,
     GroupsPart,
+    TimePart,
     TrialsPart,
     WindowPart,
 )
@@ -44,7 +45,7 @@ class MonitorSpecification(ExactDocument):
     Attributes
     ----------
     name : str
-    events, groups, trials, window, estimate, evidence
+    events, groups, time, trials, window, estimate, evidence
         The tables of the TOML file.
     properties : tuple of PropertyPart
         The properties as they are written; :attr:`monitored` has everything filled in.
@@ -64,6 +65,7 @@ class MonitorSpecification(ExactDocument):
     name: str = Field("monitor", min_length=1, description="what reports call it")
     events: EventsPart = Field(EventsPart(), description="how events are read")
     groups: GroupsPart = Field(GroupsPart(), description="who is compared")
+    time: TimePart = Field(TimePart(), description="when the time of an event is believed")
     trials: TrialsPart = Field(TrialsPart(), description="when a trial is complete")
     window: WindowPart = Field(WindowPart(), description="which trials are compared")
     estimate: EstimatePart = Field(EstimatePart(), description="how rates are estimated")
@@ -118,6 +120,17 @@ class MonitorSpecification(ExactDocument):
         """The properties with everything filled in; equalized odds are two."""
         return monitored_properties(self.properties, self.window.kind)
 
+    @property
+    def needs_time(self) -> bool:
+        """Whether every event must have a time, because deadlines or windows are in time."""
+        return self.trials.deadline is not None or self.window.seconds is not None
+
+    @property
+    def watches_time(self) -> bool:
+        """Whether times that cannot be are dead letters: where time is needed, or it is asked."""
+        asked = self.time.lateness is not None or self.time.max_skew is not None
+        return self.needs_time or asked
+
     def digest(self) -> str:
         """Give a fingerprint of what is specified.
 
@@ -129,5 +142,7 @@ class MonitorSpecification(ExactDocument):
             A sha256 in hexadecimal.
         """
         document = {**self.to_dict(), "properties": [one.to_dict() for one in self.monitored]}
+        if not document["time"]:
+            del document["time"]  # it was not there in former versions
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

@@ -90,3 +90,17 @@ Duration = Annotated[
     Field(gt=0),
     WithJsonSchema({"type": ["number", "string"]}),
 ]
+
+
+def _lateness(value: Any) -> float:
+    nothing = isinstance(value, str) and re.fullmatch(r"0\s*(s|min|h|d|w)", value.strip())
+    return 0.0 if nothing or (value == 0 and not isinstance(value, bool)) else seconds_in(value)
+
+
+# The same, but none at all is a length too.
+Lateness = Annotated[
+    float,
+    BeforeValidator(_lateness),
+    Field(ge=0),
+    WithJsonSchema({"type": ["number", "string"]}),
+]

@@ -19,7 +19,12 @@ from pydantic import (
 from testsgd.data.exact_numbers import AtLeastOne, Between, ExactNotNegative, exact_share
 from testsgd.data.schema_parts import Part, mistake, repeated
 from testsgd.fairness import GroupNames
-from testsgd.monitoring.specification.durations import Duration, duration_text, seconds_in
+from testsgd.monitoring.specification.durations import (
+    Duration,
+    Lateness,
+    duration_text,
+    seconds_in,
+)
 from testsgd.monitoring.specification.values import EventValue, check_apart
 
 _FIELDS = ("id", "group", "decision", "label", "time")
@@ -139,6 +144,30 @@ class TrialsPart(_DependentPart):
                 "without_label", 'must be 0, 1 or "drop"', "write 1 for true, 0 for false"
             )
         return given
+
+
+class TimePart(Part):
+    """When the time of an event is believed; where time decides something."""
+
+    unit: Literal["s", "ms", "us", "ns", "iso"] | None = Field(
+        None, description="what times are written in; else the first events show it"
+    )
+    lateness: Lateness | None = Field(
+        None, description="how far before the latest event one may be, 0 s"
+    )
+    max_skew: Duration | None = Field(
+        None, description="how far ahead of the clock and of the latest event one may be, 1 d"
+    )
+
+    @property
+    def late(self) -> float:
+        """Seconds by which an event may be late."""
+        return self.lateness or 0.0
+
+    @property
+    def skew(self) -> float:
+        """Seconds by which an event may be ahead."""
+        return 86_400.0 if self.max_skew is None else self.max_skew
 
 
 class WindowPart(Part):

@@ -6,14 +6,15 @@ each other (the dependence relation of the paper on stream-based monitoring, sec
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import asdict
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials.counters import Counters
-from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader
+from testsgd.monitoring.trials.event import Event, EventReader
+from testsgd.monitoring.trials.moments import ONE_MOMENT
 from testsgd.monitoring.trials.record import Record
 from testsgd.monitoring.trials.trial import Step
 
@@ -31,7 +32,7 @@ class TrialBook:
     Attributes
     ----------
     time, first_time : float or None
-        Of the latest event, and of the first one.
+        How far the stream has come, and where it began.
     counters : Counters
 
     Examples
@@ -55,25 +56,33 @@ class TrialBook:
         self._ignores = specification.events.others == "ignore"
         self._remembers = rules.repeated == "ignore"
         self._deadline = rules.deadline if self._labelled else None
-        self._needs_time = rules.deadline is not None or specification.window.seconds is not None
+        self._needs_time = specification.needs_time
+        self._lateness = specification.time.late
         self._waits = self._deadline is not None and rules.count == "deadline"
         self._without_label = rules.without_label
         self._records: dict[str, Record] = {}
         self._anonymous: dict[int, Record] = {}  # the open ones, by their number
         self._last: Record | None = None  # the last one without an id
-        # Time never goes back, so that deadlines are in the order in which they were set.
-        self._due: deque[tuple[float, Record]] = deque()
+        # The next deadline first; of equal ones that of the earlier decision.
+        self._due: list[tuple[float, int, Record]] = []
         self.open = 0
         self.time: float | None = None
         self.first_time: float | None = None
         self.counters = Counters()
 
-    def take(self, event: Event) -> list[Step]:
+    @property
+    def watermark(self) -> float | None:
+        """The moment before which no event will come: the time, less how late one may be."""
+        return None if self.time is None else self.time - self._lateness
+
+    def take(self, event: Event, now: float | None = None) -> list[Step]:
         """Take an event.
 
         Parameters
         ----------
         event : Event
+        now : float, optional
+            How far the stream has come with it; the time of the event, if it is left out.
 
         Returns
         -------
@@ -85,11 +94,10 @@ class TrialBook:
         EventError
             If the event is wrong, or does not fit those before it. Nothing has changed then.
         """
-        if self._needs_time and event.time is not None:
-            self._check_order(event.time)
+        now = event.time if now is None else now
         nameless = event.decision is None and event.group is None
         if nameless and self._plays_no_part(event):
-            return self._counted(event, "ignored")
+            return self._counted(event, "ignored", now)
         record, new = self._find(event)
         if self._needs_time and event.time is None:
             raise EventError(
@@ -98,20 +106,22 @@ class TrialBook:
                 remedy="give its time, in seconds or as text in ISO 8601",
             )
         if new and nameless and self._is_late(event):
-            return self._counted(event, "late")
+            return self._counted(event, "late", now)
         if event.group is not None and event.group not in self._found:
             self._check_group(event.group)
         if record.state == "unknown":
             record.check(event, self._given)
-            return self._counted(event, "ignored" if event.decision is None else "repeated")
+            return self._counted(event, "ignored" if event.decision is None else "repeated", now)
         if not new:
             record.check(event, self._given)
             if record.state == "closed" or self._overdue(record, event.time):
                 late = event.label is not None and record.label is None and self._labelled
-                return self._counted(event, "late" if late else "repeated")
+                return self._counted(event, "late" if late else "repeated", now)
+            if self._is_of_the_one_before(record, event):
+                return self._counted(event, "late", now)
         elif event.name is None:
             self._check_whole(event)
-        return self._enter(record, event, new=new)
+        return self._enter(record, event, now, new=new)
 
     def advance(self, time: float) -> list[Step]:
         """Let time pass without an event.
@@ -130,8 +140,24 @@ class TrialBook:
         EventError
             If it is before the last event.
         """
-        self._check_order(time)
+        self.check_time(time)
         return self._pass(time)
+
+    def check_time(self, time: float) -> None:
+        """Refuse a moment that is before the last event.
+
+        Raises
+        ------
+        EventError
+        """
+        if self.time is not None and time < self.time:
+            raise EventError(
+                f"time goes back from {self.time} to {time}",
+                where="time",
+                remedy="give a moment that is not before the last event",
+                time=time,
+                before=self.time,
+            )
 
     def _plays_no_part(self, event: Event) -> bool:
         """Say whether an event without a decision and a group is to be left out, or refuse it."""
@@ -163,16 +189,6 @@ class TrialBook:
                 remedy="give one label after each decision, or give both the id of their trial",
             )
         return self._last, False
-
-    def _check_order(self, time: float) -> None:
-        if self.time is not None and time < self.time:
-            raise EventError(
-                f"time goes back from {self.time} to {time}",
-                where="time",
-                remedy="sort the events by their time",
-                time=time,
-                before=self.time,
-            )
 
     def _check_group(self, group: str) -> None:
         if self._names is None:
@@ -211,19 +227,30 @@ class TrialBook:
         """Say whether a label is of a trial whose id is free again, so not of the next one."""
         return not self._remembers and event.name is not None and event.label is not None
 
-    def _counted(self, event: Event, kind: str) -> list[Step]:
-        steps = self._begin(event)
+    def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
+        """Return whether a label is of a trial that had the same id before this one was decided."""
+        if self._remembers or not self._lateness or event.label is None or event.time is None:
+            return False
+        if record.number < 0 or record.time is None:
+            return False
+        return event.time < record.time - ONE_MOMENT
+
+    def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
+        steps = self._begin(event, now)
         self.counters.events += 1
         setattr(self.counters, kind, getattr(self.counters, kind) + 1)
         return steps
 
-    def _enter(self, record: Record, event: Event, *, new: bool) -> list[Step]:
-        steps = self._begin(event)
+    def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
+        steps = self._begin(event, now)
         counters = self.counters
         counters.events += 1
         if self._names is None and event.group is not None:
             self._found.add(event.group)
         if new and record.name is not None:
+            before = self._records.get(record.name)
+            if before is not None:  # its deadline is over, but events may still be late
+                steps.append(self._end(before))
             self._records[record.name] = record
             self.open += 1
         changed = record.add(event)
@@ -233,8 +260,8 @@ class TrialBook:
             counters.repeated += 1
             return steps
         if record.number < 0 and record.whole:
-            self._decide(record, event.time)
-            steps.append(Step("decided", record.trial(None), event.time))
+            self._decide(record)
+            steps.append(Step("decided", record.trial(None), record.time))
         if record.number >= 0:
             if not self._labelled:
                 self._close(record)
@@ -254,8 +281,8 @@ class TrialBook:
         record.state = "unknown"
         return steps
 
-    def _decide(self, record: Record, time: float | None) -> None:
-        record.number, record.time = self.counters.decided, time
+    def _decide(self, record: Record) -> None:
+        record.number, time = self.counters.decided, record.time
         self.counters.decided += 1
         if record.name is None:
             self._last = record
@@ -263,7 +290,11 @@ class TrialBook:
             self.open += 1
         if self._deadline is not None and time is not None:
             record.due = time + self._deadline
-            self._due.append((record.due, record))
+            if record.label is not None and self._overdue(record, record.labelled):
+                # It came before an earlier event of its trial did.
+                record.label = None
+                self.counters.late += 1
+            heappush(self._due, (record.due, record.number, record))
 
     def _close(self, record: Record) -> None:
         record.state = "closed"
@@ -273,10 +304,10 @@ class TrialBook:
         elif not self._remembers:
             del self._records[record.name]
 
-    def _begin(self, event: Event) -> list[Step]:
+    def _begin(self, event: Event, now: float | None) -> list[Step]:
         if self.first_time is None:
             self.first_time = event.time
-        return self._pass(event.time)
+        return self._pass(now)
 
     def _pass(self, time: float | None) -> list[Step]:
         """Move on in time; end the trials whose deadline has passed."""
@@ -284,8 +315,8 @@ class TrialBook:
             return []
         self.time = time if self.time is None else max(self.time, time)
         steps: list[Step] = []
-        while self._due and self._due[0][0] + ONE_MOMENT < time:
-            _, record = self._due.popleft()
+        while self._due and self._due[0][0] + ONE_MOMENT < self.time - self._lateness:
+            *_, record = heappop(self._due)
             if record.state == "open":
                 steps.append(self._end(record))
         return steps
@@ -323,8 +354,8 @@ class TrialBook:
             self._last = self._anonymous.get(last.number, last)
         opened = [one for one in (*records, *anonymous) if one.state == "open"]
         self.open = len(opened)
-        due = [(one.due, one) for one in opened if one.due is not None]
-        self._due = deque(sorted(due, key=lambda entry: (entry[0], entry[1].number)))
+        self._due = [(one.due, one.number, one) for one in opened if one.due is not None]
+        heapify(self._due)
         self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]
         self.counters = Counters(**state["counters"])

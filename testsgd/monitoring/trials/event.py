@@ -6,19 +6,14 @@ import contextlib
 import json
 import math
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.trials.moments import Moment, Unit, is_missing, moment_of, shown
 
-# Moments that are so close, in seconds, are one: a tenth of a second is no exact number.
-ONE_MOMENT = 1e-6
-
-# Farther from 0 a second is no longer told from the next one.
-_LAST_MOMENT = 1e15
 # From here on different whole numbers become the same float.
 _WHOLE_FLOATS = 2**53
 
@@ -36,6 +31,8 @@ class Event(NamedTuple):
         One a field within which groups are compared.
     time : float or None
         Seconds.
+    unit : str or None
+        What its time was written in, see :class:`~testsgd.monitoring.trials.moments.Moment`.
     """
 
     name: str | None
@@ -44,6 +41,7 @@ class Event(NamedTuple):
     label: int | None
     given: tuple[str | None, ...]
     time: float | None
+    unit: Unit | None = None
 
 
 class EventReader:
@@ -63,10 +61,10 @@ class EventReader:
     >>> reader = EventReader(MonitorSpecification.from_dict(
     ...     {"properties": [{"property": "demographic_parity", "threshold": 0.1}]}))
     >>> reader.read({"id": 7, "group": "a", "decision": True, "age": 31})
-    Event(name='7', group='a', decision=1, label=None, given=(), time=None)
+    Event(name='7', group='a', decision=1, label=None, given=(), time=None, unit=None)
     """
 
-    __slots__ = ("_decisions", "_fields", "_labels", "given_fields")
+    __slots__ = ("_decisions", "_fields", "_labels", "_unit", "given_fields")
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
@@ -75,6 +73,7 @@ class EventReader:
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
         self._decisions = _meanings(named.unfavourable, named.favourable)
         self._labels = _meanings(named.negative, named.positive)
+        self._unit = specification.time.unit
 
     def read(self, event: Mapping[str, Any]) -> Event:
         """Read one event.
@@ -99,6 +98,7 @@ class EventReader:
             )
         fields = self._fields
         name, group, decision, label, time = map(event.get, fields)
+        moment = None if time is None else self.moment(time)
         return Event(
             None if name is None else _quick_text(name, fields[0]),
             None if group is None else _quick_text(group, fields[1]),
@@ -110,8 +110,12 @@ class EventReader:
             )
             if self.given_fields
             else (),
-            None if time is None else seconds_of(time, fields[4]),
+            *(moment or (None, None)),
         )
+
+    def moment(self, time: Any) -> Moment | None:
+        """Read a moment as the specification says it is written; None if it is missing."""
+        return moment_of(time, self._fields[4], self._unit)
 
 
 def _meanings(zero: tuple[Any, ...], one: tuple[Any, ...]) -> dict[Any, int]:
@@ -119,14 +123,14 @@ def _meanings(zero: tuple[Any, ...], one: tuple[Any, ...]) -> dict[Any, int]:
 
 
 def _meaning(value: Any, meanings: Mapping[Any, int], field: str) -> int | None:
-    if _missing(value):
+    if is_missing(value):
         return None
     try:
         return meanings[value]
     except (KeyError, TypeError):
         known = ", ".join(dict.fromkeys(json.dumps(one) for one in meanings))
         raise EventError(
-            f"the value {_shown(value)} has no meaning",
+            f"the value {shown(value)} has no meaning",
             where=field,
             remedy=f"known are {known}; the specification says which values mean what",
             value=value,
@@ -168,7 +172,7 @@ def text_of(value: Any, field: str) -> str | None:
             return value or None
     if isinstance(value, np.generic):
         value = value.item()
-    if _missing(value):
+    if is_missing(value):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -176,7 +180,7 @@ def text_of(value: Any, field: str) -> str | None:
         return str(int(value))
     if isinstance(value, float) and abs(value) >= _WHOLE_FLOATS:
         raise EventError(
-            f"the number {_shown(value)} is too large for a float to tell it from others",
+            f"the number {shown(value)} is too large for a float to tell it from others",
             where=field,
             remedy="give it as a whole number or as a text",
             value=value,
@@ -185,88 +189,8 @@ def text_of(value: Any, field: str) -> str | None:
         with contextlib.suppress(ValueError):  # a number of thousands of digits
             return str(value)
     raise EventError(
-        f"the value {_shown(value)} is neither a text nor a number",
+        f"the value {shown(value)} is neither a text nor a number",
         where=field,
         remedy="give a text or a number",
         value=value,
     )
-
-
-def seconds_of(value: Any, field: str = "time") -> float | None:
-    """Read a moment: a number of seconds, or a date with or without a time of day.
-
-    Parameters
-    ----------
-    value : float, str, datetime.date or datetime.datetime
-        As text a number, or ISO 8601; without a zone it is taken as UTC.
-    field : str
-        For an error message.
-
-    Returns
-    -------
-    float or None
-        Seconds; of a date since 1970. None if the value is missing.
-
-    Raises
-    ------
-    EventError
-        If it is no moment.
-
-    Examples
-    --------
-    >>> seconds_of(3), seconds_of("1970-01-02"), seconds_of("1970-01-01T01:00:00+01:00")
-    (3.0, 86400.0, 0.0)
-    """
-    if isinstance(value, np.datetime64):
-        value = str(value)
-    elif isinstance(value, np.generic):
-        value = value.item()
-    if _missing(value):
-        return None
-    if isinstance(value, str):
-        value = _read_moment(value, field)
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _no_moment(value, field)
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not abs(number) <= _LAST_MOMENT:
-        raise _no_moment(value, field)
-    return number
-
-
-def _read_moment(text: str, field: str) -> float | datetime:
-    # Digits alone are seconds, although some of them could be a date.
-    with contextlib.suppress(ValueError):
-        return float(text.replace("_", "?"))
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise _no_moment(text, field) from None
-
-
-def _no_moment(value: Any, field: str) -> EventError:
-    return EventError(
-        f"the value {_shown(value)} is no moment",
-        where=field,
-        remedy="give a number of seconds, or a text such as 2026-01-31T12:00:00Z",
-        value=value,
-    )
-
-
-def _missing(value: Any) -> bool:
-    """Say whether a value is one that stands for none: not a number, or no moment."""
-    return isinstance(value, float | datetime) and bool(value != value)
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # Python writes no number of more than 4300 digits
-        return "(a number too long to be written)"
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -23,12 +23,25 @@ class Record:
     number : int
         How many trials were decided before; -1 while this one is not.
     time, due : float or None
-        When it was decided, and when its deadline is.
+        When it was decided, and when its deadline is. Until then the latest time of what was said.
+    labelled : float or None
+        The time of its label.
     state : {"open", "closed", "unknown"}
         "unknown" if its group is.
     """
 
-    __slots__ = ("decision", "due", "given", "group", "label", "name", "number", "state", "time")
+    __slots__ = (
+        "decision",
+        "due",
+        "given",
+        "group",
+        "label",
+        "labelled",
+        "name",
+        "number",
+        "state",
+        "time",
+    )
 
     def __init__(self, name: str | None, fields: int) -> None:
         self.name = name
@@ -39,6 +52,7 @@ class Record:
         self.number = -1
         self.time: float | None = None
         self.due: float | None = None
+        self.labelled: float | None = None
         self.state: State = "open"
 
     @property
@@ -53,8 +67,6 @@ class Record:
             self.group, changed = event.group, True
         if event.decision is not None and self.decision is None:
             self.decision, changed = event.decision, True
-        if event.label is not None and self.label is None:
-            self.label, changed = event.label, True
         if event.given and None in self.given:
             given = tuple(
                 known if said is None else said
@@ -62,6 +74,11 @@ class Record:
             )
             changed = changed or given != self.given
             self.given = given
+        if changed and event.time is not None:
+            # Events may come in another order than they happened.
+            self.time = event.time if self.time is None else max(self.time, event.time)
+        if event.label is not None and self.label is None:
+            self.label, self.labelled, changed = event.label, event.time, True
         return changed
 
     def check(self, event: Event, given_fields: tuple[str, ...]) -> None:
@@ -97,7 +114,7 @@ class Record:
     def to_state(self) -> list[Any]:
         """Give all that is kept, as JSON has it."""
         said = [self.name, self.group, self.decision, self.label, list(self.given)]
-        return [*said, self.number, self.time, self.due, self.state]
+        return [*said, self.number, self.time, self.due, self.state, self.labelled]
 
     @classmethod
     def from_state(cls, state: list[Any]) -> Record:
@@ -105,5 +122,6 @@ class Record:
         record = cls(state[0], 0)
         record.group, record.decision, record.label = state[1:4]
         record.given = tuple(state[4])
-        record.number, record.time, record.due, record.state = state[5:]
+        record.number, record.time, record.due, record.state = state[5:9]
+        record.labelled = state[9] if len(state) > 9 else None  # former versions had none
         return record

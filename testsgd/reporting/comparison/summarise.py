@@ -42,7 +42,7 @@ def summarise_comparison(comparison: Comparison) -> ComparisonSummary:
     settings = ComparisonSettings(
         methods=[method.result.method for method in comparison.methods],
         time_limit=comparison.time_limit,
-        theta=parameters.theta,
+        theta=comparison.subject.theta,
         max_features=parameters.max_features,
         bins=parameters.bins,
         confidence=parameters.confidence,

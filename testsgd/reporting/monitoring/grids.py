@@ -25,6 +25,9 @@ from testsgd.reporting.monitoring.summary import (
 )
 from testsgd.reporting.wording import NOTHING, count, number, percent
 
+# So much of an alert's id tells it from the others of a report.
+_ID_SHOWN = 8
+
 
 def comparisons_grid(summary: MonitoringSummary) -> Grid:
     """List all comparisons: where they stand, how large the bias is."""
@@ -158,6 +161,7 @@ def alerts_grid(alerts: Sequence[AlertSummary]) -> Grid:
         *((Column("Interval", "number"),) if intervals else ()),
         Column("Highest"),
         Column("Lowest"),
+        Column("Id"),
     )
     rows = tuple(
         Row(
@@ -170,6 +174,7 @@ def alerts_grid(alerts: Sequence[AlertSummary]) -> Grid:
                 *((ends_text(one.low, one.high),) if intervals else ()),
                 one.highest,
                 one.lowest,
+                one.id[:_ID_SHOWN] or NOTHING,
             ),
             emphasis=one.alert == "raised",
             note=one.alert,
@@ -195,6 +200,14 @@ def stream_grid(stream: StreamSummary) -> Grid:
         ("Trials not compared", stream.uncompared, "Of more than 1,000 combinations of given "
          "values; not counted."),
         ("Late labels", stream.late, "They came after the deadline and changed nothing."),
+        ("Events in another unit of time", stream.dead_unit, "Dead letters; not counted."),
+        ("Events too far ahead", stream.dead_ahead, "Dead letters: ahead of the clock, or of the "
+         "other events; not counted, and time did not move."),
+        ("Events too late", stream.dead_late, "Dead letters: they came after later ones; not "
+         "counted."),
+        ("Events that did not fit", stream.dead_wrong, "Dead letters: they waited, and were wrong "
+         "when others had confirmed their time; not counted."),
+        ("Events that wait", stream.waiting, "Until others confirm their time; not counted."),
         ("Dropped trials", stream.dropped, "Their deadline passed before all was known; not "
          "counted."),
     )  # fmt: skip

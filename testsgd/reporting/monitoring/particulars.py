@@ -8,6 +8,7 @@ from testsgd.reporting.monitoring.phrases import (
     property_title,
     threshold_of,
     time_text,
+    unit_text,
     window_text,
 )
 from testsgd.reporting.monitoring.summary import MonitoringSummary, PropertySummary
@@ -36,6 +37,8 @@ def monitoring_particulars(summary: MonitoringSummary) -> tuple[Section, ...]:
             ("Deadline", "" if asked.deadline is None else duration_words(asked.deadline)),
             ("Without a label by then", "" if asked.deadline is None else _late(summary)),
             ("Counted", "" if asked.deadline is None else _counted(summary)),
+            ("An event may be late by", _length(asked.lateness)),
+            ("And ahead by", _length(asked.max_skew)),
             ("Prior belief", "none" if weak else f"{prior}, as {exact_number(asked.strength)} "
              "trials"),
             ("Confidence", share(asked.confidence) if evidence else ""),
@@ -44,6 +47,7 @@ def monitoring_particulars(summary: MonitoringSummary) -> tuple[Section, ...]:
         section(
             "Stream",
             ("Written", moment(summary.created)),
+            ("Unit of time", unit_text(asked, stream)),
             ("First event", time_text(stream.first_time)),
             ("Last event", time_text(stream.time)),
             ("Went on from a saved state", "yes" if stream.resumed else "no"),
@@ -65,6 +69,10 @@ def _property(one: PropertySummary) -> Section:
         ("Alerts by", _RULES[one.rule]),
         ("Judged", "after every trial" if one.check == "every" else "at the end of each window"),
     )
+
+
+def _length(seconds: float | None) -> str:
+    return "" if seconds is None else duration_words(seconds)
 
 
 def _late(summary: MonitoringSummary) -> str:

@@ -13,8 +13,9 @@ from testsgd.reporting.monitoring.summary import (
     MonitoringSummary,
     MonitorSettings,
     PropertySummary,
+    StreamSummary,
 )
-from testsgd.reporting.wording import NOTHING, count, number, percent, plural
+from testsgd.reporting.wording import NOTHING, count, number, percent, plural, series
 
 STATUS_NAMES = {
     "alert_raised": "Alert raised",
@@ -26,6 +27,15 @@ STATUS_NAMES = {
 _CALENDAR = 1e8
 _LAST_DAY = 253_402_300_799.0
 _UNITS = ((604800, "week"), (86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+UNIT_NAMES = {
+    "s": "seconds",
+    "ms": "milliseconds",
+    "us": "microseconds",
+    "ns": "nanoseconds",
+    "iso": "ISO 8601",
+    "own": "seconds of a clock of the stream's own",
+}
 
 _RATES = {
     "demographic_parity": "of its decisions, the share that is favourable",
@@ -165,6 +175,28 @@ def duration_words(seconds: float) -> str:
         if unit != "week" and seconds >= size and seconds % size == 0:
             return plural(int(seconds // size), unit)
     return f"{number(seconds)} seconds"
+
+
+def dead_letters_text(stream: StreamSummary) -> str:
+    """Return how many dead letters there were, and why; empty if there were none."""
+    told = (
+        (stream.dead_unit, "in another unit of time"),
+        (stream.dead_ahead, "too far ahead"),
+        (stream.dead_late, "too late"),
+        (stream.dead_wrong, "wrong when others had confirmed its time"),
+    )
+    reasons = series([f"{count(number)} {why}" for number, why in told if number])
+    number = sum(number for number, _ in told)
+    are = "is a dead letter" if number == 1 else "are dead letters"
+    return f"{plural(number, 'event')} {are} and not counted: {reasons}." if number else ""
+
+
+def unit_text(settings: MonitorSettings, stream: StreamSummary) -> str:
+    """Return what times are in, and how that is known; empty if no time is needed."""
+    if stream.unit is None:
+        return ""
+    known = "as declared" if settings.unit_declared else "as the first events show"
+    return f"{UNIT_NAMES[stream.unit]}, {known}"
 
 
 def window_text(settings: MonitorSettings) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from testsgd.reporting.counted_events import counted_events
 from testsgd.reporting.monitoring.summary import (
+    AlertedGroupSummary,
     AlertSummary,
     CoursePoint,
     GivenSummary,
@@ -45,6 +46,7 @@ def summarise_monitoring(
     alerts: Sequence[Alert] = (),
     alerts_left_out: int = 0,
     refused: int = 0,
+    dead_letters: int = 0,
     resumed: bool = False,
 ) -> MonitoringSummary:
     """Write what a monitor saw as one document.
@@ -61,6 +63,8 @@ def summarise_monitoring(
         Further ones that were not kept.
     refused : int
         Events that were wrong.
+    dead_letters : int
+        Events of this run that were not counted because of their time.
     resumed : bool
         Whether the monitor went on from a state that was saved.
 
@@ -88,6 +92,13 @@ def summarise_monitoring(
         open=status.open,
         dropped=status.dropped,
         uncompared=status.uncompared,
+        dead_unit=status.dead_unit,
+        dead_ahead=status.dead_ahead,
+        dead_late=status.dead_late,
+        dead_wrong=status.dead_wrong,
+        dead_this_run=dead_letters,
+        waiting=status.waiting,
+        unit=status.unit,
         first_time=status.first_time,
         time=status.time,
         resumed=resumed,
@@ -111,12 +122,15 @@ def summarise_monitoring(
 
 def _settings(specification: MonitorSpecification) -> MonitorSettings:
     groups, trials = specification.groups, specification.trials
-    window, estimate = specification.window, specification.estimate
+    window, estimate, time = specification.window, specification.estimate, specification.time
     return MonitorSettings(
         groups=None if groups.names is None else list(groups.names),
         unknown=groups.unknown,
         others=specification.events.others,
         deadline=trials.deadline,
+        lateness=time.late if specification.watches_time else None,
+        max_skew=time.skew if specification.watches_time else None,
+        unit_declared=time.unit is not None,
         without_label=trials.without_label,
         count=trials.count,
         repeated=trials.repeated,
@@ -228,12 +242,14 @@ def _alert(one: Alert) -> AlertSummary:
     low, high = one.interval or (None, None)
     return AlertSummary(
         alert=one.kind,
+        id=one.id,
         property=one.property,
         given=_given(one.given),
         rule=one.rule,
         window=one.window,
         trials=one.trials,
         time=one.time,
+        time_iso=one.iso_time(),
         bias=float(one.bias),
         bias_exact=str(one.bias),
         low=low,
@@ -241,6 +257,16 @@ def _alert(one: Alert) -> AlertSummary:
         threshold=float(one.threshold),
         highest=one.highest,
         lowest=one.lowest,
+        groups=[
+            AlertedGroupSummary(
+                name=group.name,
+                numerator=group.numerator,
+                denominator=group.denominator,
+                rate=None if group.rate is None else float(group.rate),
+                estimate=None if group.estimate is None else float(group.estimate),
+            )
+            for group in one.groups
+        ],
     )
 
 

@@ -35,6 +35,16 @@ class MonitorSettings(Part):
         description="what happens to events with neither a group, a decision nor a label"
     )
     deadline: float | None = Field(description="seconds until a label is late; null: never")
+    lateness: float | None = Field(
+        None,
+        description="seconds by which an event may come after later ones; null: time plays no part",
+    )
+    max_skew: float | None = Field(
+        None, description="seconds by which an event may be ahead; null: time plays no part"
+    )
+    unit_declared: bool = Field(
+        False, description="true: the unit of time was declared, and not found out"
+    )
     without_label: Literal[0, 1, "drop"] = Field(
         description="label of a trial whose label has not come by the deadline, or it is dropped"
     )
@@ -68,6 +78,25 @@ class StreamSummary(Part):
     uncompared: int = Field(
         description="trials with given values beyond the thousandth combination, not counted"
     )
+    dead_unit: int = Field(
+        0, description="dead letters: events whose time is in another unit than the others'"
+    )
+    dead_ahead: int = Field(0, description="dead letters: events too far ahead in time")
+    dead_late: int = Field(0, description="dead letters: events that came too late")
+    dead_wrong: int = Field(
+        0,
+        description="dead letters: events that waited, and did not fit when others had confirmed "
+        "their time",
+    )
+    dead_this_run: int = Field(0, description="those of all dead letters that came in this run")
+    waiting: int = Field(
+        0, description="events that wait for others to confirm their time; not taken"
+    )
+    unit: Literal["s", "ms", "us", "ns", "iso", "own"] | None = Field(
+        None,
+        description="what times are in; own: seconds of a clock that is the stream's own; null: no "
+        "time is needed, or none came",
+    )
     first_time: float | None = Field(description="time of the first event, in seconds")
     time: float | None = Field(description="time of the last event, in seconds")
     resumed: bool = Field(description="true: the monitor went on from a state that was saved")
@@ -89,10 +118,23 @@ class PropertySummary(CountedProperty):
     )
 
 
+class AlertedGroupSummary(Part):
+    """A group when an alert was raised or cleared."""
+
+    name: str = Field(description="the group")
+    numerator: int = Field(description="counted above the line of its rate")
+    denominator: int = Field(description="counted below it")
+    rate: float | None = Field(description="one over the other; null if nobody was counted")
+    estimate: float | None = Field(description="the rate with the prior; null if there is none")
+
+
 class AlertSummary(Part):
     """An alert that was raised or cleared."""
 
     alert: Literal["raised", "cleared"] = Field(description="which of the two")
+    id: str = Field(
+        "", description="of this alert; the same if the same monitor sees the same events again"
+    )
     property: str = Field(description="name of the property")
     given: list[GivenSummary] = Field(description="within which values")
     rule: Rule = Field(description="by the estimate, or by evidence")
@@ -101,6 +143,9 @@ class AlertSummary(Part):
         description="trials that the comparison had counted; in the window, if there is one"
     )
     time: float | None = Field(description="time of the event, in seconds")
+    time_iso: str | None = Field(
+        None, description="the same in ISO 8601; null if it is of the stream's own clock"
+    )
     bias: float = Field(description="bias by the estimate")
     bias_exact: str = Field(description="the same as a fraction")
     low: float | None = Field(description="lower end of the interval by evidence")
@@ -108,6 +153,9 @@ class AlertSummary(Part):
     threshold: float = Field(description="what the bias is compared with")
     highest: str = Field(description="the group with the highest rate")
     lowest: str = Field(description="the group with the lowest rate")
+    groups: list[AlertedGroupSummary] = Field(
+        [], description="all groups that were compared, as they stood"
+    )
 
 
 class MonitoredGroup(Part):

@@ -8,8 +8,10 @@ from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.monitoring.phrases import (
     alert_place,
     comparison_title,
+    dead_letters_text,
     ends_text,
     threshold_of,
+    unit_text,
 )
 from testsgd.reporting.monitoring.summary import (
     MonitoredComparison,
@@ -43,8 +45,8 @@ def monitoring_verdict(
     Returns
     -------
     MonitorVerdict
-        With the exit code 1 if an alert was ever raised, 2 if events were wrong, 3 if there is not
-        enough evidence, 0 otherwise.
+        With the exit code 1 if an alert was ever raised, 2 if events of this run were wrong or dead
+        letters, 3 if there is not enough evidence, 0 otherwise.
     """
     known = {one.name: one for one in properties}
     counted = any(one.trials for one in comparisons)
@@ -58,13 +60,14 @@ def monitoring_verdict(
     else:
         status, code = "within", NO_ALERT
         headline = _calm(known, comparisons)
-    if stream.refused and not alerts:
+    if (stream.refused or stream.dead_this_run) and not alerts:
         code = WRONG_EVENTS
     sentences = [
         *_first_alert(comparisons, alerts),
         *_standing(comparisons, alerts),
         _came(stream),
         *_lost(stream),
+        *_times(settings, stream),
         *_promised(settings, properties),
     ]
     return MonitorVerdict.model_validate(
@@ -214,6 +217,20 @@ def _lost(stream: StreamSummary) -> list[str]:
         late = f"{plural(stream.late, 'label')} came after the deadline and changed nothing."
         sentences.append(late)
     return sentences
+
+
+def _times(settings: MonitorSettings, stream: StreamSummary) -> list[str]:
+    told = [dead_letters_text(stream)]
+    if stream.waiting:
+        waits = "waits" if stream.waiting == 1 else "wait"
+        told.append(
+            f"{plural(stream.waiting, 'event')} {waits} for later ones to confirm the time, and "
+            f"{_are(stream.waiting)} not counted."
+        )
+    unit = unit_text(settings, stream)
+    if unit and not settings.unit_declared:
+        told.append(f"The unit of time: {unit}.")
+    return [one for one in told if one]
 
 
 def _promised(settings: MonitorSettings, properties: Sequence[PropertySummary]) -> list[str]:

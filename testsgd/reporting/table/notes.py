@@ -17,14 +17,17 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
     """Explain the numbers of an audit of rows, in the order in which a reader needs them."""
     label = summary.data.label.favourable
     overlap = percent(summary.parameters.overlap)
-    assured = summary.parameters.rank_by == "assured"
-    by = "its smallest size within the interval" if assured else "it"
+    by = "it" if summary.parameters.rank_by == "score" else "the lower confidence bound of its size"
     return (
         Note(
-            "Rate",
-            f"How often the model predicts “{label}”. It is counted over perturbed rows: copies of "
-            "the rows of the file in which one feature that is not sensitive has moved by one "
-            "small step. Sensitive features stay as they are, so a row never changes its group.",
+            "Observed and neighbourhood rates",
+            f"How often the model predicts “{label}”: observed, over the rows of the file as they "
+            "are; neighbourhood, over perturbed rows, which are copies in which one feature that "
+            "is not sensitive has moved by one small step. Sensitive features stay as they are, so "
+            "a row never changes its group. The first says how people are treated. The second says "
+            "what remains if small things about them change: where few values make a feature, a "
+            "step may take a proxy away, and a difference with it. This audit ranks by the "
+            f"{summary.parameters.estimand} rates; the gate, if there is one, looks at both.",
         ),
         Note(
             "Difference and score",
@@ -41,9 +44,14 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
         Note("Population interval", _population_interval(summary)),
         *searching_notes(summary, "rows"),
         Note(
-            "Distinct groups",
-            "Many rule sets select nearly the same rows. A group is called distinct if its rows "
-            f"overlap (Jaccard) by less than {overlap} with each distinct group ranked above it.",
+            "Explaining rules",
+            "Many rule sets describe one cause. Forward selection regresses the rates of all "
+            "combinations of sensitive values on membership in groups, weighted by rows: first the "
+            "group that explains most of the variation, then the one that explains most of what "
+            "is left, while that is statistically significant and above 1%. What a rule adds is "
+            "its share of the variation. Near-duplicates are groups whose rows overlap with the "
+            f"rule's (Jaccard) by at least {overlap}, or that are nearly everybody else: the rows "
+            "on both sides overlap so with those of the other.",
         ),
         not_judged_note("rows"),
         *behind_notes(summary, "rows"),
@@ -63,7 +71,7 @@ def _population_interval(summary: AuditSummary) -> str:
         "they come from, if they were drawn from it at random. How wide it is depends on how many "
         "rows there are on each side. "
     )
-    if summary.mode == "exact":
+    if summary.mode == "exact" and summary.parameters.nondeterministic is None:
         return text + "Asking the model more often would not narrow it."
     return text + (
         "The error of sampling is part of it, so more queries of the model narrow it somewhat, "

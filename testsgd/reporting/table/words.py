@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import ClassVar
 
 from testsgd.reporting.summary import GroupSummary, RuleSummary
-from testsgd.reporting.wording import count, either, number, percent, plural, share
+from testsgd.reporting.wording import count, either, number, percent, plural
 from testsgd.reporting.words import Described, Words
 
 
@@ -22,16 +23,20 @@ class RowWords(Words):
     rows_figure = "Rows in the file"
     support = "the share of all rows that are in the group"
     members = "Who is in it"
-    nothing_frequent = (
-        "No rule set is satisfied by at least {} of the rows with somebody outside it."
-    )
+    nothing_frequent = "No rule set has at least {} rows inside and outside."
     nothing_outside = "nobody is outside"
     exactly = "every perturbed row was predicted"
     feature = "feature"
     features = "features"
-    frequent = "Frequent: at least {} of the rows, and somebody outside"
+    frequent = "Frequent: at least {} rows inside and outside"
     generated = "Perturbed rows that the data set allows"
-    near_copy = "A near copy selects almost the same rows as a distinct group above it."
+    estimands: ClassVar[Mapping[str, str]] = {
+        "observed": "Among the rows as they are",
+        "neighbourhood": "Over the perturbation neighbourhood of the rows",
+    }
+    combination = "combination of sensitive values"
+    combinations = "combinations of sensitive values"
+    variation = "how rates differ between combinations of sensitive values"
 
     def target(self, group: Described) -> str:
         """Say who is in a group: its rules say it."""
@@ -69,10 +74,3 @@ class RowWords(Words):
         if rule.high is not None:
             return f"{rule.feature} is below {number(rule.high)}"
         return rule.text
-
-    def too_small(self, number: int, theta: float, features: Sequence[str]) -> str:
-        """Say how many combinations of values are too small to be judged."""
-        return (
-            f"{plural(number, 'combination')} of values {'has' if number == 1 else 'have'} less "
-            f"than {share(theta)} of the rows: too few to judge, which does not make them fair."
-        )

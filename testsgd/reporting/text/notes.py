@@ -18,7 +18,7 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
     label = summary.data.label.favourable
     by = {
         "score": "it",
-        "assured": "its smallest size within the interval",
+        "lower-bound": "the lower confidence bound of its size",
         "counterfactual": "the difference of the terms alone",
     }[summary.parameters.rank_by]
     overlap = percent(summary.parameters.overlap)
@@ -62,11 +62,10 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
         Note("Population interval", _population_interval(summary)),
         *searching_notes(summary, "texts"),
         Note(
-            "Distinct groups",
-            "Many groups tell the same story. A group is called distinct if it is no near copy of "
-            "a distinct group ranked above it. Two groups are near copies if they share a term, "
-            "differ from other texts in the same direction, and their seeds overlap (Jaccard) by "
-            f"at least {overlap}.",
+            "Explaining rules",
+            "Many groups tell the same story. Forward selection chooses the fewest sets of terms "
+            f"that explain the differences. Near-duplicates overlap (Jaccard) by at least {overlap}"
+            ".",
         ),
         not_judged_note("texts"),
         *behind_notes(summary, "texts"),
@@ -122,7 +121,7 @@ def _population_interval(summary: AuditSummary) -> str:
         "takes the two sides for independent, which makes it somewhat too wide as long as most "
         "generated texts are answered like the texts they come from. "
     )
-    if summary.mode == "exact":
+    if summary.mode == "exact" and summary.parameters.nondeterministic is None:
         return text + "Asking the model more often would not narrow it."
     return text + (
         "The error of sampling is part of it, so more queries of the model narrow it somewhat, "

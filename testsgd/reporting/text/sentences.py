@@ -72,17 +72,42 @@ def own_difference(group: GroupSummary, label: str) -> list[str]:
     if found is None:
         return []
     low, high = found.interval
-    categories = series([rule.feature for rule in group.rules])
-    nothing = " No difference at all is within that interval." if low <= 0 <= high else ""
+    nothing = low <= 0 <= high
+    worth = ""
+    if found.independent is not None:
+        worth = f", which count as {plural(round(found.independent), 'independent one')},"
+    within = " No difference at all is within that interval." if nothing else ""
     return [
-        f"The model predicts “{label}” {how_often(found.difference)} with {group.text} "
-        f"({percent(found.rate_with)}) than with other terms of {categories} in the same texts "
-        f"({percent(found.rate_other)}).",
-        f"Taken as a sample of a larger population, the {plural(found.seeds, 'text')} put that "
-        f"difference at {interval(found.interval)} points.{nothing}",
+        _nothing_by_terms(group, found, label) if nothing else _by_terms(group, found, label),
+        f"Taken as a sample of a larger population, the {plural(found.seeds, 'text')}{worth} put "
+        f"that difference at {interval(found.interval)} points.{within}",
         f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
-        f"({percent(group.rate_in)}) differ by {signed(group.difference)} points.",
+        f"({percent(group.rate_in)}) differ by {signed(group.difference)} points, which comes from "
+        "what such texts are about and from the terms together.",
     ]
+
+
+def _by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
+    return (
+        f"The model predicts “{label}” {how_often(found.difference)} with {group.text} "
+        f"({percent(found.rate_with)}) than with other terms of {_categories(group)} in the same "
+        f"texts ({percent(found.rate_other)})."
+    )
+
+
+def _nothing_by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
+    """Say that no group's terms make a difference; `group` is the first of the ranking."""
+    rates = (
+        f"“{label}” is predicted for {percent(found.rate_with)} with {group.text} and for "
+        f"{percent(found.rate_other)} with other terms of {_categories(group)} in the same texts"
+    )
+    if is_nothing(found.difference):
+        return f"No term makes a difference by itself: {rates}."
+    return f"No term makes a difference by itself that chance does not explain: {rates}."
+
+
+def _categories(group: GroupSummary) -> str:
+    return series([rule.feature for rule in group.rules])
 
 
 def _conclusion(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
@@ -165,6 +190,31 @@ def unknown_words(group: GroupSummary, terms: TermsSummary) -> str:
     return (
         f"The vocabulary of the model does not have every word of {named}; words that it does not "
         "have are all the same to it."
+    )
+
+
+def not_known(terms: TermsSummary) -> str:
+    """Say which terms the model does not know at all; empty if it knows all or does not say."""
+    listed = [term for category in terms.categories for term in category.terms]
+    unknown = [term for term in listed if term.known_to_model is False]
+    if not unknown or len(unknown) == len(listed):
+        return ""
+    rates = [
+        f"{percent(category.nonsense_rate)} of the texts with a term of {category.name}"
+        for category in terms.categories
+        if category.nonsense_rate is not None
+        and any(term.known_to_model is False for term in category.terms)
+    ]
+    control = ""
+    if rates:
+        control = (
+            f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
+            f"{series(rates)}."
+        )
+    return (
+        f"{len(unknown)} of {plural(len(listed), 'term')} are not in the vocabulary of the model, "
+        "which takes them all for one unknown word: groups with them come last, and neither the "
+        f"headline nor the gate goes by them.{control}"
     )
 
 

@@ -23,6 +23,7 @@ from testsgd.reporting.summary import (
 from testsgd.reporting.text.charts import pair_rates, term_rates
 from testsgd.reporting.text.terms import describe_terms
 from testsgd.reporting.vocabulary import words_for
+from testsgd.reporting.wording import count
 from testsgd.reporting.words import Words
 
 
@@ -50,7 +51,14 @@ class TextSubject(Subject):
         specification = texts.specification
         identity, label = specification.dataset, specification.label
         present = self._findings.mentions.presence()
+        clusters = self._findings.clusters
         notes = list(texts.notes)
+        if clusters.repeated:
+            notes.append(
+                f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
+                f"with them: the {count(len(texts))} texts count as {count(len(clusters))} in "
+                "intervals and p-values"
+            )
         if texts.labels is None:
             notes.append("the texts have no labels; an audit needs none")
         return DataSummary(
@@ -63,6 +71,7 @@ class TextSubject(Subject):
             source=texts.source,
             fingerprint=texts_fingerprint(texts),
             rows=len(texts),
+            independent=len(clusters) if clusters.repeated else None,
             label=LabelSummary(
                 column=label.column, favourable=label.favourable, meaning=label.meaning
             ),
@@ -124,19 +133,18 @@ class TextSubject(Subject):
             rate_other=float(found.rate_other[group]),
             difference=float(found.difference[group]),
             interval=(float(found.low[group]), float(found.high[group])),
+            independent=float(found.independent[group])
+            if self._findings.clusters.repeated
+            else None,
         )
+
+    def unknown(self, group: int) -> bool:
+        """Say whether the model does not know a term of a group."""
+        return bool(self._findings.unknown[group])
 
     def terms(self) -> TermsSummary | None:
         """Describe the sensitive terms."""
         return describe_terms(self._findings, self._term_rates, snippets=self._snippets)
-
-    def small_features(self) -> list[str]:
-        """Name the categories that too few texts mention."""
-        return [
-            small.rule_set.rules[0].feature
-            for small in self._findings.small
-            if len(small.rule_set.rules) == 1
-        ]
 
     @cached_property
     def _term_rates(self) -> list[FeatureRates]:

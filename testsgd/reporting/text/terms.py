@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.text import TextFindings
+from testsgd.auditing.text.known_words import unknown_terms
 from testsgd.reporting.summary import FeatureRates, TermCategorySummary, TermsSummary, TermSummary
 from testsgd.reporting.text.snippets import choose_mentions, snippet
 
@@ -32,12 +30,16 @@ def describe_terms(
     TermsSummary
     """
     terms = findings.mentions.terms
+    control = findings.control
+    unknown = unknown_terms(findings.model, terms)
     present = findings.mentions.presence()
     rate_of = {(one.feature, cell.label): cell.rate for one in rates for cell in one.cells}
     return TermsSummary(
         name=terms.name,
         source=terms.source,
         fingerprint=terms.fingerprint(),
+        nonsense=None if control is None else control.word,
+        exceptions=list(terms.exceptions),
         texts=int(present.any(axis=1).sum()),
         snippets_shown=snippets > 0,
         categories=[
@@ -46,9 +48,15 @@ def describe_terms(
                 texts=int(present[:, place].sum()),
                 share=_share(int(present[:, place].sum()), findings.rows),
                 mentions=int((findings.mentions.category == place).sum()),
+                nonsense_rate=None if control is None else control.rates.get(place),
                 terms=[
                     _describe(
-                        findings, place, term, rate_of.get((category.name, name.name)), snippets
+                        findings,
+                        place,
+                        term,
+                        rate_of.get((category.name, name.name)),
+                        snippets,
+                        known=None if unknown is None else not unknown[place][term],
                     )
                     for term, name in enumerate(category.terms)
                 ],
@@ -59,12 +67,19 @@ def describe_terms(
 
 
 def _describe(
-    findings: TextFindings, category: int, place: int, rate: float | None, snippets: int
+    findings: TextFindings,
+    category: int,
+    place: int,
+    rate: float | None,
+    snippets: int,
+    *,
+    known: bool | None,
 ) -> TermSummary:
     mentions = findings.mentions
     term = mentions.terms.categories[category].terms[place]
     of_category = mentions.category == category
     places: NDArray[np.intp] = np.flatnonzero(of_category & (mentions.term == place))
+    same = None if findings.control is None else findings.control.same.get(category)
     chosen = choose_mentions(
         mentions, places, snippets, [findings.parameters.seed, category, place]
     )
@@ -76,7 +91,8 @@ def _describe(
         mentions=len(places),
         share=_share(len(places), int(of_category.sum())),
         rate=rate,
-        known_to_model=_known(findings.model.model, term.name),
+        as_nonsense=None if same is None else bool(same[place]),
+        known_to_model=known,
         snippets=[
             snippet(
                 findings.texts.texts[mentions.text[at]],
@@ -86,14 +102,6 @@ def _describe(
             for at in chosen
         ],
     )
-
-
-def _known(model: Any, term: str) -> bool | None:
-    """Ask a model whether it knows every word of a term; most models cannot say."""
-    knows: Callable[[str], bool] | None = getattr(model, "knows", None)
-    if knows is None:
-        return None
-    return all(knows(word) for word in term.split())
 
 
 def _share(part: int, whole: int) -> float:

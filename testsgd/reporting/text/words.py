@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import ClassVar
 
 from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
 from testsgd.reporting.text.sentences import (
     ambiguity,
+    not_known,
     of_the_terms,
     own_difference,
     unknown_words,
 )
-from testsgd.reporting.wording import count, percent, plural, series, share
+from testsgd.reporting.wording import count, percent, plural, series
 from testsgd.reporting.words import Described, Words
 
 
@@ -28,17 +30,20 @@ class TextWords(Words):
     rows_figure = "Texts"
     support = "the share of all texts that have a term of each category of the group"
     members = "The texts in it"
-    nothing_frequent = "No category has a term in at least {} of the texts."
+    nothing_frequent = "No category has a term in at least {} texts."
     nothing_outside = "no text is outside"
     exactly = "every seed was predicted with the group's terms, and every text as it is"
     feature = "term"
     features = "terms"
-    frequent = "Frequent: at least {} of the texts have a term of each category"
+    frequent = "Frequent: at least {} texts have a term of each category"
     generated = "Generated texts that the texts allow, at most"
-    near_copy = (
-        "A near copy shares a term with a distinct group above it, differs in the same direction, "
-        "and is generated from almost the same texts."
-    )
+    estimands: ClassVar[Mapping[str, str]] = {
+        "observed": "Among the texts as they are",
+        "neighbourhood": "With terms put in place of others",
+    }
+    combination = "combination of categories of terms"
+    combinations = "combinations of categories of terms"
+    variation = "how sets of terms of the same categories differ in their effects"
 
     def target(self, group: Described) -> str:
         """Say which texts are in a group."""
@@ -73,20 +78,6 @@ class TextWords(Words):
         """Say how much of a group's difference is its terms' own."""
         return of_the_terms(group, label)
 
-    def too_small(self, number: int, theta: float, features: Sequence[str]) -> str:
-        """Say which categories, and how many combinations of them, are too small to be judged."""
-        small = []
-        if features:
-            small.append(f"Terms of {series(features)}")
-        if combined := number - len(features):
-            small.append(f"{plural(combined, 'combination')} of categories")
-        occur = "occurs" if number == 1 and not features else "occur"
-        each = "" if number == 1 else " each"
-        return (
-            f"{' and '.join(small)} {occur} in less than {share(theta)} of the texts{each}: too "
-            "few to judge, which does not make the model fair there."
-        )
-
     def by_terms(self, group: GroupSummary, label: str) -> list[str]:
         """Say first what a group's terms change by themselves, then the difference from others."""
         return own_difference(group, label)
@@ -97,5 +88,5 @@ class TextWords(Words):
         """Say how much is the terms' own, and whether terms are ambiguous or unknown."""
         sentences = [self.own_part(group, label)] if own else []
         if terms is not None:
-            sentences += [ambiguity(group, terms), unknown_words(group, terms)]
+            sentences += [ambiguity(group, terms), unknown_words(group, terms), not_known(terms)]
         return [sentence for sentence in sentences if sentence]

@@ -4,12 +4,15 @@ A text is cut into runs of word characters and runs of punctuation by nltk's ``W
 and nltk's ``MWETokenizer`` joins the tokens that make a term, from left to right and the longest
 term first. What neither of them does is done here:
 
-- Tokens are compared without regard to case, as Unicode folds it (ß and SS are the same), to how an
-  accent is coded, and to which hyphen or apostrophe is used. Places are those of the text as it is.
+- Tokens are compared without regard to case, as Unicode folds it (ß and SS are the same), to how a
+  character is coded (an accent apart, full-width letters: NFKC), to characters that are not seen,
+  and to which hyphen or apostrophe is used. Places are those of the text as it is.
 - White space between tokens is a token of its own. So the words of a term may be apart by any
-  white space, line breaks too, but not by a comma, and a dash between blanks is no hyphen.
+  white space, line breaks too, but not by a comma, and a dash between blanks is no hyphen. An
+  underscore between two words is white space; at the end of one it is punctuation.
 - Every sign is a token: the "+" of "LGBTQ+," is one without the comma.
-- An underscore at the end of a word is punctuation: "_old_" has the word "old", "old_man" has not.
+- A regular plural is found though the list has none. An acronym may be spelled with dots or blanks.
+- An expression that the list has as an exception is found like a term, and passed over.
 - Only the neighbourhood of words that begin a term is cut into tokens.
 """
 
@@ -19,6 +22,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from testsgd.data.text import SensitiveTerms
@@ -29,12 +33,20 @@ _SEPARATOR = "\n"
 _GAP = " "
 
 _WORD = re.compile(r"[^\W_]+")
-# Characters that are not seen: soft hyphen, joiners, variation selectors.
-_UNSEEN = "\u00ad\u200c\u200d\u2060" + "".join(map(chr, range(0xFE00, 0xFE10)))
+# Characters that are not seen: soft hyphen, zero-width blanks and joiners, marks of the writing
+# direction, variation selectors, the byte order mark.
+_UNSEEN = "\u00ad\u180e\ufeff" + "".join(
+    chr(code)
+    for first, last in ((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x2069), (0xFE00, 0xFE0F))
+    for code in range(first, last + 1)
+)
 _HAS_UNSEEN = re.compile(f"[{_UNSEEN}]")
 _PLAIN_SIGNS = str.maketrans(
     {**dict.fromkeys("\u2010\u2011\u2012\u2013", "-"), "\u2019": "'", **dict.fromkeys(_UNSEEN)}
 )
+_UNDERSCORES = re.compile(r"[^_]+")
+# A full stop that belongs to an acronym with full stops, as nothing ends there.
+_STOP = re.compile(r"\.(?=[^\s\"”<]|\s+[a-z])")
 # nltk gives up on a text that takes five seconds. Pieces end where a word does.
 _PIECE = re.compile(r"(?s).{1,65536}\w*+")
 
@@ -73,8 +85,9 @@ class Lexicon:
         from nltk.tokenize import MWETokenizer, WordPunctTokenizer
 
         self._tokenizer: Any = WordPunctTokenizer()
-        self._forms: dict[str, Form] = {}
-        first_words = set()
+        # None: an exception.
+        self._forms: dict[str, Form | None] = {}
+        beginnings: set[tuple[str, ...]] = set()
         blanks = 0
         for form, written in _forms(terms):
             tokens = self._tokenise(written).words
@@ -86,7 +99,7 @@ class Lexicon:
                     term=written,
                 )
             known = self._forms.setdefault(_SEPARATOR.join(tokens), form)
-            if known[:2] != form[:2]:
+            if known is not None and form is not None and known[:2] != form[:2]:
                 other = terms.categories[known.category].terms[known.term].name
                 raise SpecificationError(
                     f"“{written}” cannot be told apart from the term “{other}”",
@@ -94,9 +107,16 @@ class Lexicon:
                     remedy="leave one of them out",
                     term=written,
                 )
-            first_words.add(_WORD.findall(fold(written))[0])
+            beginnings.add(_beginning(form, written))
             blanks = max(blanks, tokens.count(_GAP))
-        self._first_words = frozenset(first_words)
+        for form, written in _further_forms(terms):
+            tokens = self._tokenise(written).words
+            if self._forms.setdefault(_SEPARATOR.join(tokens), form) == form:
+                beginnings.add(_beginning(form, written))
+                blanks = max(blanks, tokens.count(_GAP))
+        self._first_words = frozenset(words[0] for words in beginnings if len(words) == 1)
+        # Of an exception, which may begin with an everyday word, two words are looked for.
+        self._first_pairs = frozenset(words for words in beginnings if len(words) > 1)
         self._joiner: Any = MWETokenizer(
             [joined.split(_SEPARATOR) for joined in self._forms], separator=_SEPARATOR
         )
@@ -112,7 +132,10 @@ class Lexicon:
                 after = place + joined.count(_SEPARATOR) + 1
                 form = self._forms.get(joined)
                 if form is not None:
-                    yield first + tokens.starts[place], first + tokens.stops[after - 1], form
+                    stop = first + tokens.stops[after - 1]
+                    if f".{_SEPARATOR}" in joined and _STOP.match(text, stop):
+                        stop += 1
+                    yield first + tokens.starts[place], stop, form
                 place = after
 
     def _windows(self, text: str) -> list[tuple[int, int]]:
@@ -125,12 +148,15 @@ class Lexicon:
             if (
                 len(folded) != len(text)
                 or _HAS_UNSEEN.search(folded)
-                or not unicodedata.is_normalized("NFC", folded)
+                or not unicodedata.is_normalized("NFKC", folded)
             ):
                 return [(0, len(text))]
         windows: list[tuple[int, int]] = []
         run_stop = 0
-        for start in sorted(_places(folded, self._first_words.intersection(_WORD.findall(folded)))):
+        words = _WORD.findall(folded)
+        wanted = self._first_words.intersection(words)
+        wanted |= {pair[0] for pair in self._first_pairs.intersection(pairwise(words))}
+        for start in sorted(_places(folded, wanted)):
             if start < run_stop:
                 continue
             reach = self._reach.match(text, start)
@@ -146,24 +172,25 @@ class Lexicon:
     def _tokenise(self, text: str) -> _Tokens:
         """Cut a text into folded tokens, white space among them."""
         tokens = _Tokens([], [], [])
-        shape, edge = text, "_"
+        shape, before, edge = text, "_", "_"
         if not text.isascii():
             kinds = {ord(character): _kind(character) for character in set(text)}
             shape = text.translate(kinds)
             # An accent on a letter belongs to the word, one on a sign or an underscore does not.
             edge += "".join(c for c in set(text) if kinds[ord(c)] == "x" and not c.isalnum())
+            before = without_unseen(edge)
         end = 0
         for start, stop in self._spans(shape):
             if start > end:
                 _append(tokens, _GAP, end, start)
             end = stop
             word = text[start:stop]
-            inner_start = stop - len(word.lstrip(edge))
+            inner_start = stop - len(word.lstrip(before))
             core = len(word.rstrip(edge))
             inner_stop = start + core + len(word[core:].partition("_")[0])
             if inner_start < inner_stop and _WORD.search(word):
                 _append_signs(tokens, text, start, inner_start)
-                _append(tokens, fold(text[inner_start:inner_stop]), inner_start, inner_stop)
+                _append_words(tokens, text, inner_start, inner_stop, before)
                 _append_signs(tokens, text, inner_stop, stop)
             else:
                 _append_signs(tokens, text, start, stop)
@@ -177,7 +204,7 @@ class Lexicon:
 
 
 def fold(word: str) -> str:
-    r"""Give a word as it is compared: without case, composed, with plain hyphens and apostrophes.
+    r"""Return a word as it is compared: without case, in one coding, with plain hyphens and so on.
 
     Examples
     --------
@@ -186,18 +213,65 @@ def fold(word: str) -> str:
     """
     if word.isascii():
         return word.lower()
-    composed = unicodedata.normalize("NFC", word.translate(_PLAIN_SIGNS))
-    return unicodedata.normalize("NFC", composed.casefold())
+    composed = unicodedata.normalize("NFKC", word).translate(_PLAIN_SIGNS)
+    return unicodedata.normalize("NFKC", composed.casefold())
 
 
-def _forms(terms: SensitiveTerms) -> Iterator[tuple[Form, str]]:
-    """Give every way to write a term, the singular before the plural."""
+def without_unseen(text: str) -> str:
+    """Return a text without the characters that are not seen."""
+    return _HAS_UNSEEN.sub("", text)
+
+
+def regular_plural(singular: str) -> str:
+    """Return the regular plural of a word, or of the last of several.
+
+    Examples
+    --------
+    >>> [regular_plural(word) for word in ("jew", "black person", "lady", "boy", "boss")]
+    ['jews', 'black persons', 'ladies', 'boys', 'bosses']
+    """
+    if singular.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{singular}es"
+    if singular.endswith("y") and singular[-2:-1] not in ("", *"aeiou"):
+        return f"{singular[:-1]}ies"
+    return f"{singular}s"
+
+
+def _forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
+    """Give every listed way to write a term, the singular before the plural, and the exceptions."""
     for category, group in enumerate(terms.categories):
         for place, term in enumerate(group.terms):
             for written in (term.name, *term.spellings):
                 yield Form(category, place, plural=False), written
             for written in term.plural:
-                yield Form(category, place, plural=True), written
+                # In "old people" it is "old" that is found.
+                if not written.startswith(f"{term.name} "):
+                    yield Form(category, place, plural=True), written
+    for written in terms.exceptions:
+        yield None, written
+
+
+def _further_forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
+    """Give the ways to write a term that are not listed; what is listed comes before them."""
+    for category, group in enumerate(terms.categories):
+        for place, term in enumerate(group.terms):
+            if term.acronym and term.name.isalpha():
+                for joint in (".", ". ", " "):
+                    yield Form(category, place, plural=False), joint.join(term.name)
+            for written in (term.name, *term.spellings):
+                if written[-1].isalpha():
+                    yield Form(category, place, plural=True), regular_plural(written)
+    for written in terms.exceptions:
+        for joint in ("-", " "):
+            joined = re.sub("[ -]", joint, written)
+            yield None, joined
+            if joined[-1].isalpha():
+                yield None, regular_plural(joined)
+
+
+def _beginning(form: Form | None, written: str) -> tuple[str, ...]:
+    """Give the first word of a term, and the first two of an exception."""
+    return tuple(_WORD.findall(fold(written))[: 2 if form is None else 1])
 
 
 def _places(text: str, words: Iterable[str]) -> Iterator[int]:
@@ -215,6 +289,19 @@ def _append(tokens: _Tokens, word: str, start: int, stop: int) -> None:
     tokens.words.append(word)
     tokens.starts.append(start)
     tokens.stops.append(stop)
+
+
+def _append_words(tokens: _Tokens, text: str, start: int, stop: int, before: str) -> None:
+    """Cut a run of word characters where underscores are."""
+    end = start
+    for part in _UNDERSCORES.finditer(text, start, stop):
+        # An accent on an underscore is none of the word.
+        first = part.end() - len(part[0].lstrip(before if part.start() > start else ""))
+        if first < part.end():
+            if first > end:
+                _append(tokens, _GAP, end, first)
+            end = part.end()
+            _append(tokens, fold(text[first:end]), first, end)
 
 
 def _append_signs(tokens: _Tokens, text: str, start: int, stop: int) -> None:

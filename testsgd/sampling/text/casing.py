@@ -45,7 +45,7 @@ def case_of(mention: str, *, acronym: bool = False) -> Case:
 
 
 def in_case(term: str, case: Case, *, acronym: bool = False) -> str:
-    """Write a term in a case pattern; an acronym has all its capitals or none.
+    """Write a term in a case pattern; an acronym, its first word, has all its capitals or none.
 
     A term that is another word in that case stays as it is listed: the capital of the
     Turkish dotless i is "I", which is an "i" to the matcher.
@@ -55,8 +55,11 @@ def in_case(term: str, case: Case, *, acronym: bool = False) -> str:
     >>> [in_case("middle aged", case) for case in Case]
     ['middle aged', 'Middle aged', 'Middle Aged', 'MIDDLE AGED']
     """
-    if case is Case.CAPITALS or (acronym and case is not Case.LISTED):
+    if case is Case.CAPITALS:
         written = term.upper()
+    elif acronym and case is not Case.LISTED:
+        first, blank, rest = term.partition(" ")
+        written = f"{first.upper()}{blank}{rest}"
     elif case is Case.LISTED:
         written = term
     else:

@@ -9,12 +9,15 @@ from typing import NamedTuple
 from testsgd.rules.text import Mentions
 from testsgd.sampling.text.casing import Case, case_of, in_case
 
+# What makes a possessive of the word before it. After a plural an apostrophe alone does, if more
+# words follow: else it may be the end of a quotation.
+_POSSESSIVE = re.compile(r"(['\u2019\uff07])(?:([sS])(?!\w)|(?=\s+\w))")
 # An article stands alone: it is not the end of a word, of "Q&A" or of "grade-A".
 _ARTICLE = re.compile("(?<![\\w&\u0300-\u036f\u00ad\u200c\u200d-])an?\\Z", re.IGNORECASE)
 
 
 class _Mention(NamedTuple):
-    """A mention, and what is before it up to the one before."""
+    """A mention, and what is before it up to the one before; `owner` makes it a possessive."""
 
     before: str
     article: str
@@ -24,14 +27,16 @@ class _Mention(NamedTuple):
     term: int
     plural: bool
     case: Case
+    owner: str
 
 
 class Replacer:
     """Writes texts anew with other terms of the same categories.
 
     Every mention of a category gets the chosen term, in the mention's case: "Gay", "GAY" and "gay"
-    become "Old", "OLD" and "old". A plural gets the term's plural, if the list has one. The article
-    directly before a mention that changes becomes the term's: "a gay man" and "an old man". A
+    become "Old", "OLD" and "old". A plural gets the term's plural, if the list has one, and a
+    possessive stays one: "the gays' and Mary's" and "the women's and Mary's". The article directly
+    before a mention that changes becomes the term's: "a gay man" and "an old man". A
     mention of the chosen term stays as it is, letter by letter, whatever its spelling, and so does
     everything else.
 
@@ -75,7 +80,7 @@ class Replacer:
         self._mentions = mentions
         self._categories = mentions.terms.categories
         self._rows: dict[int, tuple[list[_Mention], str]] = {}
-        self._written: dict[tuple[str, int, int, bool, Case], tuple[str, str]] = {}
+        self._written: dict[tuple[str, int, int, bool, Case, str], tuple[str, str]] = {}
 
     def variant(self, row: int, categories: Sequence[int], chosen: Sequence[int]) -> str:
         """Write a text with one term for all mentions of a category.
@@ -98,12 +103,12 @@ class Replacer:
             self._rows[row] = self._take_apart(row)
         found, rest = self._rows[row]
         pieces: list[str] = []
-        for before, article, blanks, word, category, term, plural, case in found:
+        for before, article, blanks, word, category, term, plural, case, owner in found:
             new_term = wanted.get(category, term)
             if new_term == term:
-                pieces += before, article, blanks, word
+                pieces += before, article, blanks, word, owner
                 continue
-            key = (article, category, new_term, plural, case)
+            key = (article, category, new_term, plural, case, owner)
             if key not in self._written:
                 self._written[key] = self._write(*key)
             new_article, new_word = self._written[key]
@@ -129,18 +134,40 @@ class Replacer:
             before, article, blanks = _split_article(text[end:start])
             acronym = self._categories[category].terms[term].acronym
             case = case_of(word, acronym=acronym)
-            found.append(_Mention(before, article, blanks, word, category, term, plural, case))
-            end = stop
+            owner = _POSSESSIVE.match(text, stop)
+            if owner and not owner[2] and not (plural and word[-1] in "sS"):
+                owner = None
+            found.append(
+                _Mention(
+                    before,
+                    article,
+                    blanks,
+                    word,
+                    category,
+                    term,
+                    plural,
+                    case,
+                    owner[0] if owner else "",
+                )
+            )
+            end = owner.end() if owner else stop
         return found, text[end:]
 
     def _write(
-        self, article: str, category: int, term: int, plural: bool, case: Case
+        self, article: str, category: int, term: int, plural: bool, case: Case, owner: str
     ) -> tuple[str, str]:
-        """Give the article and the word that a mention becomes."""
+        """Give the article and the word that a mention becomes, with the possessive's ending."""
         new = self._categories[category].terms[term]
         name = new.plural[0] if plural and new.plural else new.name
         written = in_case(name, case, acronym=new.acronym)
+        if owner:
+            ends = name in new.plural and name.endswith("s")
+            written += owner[0] if ends else owner if len(owner) > 1 else f"{owner}{_s(written)}"
         return _article_like(article, new.article, case), written
+
+
+def _s(written: str) -> str:
+    return "S" if len(written) > 1 and written.isupper() else "s"
 
 
 def _split_article(before: str) -> tuple[str, str, str]:

@@ -15,12 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from testsgd._files import lock
 from testsgd.errors import JournalError
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover  (there are no such locks on Windows)
-    fcntl = None  # type: ignore[assignment]
 
 FORMAT = "testsgd.shield-journal"
 VERSION = 1
@@ -188,14 +184,10 @@ class Journal:
             self._file = -1
 
     def _lock(self) -> None:
-        if fcntl is None:  # pragma: no cover
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not lock(self._file):
             raise self._error(
                 "another shield writes to this journal", "close that one, or give each its own"
-            ) from error
+            )
 
     def _check_header(self, digest: str) -> None:
         with self.path.open("rb") as stream:

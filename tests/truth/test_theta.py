@@ -1,0 +1,113 @@
+"""The study of theta, held against all rule sets of a small table, written out by hand."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from enumeration import answers
+from few_people import TRAITS, small_population
+
+from testsgd.data import check_texts, load_terms, specification_from_mapping
+from testsgd.errors import TestSGDError
+from testsgd.models import load_text_model
+from testsgd.truth.theta import (
+    THETAS,
+    study_data_set,
+    study_table,
+    study_texts,
+    theta_document,
+    theta_tables,
+)
+
+ROWS = 400
+PEOPLE = small_population(20)
+FRAME = PEOPLE.people(ROWS, seed=4)
+
+
+def by_hand(theta: float, *, bound_outside: bool) -> list[float]:
+    """Return the scores of all rule sets that are large enough."""
+    asked = answers(PEOPLE, FRAME, "neighbourhood")
+    rules = []
+    for trait in TRAITS:
+        values = FRAME[trait.name].to_numpy()
+        rules.append(
+            [np.ones(ROWS, dtype=bool)]
+            + [
+                np.isin(values, some)
+                for size in range(1, len(trait.values))
+                for some in itertools.combinations(trait.values, size)
+            ]
+        )
+    scores = []
+    for inside in itertools.product(*rules):
+        member = np.all(inside, axis=0)
+        least_outside = theta * ROWS if bound_outside else 1
+        if member.sum() >= theta * ROWS and (~member).sum() >= least_outside:
+            scores.append(abs(asked[member].mean() - asked[~member].mean()))
+    return scores
+
+
+@pytest.mark.parametrize("theta", [0.01, 0.1, 0.2, 0.3, 0.5])
+def test_rule_sets_and_best_scores_are_those_by_hand(theta: float) -> None:
+    table = PEOPLE.table(ROWS, seed=4)
+    (row,) = study_table("small", PEOPLE.model(), table, [theta])
+    for search, bound in ((row.both_sides, True), (row.inside_only, False)):
+        scores = by_hand(theta, bound_outside=bound)
+        assert search.rule_sets == len(scores)
+        if not scores:
+            assert (search.first_by_score, search.first_by_lower_bound) == (None, None)
+            continue
+        assert search.first_by_score is not None
+        assert search.first_by_score.size == pytest.approx(max(scores))
+        assert search.first_by_lower_bound is not None
+        assert min(abs(search.first_by_lower_bound.size - np.array(scores))) < 1e-12
+        assert search.seconds > 0
+
+
+def test_a_data_set_of_the_catalogue() -> None:
+    rows = study_data_set("demo", [0.05, 0.5])
+    assert [(row.data_set, row.theta) for row in rows] == [("demo", 0.05), ("demo", 0.5)]
+    assert rows[0].both_sides.rule_sets > rows[1].both_sides.rule_sets
+    document = json.loads(json.dumps(theta_document(rows)))
+    assert document["schema"] == "testsgd.theta/1"
+    assert document["rows"][0]["both_sides"]["rule_sets"] == rows[0].both_sides.rule_sets
+    (table,) = theta_tables(rows)
+    assert [cells[:2] for cells in table.cells] == [["demo", "5%"], ["demo", "50%"]]
+    assert all(len(cells) == len(table.headings) for cells in table.cells)
+
+
+def test_texts_have_one_search() -> None:
+    specification = specification_from_mapping(
+        {
+            "dataset": {"name": "reviews"},
+            "text": {},
+            "label": {"column": "y", "favourable": "good", "values": ["bad", "good"]},
+        }
+    )
+    reviews = [
+        f"{who} {what} number {index}."
+        for index in range(20)
+        for who, what in (("An old", "film"), ("A young", "cast"), ("A fine", "day"))
+    ]
+    model = load_text_model(
+        lambda texts: ["bad" if " old" in text else "good" for text in texts], specification
+    )
+    texts, terms = check_texts(reviews, specification), load_terms(None)
+    small, large = study_texts("reviews", model, texts, terms, [0.1, 0.9])
+    assert small.inside_only is large.inside_only is None
+    assert small.both_sides.first_by_lower_bound is not None
+    assert small.both_sides.first_by_lower_bound.group == "“old”"
+    assert small.both_sides.first_by_lower_bound.size > 0.5
+    assert (large.both_sides.rule_sets, large.both_sides.first_by_score) == (0, None)
+
+
+def test_the_papers_thetas() -> None:
+    assert THETAS == (0.01, 0.05, 0.1, 0.2, 0.5)
+
+
+def test_what_is_not_there_is_an_error_of_the_family() -> None:
+    with pytest.raises(TestSGDError):
+        study_data_set("no-such-data-set", [0.5])

@@ -1,0 +1,244 @@
+"""The fewest rules that explain how selection rates differ between subgroups.
+
+Thousands of groups may have one cause: if a model is hard on women, so it is on women below 60 and
+on women of any race. Forward selection tells causes from their many descriptions. The rates of the
+cells of the contingency table are regressed on the membership in groups, weighted by rows: first
+the group that explains most of the variation between cells, then the group that explains most of
+what is left, and so on while that is statistically significant.
+
+How much of the variation a group would explain follows from sums over its cells, so a step is one
+contraction of the lattice for all groups at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts
+from testsgd.auditing.max_statistic import smoothed_rates
+
+Floats = NDArray[np.float64]
+Members = NDArray[np.bool_]
+
+# Sums of quantities by cell, shape (q, cells), over all groups, shape (q, groups).
+GroupSums = Callable[[Floats], Floats]
+
+# The next rule must explain so much of the variation between cells at least.
+LEAST_SHARE = 0.01
+# Each rule on one more feature must explain so much more.
+FEATURE_COST = 0.02
+# Nobody reads more.
+MOST_RULES = 10
+
+# Of a group's rows, what the chosen ones leave free; less is rounding.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """The rates that are to be explained.
+
+    Attributes
+    ----------
+    rows : numpy.ndarray of float64, shape (cells,)
+        Weights: rows in each cell; 0 where the rate is not known.
+    rates : numpy.ndarray of float64, shape (cells,)
+        Selection rate of each cell.
+    variances : numpy.ndarray of float64, shape (cells,)
+        Variance of each cell's rate in samples of rows like these.
+    """
+
+    rows: Floats
+    rates: Floats
+    variances: Floats
+
+
+@dataclass(frozen=True)
+class ExplainingRule:
+    """A group that forward selection chose.
+
+    Attributes
+    ----------
+    group : int
+        Which group.
+    share : float
+        Share of the variation between cells that it adds to that explained by those before it.
+    near_duplicates : tuple of int
+        Groups of nearly the same rows, or of nearly all others, in the order of the ranking.
+    """
+
+    group: int
+    share: float
+    near_duplicates: tuple[int, ...] = ()
+
+
+def cell_table(
+    rows: Counts, samples: Counts, favourable: Counts, independent: Floats | None = None
+) -> CellTable:
+    """Return what is known of each cell's rate; a cell without samples has no weight.
+
+    Parameters
+    ----------
+    rows, samples, favourable : numpy.ndarray of int64, shape (cells,)
+        Rows of each cell, samples from it, and those of them that got the favourable label.
+    independent : numpy.ndarray of float64, shape (cells,), optional
+        How many independent rows those of each cell are worth, if rows repeat one person.
+    """
+    known = samples > 0
+    rates = smoothed_rates(rows, favourable, samples).rates
+    # Rows vary, and where they are sampled the samples do.
+    answers = np.maximum(1, np.minimum(rows if independent is None else independent, samples))
+    return CellTable(
+        np.where(known, rows, 0).astype(np.float64),
+        np.where(known, favourable / np.maximum(samples, 1), 0.0),
+        np.where(known, rates * (1 - rates) / answers, 0.0),
+    )
+
+
+def select_rules(
+    cells: CellTable,
+    group_sums: GroupSums,
+    members: Callable[[int], Members],
+    rule_counts: NDArray[np.int64],
+    order: NDArray[np.intp],
+    *,
+    critical: float,
+    basis: Sequence[Floats] | None = None,
+) -> tuple[ExplainingRule, ...]:
+    """Choose groups by forward selection.
+
+    Parameters
+    ----------
+    cells : CellTable
+        The rates to be explained.
+    group_sums : callable
+        Sums quantities by cell over all groups.
+    members : callable
+        Tells which cells belong to a group.
+    rule_counts : numpy.ndarray of int64, shape (groups,)
+        How many features each group's rules are on.
+    order : numpy.ndarray of int
+        The groups that may be chosen, best first; of those that explain equally much the first is
+        chosen.
+    critical : float
+        How many standard errors a group's part must be away from none: the quantile of the largest
+        deviation of any group.
+    basis : sequence of numpy.ndarray of float64, shape (cells,), optional
+        Orthonormal vectors, in the product that is weighted by rows, that are explained already;
+        the constant, if not given.
+
+    Returns
+    -------
+    tuple of ExplainingRule
+        In the order in which they were chosen; empty if no group's part is significant. Their
+        near-duplicates are not looked for.
+
+    Notes
+    -----
+    The part of a group is tested as its coefficient in the regression is, with the variance that
+    cells have in samples of rows. `critical` is taken from the search over all groups, so the best
+    of them is not mistaken for one that was chosen beforehand.
+
+    References
+    ----------
+    Miller (2002), Subset Selection in Regression, chapter 3, for forward selection; Pati, Rezaiifar
+    and Krishnaprasad (1993), Orthogonal matching pursuit, for the update of what is left.
+    """
+    weights = cells.rows
+    total = float(weights.sum())
+    if not len(order) or total == 0:
+        return ()
+    spanned = [np.full(len(weights), 1 / np.sqrt(total))] if basis is None else list(basis)
+    left = _without(np.where(weights > 0, cells.rates, 0.0), spanned, weights)
+    variation = float(weights @ left**2)
+    if variation <= _ROUNDING**2 * total:
+        return ()
+    rows_in = group_sums(weights[None])[0]
+    # What is left of each group's membership beside the constant and the groups chosen.
+    free = rows_in - sum(group_sums((weights * known)[None])[0] ** 2 for known in spanned)
+    chosen: list[ExplainingRule] = []
+    while len(chosen) < MOST_RULES:
+        gain = np.zeros(len(free))
+        usable = np.zeros(len(free), dtype=bool)
+        usable[order] = True
+        usable &= free > _ROUNDING * total
+        covariance = group_sums((weights * left)[None])[0]
+        gain[usable] = covariance[usable] ** 2 / free[usable]
+        group = _best(gain * (1 - FEATURE_COST * (rule_counts - 1)), order)
+        part = _without(members(group).astype(np.float64), spanned, weights)
+        size = float(weights @ part**2)
+        if not usable[group] or size <= _ROUNDING * total:
+            break
+        coefficient = float(weights @ (part * left))
+        error = np.sqrt(float((weights * part) ** 2 @ cells.variances))
+        share = coefficient**2 / size / variation
+        if share < LEAST_SHARE or abs(coefficient) <= critical * error:
+            break
+        chosen.append(ExplainingRule(group, share))
+        direction = part / np.sqrt(size)
+        spanned.append(direction)
+        left = left - (weights @ (direction * left)) * direction
+        free = free - group_sums((weights * direction)[None])[0] ** 2
+    return tuple(chosen)
+
+
+def _best(gain: Floats, order: NDArray[np.intp]) -> int:
+    """Return the group that gains most, the first in order of those that gain equally much."""
+    ordered = gain[order]
+    best = float(ordered.max())
+    return int(order[np.argmax(ordered >= best - 1e-9 * abs(best))])
+
+
+def _without(member: Floats, basis: list[Floats], weights: Floats) -> Floats:
+    """Remove the part of a membership that lies in the span of an orthonormal basis."""
+    # Twice, because once leaves rounding errors that grow with the basis.
+    for _ in range(2):
+        for direction in basis:
+            member = member - (weights @ (direction * member)) * direction
+    return member
+
+
+def near_duplicates(
+    group: int,
+    member: Members,
+    rows: Counts,
+    group_sums: GroupSums,
+    order: NDArray[np.intp],
+    overlap: float,
+) -> tuple[int, ...]:
+    """Return the groups of nearly the same rows as one, or of nearly all others.
+
+    Parameters
+    ----------
+    group : int
+        The group.
+    member : numpy.ndarray of bool, shape (cells,)
+        Its cells.
+    rows : numpy.ndarray of int64, shape (cells,)
+        Rows in each cell.
+    group_sums : callable
+        Sums quantities by cell over all groups.
+    order : numpy.ndarray of int
+        The groups to look at.
+    overlap : float
+        Jaccard index from which groups are near-duplicates.
+
+    Returns
+    -------
+    tuple of int
+        In the given order, without the group itself.
+    """
+    rows_in, both = group_sums(np.vstack([rows, rows * member]).astype(np.float64))
+    size, outside = rows[member].sum(), rows[~member].sum()
+    beyond = rows_in - both
+    same = both / (rows_in + size - both)
+    # Of a small group's complement every large group has nearly all rows, so both sides must agree.
+    opposite = np.minimum(
+        beyond / (rows_in + outside - beyond), (size - both) / (size + outside - beyond)
+    )
+    near = np.maximum(same, opposite)[order] >= overlap - 1e-12
+    return tuple(int(other) for other in order[near] if other != group)

@@ -1,0 +1,124 @@
+"""Models that answer differently when they are asked twice.
+
+The first rows or texts are asked about again, in another order and with another batch size. A model
+that draws its answers is found out by this, and so is one whose answer about a row depends on the
+other rows of the call, or on their order.
+
+A network may round differently in a batch of another size, and what lies within rounding of its
+threshold is then decided otherwise though the model is as it was. That is no reason to refuse it:
+
+- of a model that gives scores, a row counts as answered alike if its score is within 0.001 of the
+  threshold;
+- of one that gives labels, one row may be answered otherwise, if the very same question as at
+  first gets the very same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.errors import ModelError
+from testsgd.models.answers import CheckedFunction
+
+# How far from the threshold rounding may put a score.
+ROUNDING = 1e-3
+
+_PIECES = 3
+
+Take = Callable[[NDArray[np.intp]], Any]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """What came of asking again.
+
+    Attributes
+    ----------
+    differing : float
+        Share of the rows or texts that were answered otherwise.
+    asked : int
+        Rows or texts that this took.
+    """
+
+    differing: float = 0.0
+    asked: int = 0
+
+
+def ask_again(
+    model: Any, take: Take, first: NDArray[np.bool_], *, most: int, at_random: bool = False
+) -> Repetition:
+    """Ask a model again, in another order and with another batch size, and compare.
+
+    Parameters
+    ----------
+    model : Model or TextModel
+        The black box. A network of testsgd's own computes the same each time, and is not asked.
+    take : callable
+        Gives the rows or texts at some places.
+    first : numpy.ndarray of bool
+        What the model said of the first rows or texts, in order.
+    most : int
+        Most rows or texts to ask about; fewer are compared if it is less than there are.
+    at_random : bool
+        The model is known to answer differently: it is not refused.
+
+    Returns
+    -------
+    Repetition
+
+    Raises
+    ------
+    ModelError
+        If the answers differ by more than rounding explains.
+    """
+    if not isinstance(model, CheckedFunction):
+        return Repetition()
+    first = first[: max(0, most)]
+    if not len(first):
+        return Repetition()
+    answers = np.zeros(len(first), dtype=bool)
+    for piece in np.array_split(np.arange(len(first))[::-1], _PIECES):
+        if len(piece):
+            answers[piece] = model.decisions(take(piece))
+    different = np.flatnonzero(answers != first)
+    found = Repetition(len(different) / len(first), len(first))
+    if at_random or not len(different):
+        return found
+    more = _asked_about_rounding(model, take, first, different, most - found.asked)
+    if more is None:
+        one = model.one
+        raise ModelError(
+            f"the model answered differently about {len(different):,} of the first "
+            f"{len(first):,} {one}s when asked about them again, in another order",
+            where=f"model {model.name!r}",
+            remedy=f"make its answer about a {one} the same at every call, whatever else is in "
+            "it, or audit means over several answers with --nondeterministic",
+            model=model.name,
+            differing=len(different),
+        )
+    return Repetition(0.0, found.asked + more)
+
+
+def _asked_about_rounding(
+    model: CheckedFunction[Any],
+    take: Take,
+    first: NDArray[np.bool_],
+    different: NDArray[np.intp],
+    most: int,
+) -> int | None:
+    """Return how many questions it took to find that rounding explains it, None if it does not."""
+    if model.threshold is not None:
+        if len(different) > most:
+            return None
+        scores = model.scores(take(different))
+        near = scores is not None and np.abs(scores - model.threshold).max() <= ROUNDING
+        return len(different) if near else None
+    if len(different) > 1 or len(first) > most:
+        return None
+    again = model.decisions(take(np.arange(len(first))))
+    return len(first) if np.array_equal(again, first) else None

@@ -1,0 +1,307 @@
+"""Which times are believed: how far a stream has come, in which unit, and what is a dead letter.
+
+Time decides when deadlines end, so one wrong time could end them all. An event moves time only if
+its own fits the clock and the events around it. What does not fit waits until others decide, or is
+a dead letter: it is counted, and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from testsgd.monitoring.specification import TimePart, duration_text
+from testsgd.monitoring.trials.event import Event
+from testsgd.monitoring.trials.moments import ONE_MOMENT, UNIT_NAMES, Unit, iso_text, shown
+
+# So many events in a row that agree are believed, against fewer before them.
+ENOUGH = 3
+# So many may wait. More cannot agree with each other, or three of them would have.
+_MOST_WAITING = 3 * ENOUGH
+# Until time is settled all events are kept, in case the first times were wrong; but not for ever.
+_MOST_KEPT = 100
+
+Reason = Literal["unit", "ahead", "late", "wrong"]
+Fate = Literal["take", "wait", "confirm", "unit", "ahead", "late"]
+
+
+class Arrival(NamedTuple):
+    """An event that came: as it was read, as it was given, and where it stands in its source."""
+
+    event: Event
+    given: Mapping[str, Any]
+    place: Any = None
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """An event that was not counted, because of its time.
+
+    Attributes
+    ----------
+    reason : {"unit", "ahead", "late", "wrong"}
+        Its time is in another unit than the stream's; it is too far ahead, or too late; or it
+        waited for others to confirm its time and did not fit when they had.
+    said : str
+        The same in words.
+    event : mapping
+        As it was given, in types that JSON knows.
+    place : object
+        Where it stands in its source; None if that is not known.
+    """
+
+    reason: Reason
+    said: str
+    event: Mapping[str, Any]
+    place: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts as JSON has them.
+
+        Examples
+        --------
+        >>> DeadLetter("late", "it is late", {"id": 1, "time": 5}, 17).to_dict()
+        {'dead_letter': 'late', 'said': 'it is late', 'line': 17, 'event': {'id': 1, 'time': 5}}
+        """
+        return {
+            "dead_letter": self.reason,
+            "said": self.said,
+            "line": self.place,
+            "event": dict(self.event),
+        }
+
+
+class Timeline:
+    """How far a stream has come, and which times are believed.
+
+    Parameters
+    ----------
+    part : TimePart
+        How late, and how far ahead an event may be.
+    clock : callable
+        The present moment, in seconds since 1970.
+
+    Attributes
+    ----------
+    time : float or None
+        The latest that is believed; never ahead of the clock.
+    unit : str or None
+        That of the events that are believed.
+    waiting : list of Arrival
+        Events whose time is not believed so far, in the order in which they came.
+    dead : dict
+        How many dead letters there were, by reason.
+
+    Notes
+    -----
+    A time is believed if it is not farther ahead of the latest one than `max_skew`; or, in a live
+    stream, if it is as close to the clock. A stream is live while its events are. A time beyond the
+    clock is never believed. A time that jumps waits: three such events in a row, none of them late
+    by the one before, are believed, and refuted by an event that goes on where time was before.
+
+    Until three events are believed nothing is settled: three that wait and agree with each other
+    take the place of the ones before, if these are in another unit or later.
+    """
+
+    def __init__(self, part: TimePart, clock: Callable[[], float]) -> None:
+        self.lateness, self._skew, self._clock = part.late, part.skew, clock
+        self.time: float | None = None
+        self.unit: Unit | None = None
+        self.waiting: list[Arrival] = []
+        self.dead: dict[Reason, int] = {"unit": 0, "ahead": 0, "late": 0, "wrong": 0}
+        self._now = -math.inf  # the present moment, when an event came
+        self._live = False
+        # What was believed so far, with all that had no time; None once that is settled.
+        self._first: list[Arrival] | None = []
+
+    @property
+    def settled(self) -> bool:
+        """Whether the unit, and how far the stream has come, are beyond doubt."""
+        return self._first is None
+
+    def fate(self, event: Event) -> Fate:
+        """Decide what becomes of an event with a time, by the present moment.
+
+        Returns
+        -------
+        {"take", "wait", "confirm", "unit", "ahead", "late"}
+            It is believed; it waits; it is believed and so is what waits; or it is a dead letter,
+            for this reason.
+        """
+        time, unit, now = event.time, event.unit, self._clock()
+        assert time is not None
+        self._now = now
+        if time > now + self._skew:
+            return "ahead"
+        if self.time is None:
+            return "take"
+        late = time < self.time - self.lateness - ONE_MOMENT
+        near = not late and time <= self.time + self._skew
+        if near and unit == self.unit:
+            return "take"
+        # A clock of the stream's own may go on until its seconds could be a date.
+        same = self.unit in (unit, None) or (near and {unit, self.unit} == {"own", "s"})
+        if same and near:
+            return "take"
+        if same and late and (self.settled or time >= self.time - self.lateness - self._skew):
+            return "late"
+        if self.settled and not same:
+            return "unit"
+        return "confirm" if same and self._live and now - time <= self._skew else "wait"
+
+    def reached(self, event: Event) -> float | None:
+        """Return how far the stream has come with an event: never beyond the clock, and not back.
+
+        None if the event has no time.
+        """
+        time = event.time
+        if time is None:
+            return None
+        if time > self._now:
+            time = self._now
+        return time if self.time is None or time > self.time else self.time
+
+    def believe(self, event: Event) -> None:
+        """Note an event that was taken: time moves on by it."""
+        if event.time is not None:
+            self.time = self.reached(event)
+            self.unit = self.unit or event.unit
+            self._live = abs(self._now - event.time) <= self._skew
+
+    def keep(self, arrival: Arrival) -> None:
+        """Keep an event that was taken, until it is settled that the first times were right."""
+        if self._first is not None:
+            self._first.append(arrival._replace(given=plain(arrival.given)))
+            timed = sum(one.event.time is not None for one in self._first)
+            if timed >= ENOUGH or len(self._first) > _MOST_KEPT:
+                self._first = None
+
+    def wait(self, arrival: Arrival) -> list[Arrival]:
+        """Let an event wait; return what waits in vain, for too many do."""
+        self.waiting.append(arrival._replace(given=plain(arrival.given)))
+        surplus, self.waiting = self.waiting[:-_MOST_WAITING], self.waiting[-_MOST_WAITING:]
+        return surplus
+
+    def agreed(self, least: int = ENOUGH) -> list[Arrival]:
+        """Return the last events that wait and agree with each other, if there are so many."""
+        chain: list[Arrival] = []
+        for one in reversed(self.waiting):
+            if chain and not self._follows(one.event, chain[0].event):
+                break
+            chain.insert(0, one)
+        return chain if len(chain) >= least else []
+
+    def _follows(self, before: Event, after: Event) -> bool:
+        assert before.time is not None
+        assert after.time is not None
+        return before.unit == after.unit and after.time >= before.time - self.lateness
+
+    def contradicts(self, chain: list[Arrival]) -> bool:
+        """Return whether events that agree show that those before them had the wrong time."""
+        first = chain[0].event
+        assert first.time is not None
+        assert self.time is not None
+        return not self.settled and (first.unit != self.unit or first.time < self.time)
+
+    def start_again(self) -> list[Arrival]:
+        """Forget what was believed; return the events of which it was made."""
+        kept, self._first = self._first or [], []
+        self.time = self.unit = None
+        self._live = False
+        return kept
+
+    def move(self, time: float) -> None:
+        """Move on to a moment that is beyond doubt."""
+        self.time, self._first = time, None
+
+    def bury(self, arrival: Arrival, reason: Reason | None = None, said: str = "") -> DeadLetter:
+        """Count a dead letter.
+
+        Parameters
+        ----------
+        arrival : Arrival
+        reason : str, optional
+            Left out, it follows from how far the stream has come.
+        said : str
+            In words; left out, that follows from the reason.
+        """
+        reason = reason or self._reason(arrival.event)
+        self.dead[reason] += 1
+        told = said or self._words(arrival.event, reason)
+        return DeadLetter(reason, told, plain(arrival.given), arrival.place)
+
+    def _reason(self, event: Event) -> Reason:
+        assert event.time is not None
+        if self.unit is not None and event.unit != self.unit:
+            return "unit"
+        return "ahead" if self.time is None or event.time > self.time else "late"
+
+    def _words(self, event: Event, reason: Reason) -> str:
+        time, now = event.time, self.time
+        assert time is not None
+        if reason == "unit" and self.unit is not None and event.unit is not None:
+            return (
+                f"the time is in {UNIT_NAMES[event.unit]}, and that of the other events in "
+                f"{UNIT_NAMES[self.unit]}"
+            )
+        moment, latest = iso_text(time) or f"{time:g} s", iso_text(now) or f"{now} s"
+        if reason == "late":
+            allowed = duration_text(self.lateness) if self.lateness else ""
+            by = f"more than {allowed} before" if allowed else "before"
+            return f"the time {moment} is {by} the latest one, {latest}"
+        skew = duration_text(self._skew)
+        if time > self._now + self._skew:
+            return f"the time {moment} is more than {skew} ahead of the clock"
+        return f"the time {moment} is more than {skew} ahead of the other events' at {latest}"
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all that is kept, as JSON has it."""
+        return {
+            "time": self.time,
+            "unit": self.unit,
+            "live": self._live,
+            "first": None if self._first is None else _written(self._first),
+            "waiting": _written(self.waiting),
+            "dead": dict(self.dead),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what :meth:`to_state` returned."""
+        self.time, self.unit, self._live = state["time"], state["unit"], state["live"]
+        self._first = None if state["first"] is None else _read(state["first"])
+        self.waiting = _read(state["waiting"])
+        self.dead = {reason: state["dead"][reason] for reason in self.dead}
+
+
+def plain(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event in types that JSON knows; other values as they are shown.
+
+    Examples
+    --------
+    >>> plain({"id": 1, "time": float("nan"), 2: (3,)})
+    {'id': 1, 'time': 'nan', '2': [3]}
+    """
+    return {str(key): _plain_value(value) for key, value in event.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return shown(value)
+
+
+def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
+    return [[list(one.event), dict(one.given), _plain_value(one.place)] for one in arrivals]
+
+
+def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
+    found = []
+    for said, given, place in arrivals:
+        name, group, decision, label, values, time, unit = said
+        event = Event(name, group, decision, label, tuple(values), time, unit)
+        found.append(Arrival(event, given, place))
+    return found

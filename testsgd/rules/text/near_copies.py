@@ -1,0 +1,189 @@
+"""Texts that are equal or nearly equal: copies, quotations, texts from one template.
+
+A text is taken for its words: in small letters, without punctuation and without "a" and "an",
+every digit as 0, every address and every user name as one word, and every sensitive term as its
+category. Texts with the same words are equal. Longer ones are compared by all runs of three words:
+two texts are nearly equal if four fifths of the runs that either has are in both (Jaccard's index).
+One changed word takes away three runs, so short texts must be equal.
+
+The different texts are taken one after another, those with most copies first, then the longer ones,
+then by the alphabet. Each joins the first one before it that leads a cluster and that it is nearly
+equal to, or leads a cluster of its own. So every text of a cluster is nearly equal to the same one,
+and neither chance nor the order of the texts plays a part.
+
+Whom a text may join is found without comparing it with all others: two texts with so many runs in
+common share one of the rarest few of each. So the time grows with the number of words, as long as
+not all texts are made of the same runs.
+
+References
+----------
+Broder (1997), On the resemblance and containment of documents (runs of words).
+Chaudhuri, Ganti and Kaushik (2006), A primitive operator for similarity joins in data cleaning; and
+Bayardo, Ma and Srikant (2007), Scaling up all pairs similarity search (the rarest few).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.rules.text.lexicon import without_unseen
+from testsgd.rules.text.matching import Mentions
+
+Counts = NDArray[np.int64]
+Words = tuple[int, ...]
+
+# Words in a run, and the share of the runs of two texts from which they are nearly equal.
+RUN = 3
+ALIKE = 0.8
+
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_USER = re.compile(r"(?<!\w)@\w+")
+_DIGIT = re.compile(r"\d")
+# A character that no text has stands around the words that are put in.
+_WORD = re.compile("[^\\W_]+|\x00[^\x00]+\x00")
+_ARTICLES = frozenset({"a", "an"})
+
+
+def nearly_equal(texts: Sequence[str], mentions: Mentions) -> Counts:
+    """Return a number for each text, the same for equal and nearly equal ones.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them; texts that differ by the terms of a category alone are equal.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (texts,)
+        0, 1, ... in the order of their first texts.
+
+    Examples
+    --------
+    >>> from testsgd.data.text import load_terms
+    >>> from testsgd.rules.text import find_mentions
+    >>> texts = ["An old man, 81.", "rain", "a YOUNG man (35)", "an old man sat there"]
+    >>> nearly_equal(texts, find_mentions(texts, load_terms())).tolist()
+    [0, 1, 0, 2]
+    """
+    vocabulary: dict[str, int] = {}
+    number_of: dict[Words, int] = {}
+    different = np.array(
+        [
+            number_of.setdefault(
+                tuple([vocabulary.setdefault(word, len(vocabulary)) for word in words]),
+                len(number_of),
+            )
+            for words in _words(texts, mentions)
+        ],
+        dtype=np.int64,
+    )
+    distinct, spelled = list(number_of), list(vocabulary)
+    copies = np.bincount(different, minlength=len(distinct)).tolist()
+    order = sorted(
+        range(len(distinct)),
+        key=lambda text: (
+            -copies[text],
+            -len(distinct[text]),
+            [spelled[word] for word in distinct[text]],
+        ),
+    )
+    leaders = _leaders(*_runs(distinct), order)[different]
+    _, first, inverse = np.unique(leaders, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse].astype(np.int64)
+
+
+def _words(texts: Sequence[str], mentions: Mentions) -> Iterator[list[str]]:
+    """Yield each text's words as they are compared."""
+    starts, stops = mentions.start.tolist(), mentions.stop.tolist()
+    categories = mentions.category.tolist()
+    for row, text in enumerate(texts):
+        plain = text.replace("\x00", " ")
+        pieces: list[str] = []
+        end = 0
+        for mention in range(mentions.offsets[row], mentions.offsets[row + 1]):
+            pieces += plain[end : starts[mention]], f" \x00term{'s' * categories[mention]}\x00 "
+            end = stops[mention]
+        plain = "".join([*pieces, plain[end:]])
+        if not plain.isascii():
+            plain = unicodedata.normalize("NFKC", without_unseen(plain))
+        plain = _USER.sub(" \x00user\x00 ", _ADDRESS.sub(" \x00address\x00 ", plain))
+        words = _WORD.findall(_DIGIT.sub("0", plain).casefold())
+        yield [word for word in words if word not in _ARTICLES]
+
+
+def _runs(distinct: Sequence[Words]) -> tuple[Counts, list[Counts]]:
+    """Count the different runs of words of each text, and number those that others have, too.
+
+    Returns
+    -------
+    sizes : numpy.ndarray of int64, shape (texts,)
+        Different runs of each text.
+    shared : list of numpy.ndarray of int64
+        For each text the numbers of those that are in several texts, ascending; the fewer texts a
+        run is in, the smaller is its number.
+    """
+    lengths = np.array([len(text) for text in distinct], dtype=np.int64)
+    words = np.array([word for text in distinct for word in text], dtype=np.int64)
+    if len(words) < RUN:
+        return np.zeros_like(lengths), [words[:0] for _ in distinct]
+    owner = np.repeat(np.arange(len(distinct)), lengths)
+    whole = owner[: 1 - RUN] == owner[RUN - 1 :]
+    codes = words[: 1 - RUN]
+    for step in range(1, RUN):
+        following = words[step : len(words) - RUN + 1 + step]
+        codes = pd.factorize(codes * (int(words.max()) + 1) + following)[0].astype(np.int64)
+    once = pd.unique(owner[: 1 - RUN][whole] * len(words) + codes[whole])
+    owner, code = np.divmod(once, len(words))
+    sizes = np.bincount(owner, minlength=len(distinct))
+    texts = np.bincount(code, minlength=1)
+    several = texts[code] > 1
+    owner, code = owner[several], code[several]
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[np.argsort(texts)] = np.arange(len(texts))
+    ordered = np.sort(owner * len(texts) + rank[code])
+    ends = np.cumsum(np.bincount(owner, minlength=len(distinct)))[:-1]
+    return sizes, np.split(ordered % len(texts), ends)
+
+
+def _leaders(sizes: Counts, shared: Sequence[Counts], order: Sequence[int]) -> Counts:
+    """Find for each different text the one that leads its cluster."""
+    leaders = np.arange(len(shared), dtype=np.int64)
+    place = np.empty(len(shared), dtype=np.int64)
+    place[list(order)] = np.arange(len(shared))
+    lengths = np.array([len(some) for some in shared], dtype=np.int64)
+    # Texts that lead a cluster, under each of their rarest runs.
+    under: defaultdict[int, list[int]] = defaultdict(list)
+    inside = np.zeros(1 + max((int(one[-1]) for one in shared if len(one)), default=0), dtype=bool)
+    for text in order:
+        own, size = shared[text], int(sizes[text])
+        # Two texts that are nearly equal share one of so many rarest runs of each. Runs that no
+        # other text has are rarer than all others.
+        alone = size - len(own)
+        few = own[: max(0, size - math.ceil(ALIKE * size - 1e-9) + 1 - alone)].tolist()
+        found = {leader for run in few if run in under for leader in under[run]}
+        near = np.array(list(found), dtype=np.int64)
+        near = near[np.minimum(sizes[near], size) >= ALIKE * np.maximum(sizes[near], size) - 1e-9]
+        if len(near):
+            inside[own] = True
+            both = np.add.reduceat(
+                inside[np.concatenate([shared[leader] for leader in near])].astype(np.int64),
+                np.cumsum(lengths[near]) - lengths[near],
+            )
+            inside[own] = False
+            near = near[both >= ALIKE * (size + sizes[near] - both) - 1e-9]
+        if len(near):
+            leaders[text] = near[np.argmin(place[near])]
+            continue
+        for run in few:
+            under[run].append(text)
+    return leaders

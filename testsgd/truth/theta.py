@@ -1,0 +1,255 @@
+"""What the support threshold does: rule sets, best score and seconds for several thetas.
+
+The search is the paper's, for rates over the neighbourhood, and it is done twice: with the bound on
+both sides of a group, and on the inside only, as in the paper.
+
+References
+----------
+Zhang et al., TestSGD, section 5.2 and Table 6.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
+from testsgd.auditing.text import run_text_audit
+from testsgd.data import (
+    SensitiveTerms,
+    Table,
+    Texts,
+    TextSpecification,
+    load_specification,
+    load_table,
+    load_terms,
+    load_texts,
+)
+from testsgd.errors import ParameterError
+from testsgd.models import LoadedModel, Model, load_model, load_text_model
+from testsgd.models.text import TextModel
+from testsgd.truth.one_sided import search_inside_only
+from testsgd.truth.tables import TruthTable
+
+SCHEMA = "testsgd.theta/1"
+THETAS = (0.01, 0.05, 0.1, 0.2, 0.5)
+# The paper's.
+DATA_SETS = ("census", "bank", "credit", "compas", "law", "crime", "wiki", "imdb")
+
+
+@dataclass(frozen=True)
+class First:
+    """The group that comes first in a ranking.
+
+    Attributes
+    ----------
+    group : str
+        Its description.
+    size : float
+        The size of its difference; by lower bound and for texts, that of its terms' effect.
+    """
+
+    group: str
+    size: float
+
+
+@dataclass(frozen=True)
+class ThetaSearch:
+    """What a search with one threshold comes to.
+
+    Attributes
+    ----------
+    rule_sets : int
+        Frequent ones, equal ones included.
+    first_by_score, first_by_lower_bound : First or None
+        By the paper's ranking and by ours; None if there is no group.
+    seconds : float
+        Wall-clock time.
+    """
+
+    rule_sets: int
+    first_by_score: First | None
+    first_by_lower_bound: First | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ThetaRow:
+    """One data set and threshold.
+
+    Attributes
+    ----------
+    data_set : str
+        Its name.
+    theta : float
+        The threshold.
+    both_sides : ThetaSearch
+        An audit: both sides of a group have at least that share of the rows.
+    inside_only : ThetaSearch or None
+        Somebody outside is enough. None for texts: a text is outside of nearly every group.
+    """
+
+    data_set: str
+    theta: float
+    both_sides: ThetaSearch
+    inside_only: ThetaSearch | None
+
+
+def study_data_set(
+    name: str, thetas: Sequence[float] = THETAS, *, progress: Progress | None = None
+) -> list[ThetaRow]:
+    """Audit a data set of the catalogue, by its own network, with several thresholds.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the catalogue.
+    thetas : sequence of float
+        The thresholds.
+    progress : callable, optional
+        As for :func:`testsgd.auditing.run_audit`.
+
+    Returns
+    -------
+    list of ThetaRow
+
+    Raises
+    ------
+    TestSGDError
+        If its files or its network are not there.
+    """
+    if not thetas:
+        raise ParameterError(
+            "nothing is named", where="thetas", remedy="give shares such as 0.05, with commas"
+        )
+    specification = load_specification(name)
+    if not isinstance(specification, TextSpecification):
+        model, table = load_model(None, specification), load_table(specification)
+        return study_table(name, model, table, thetas, progress=progress)
+    texts = load_texts(specification)
+    terms = load_terms(specification.terms)
+    network = load_text_model(None, specification)
+    return study_texts(name, network, texts, terms, thetas, progress=progress)
+
+
+def study_table(
+    name: str,
+    model: LoadedModel[Model],
+    table: Table,
+    thetas: Sequence[float],
+    *,
+    progress: Progress | None = None,
+) -> list[ThetaRow]:
+    """Audit a model on some rows with several thresholds; see :func:`study_data_set`."""
+    audit = partial(run_audit, model, table, progress=progress)
+    return [
+        ThetaRow(name, theta, _timed(audit, theta), _inside_only(model, table, theta))
+        for theta in thetas
+    ]
+
+
+def study_texts(
+    name: str,
+    model: LoadedModel[TextModel],
+    texts: Texts,
+    terms: SensitiveTerms,
+    thetas: Sequence[float],
+    *,
+    progress: Progress | None = None,
+) -> list[ThetaRow]:
+    """Audit a model on some texts with several thresholds; see :func:`study_data_set`."""
+    audit = partial(run_text_audit, model, texts, terms, progress=progress)
+    return [ThetaRow(name, theta, _timed(audit, theta), None) for theta in thetas]
+
+
+def theta_document(rows: Sequence[ThetaRow]) -> dict[str, Any]:
+    """Return everything as JSON-able data."""
+    return {"schema": SCHEMA, "rows": [asdict(row) for row in rows]}
+
+
+def theta_tables(rows: Sequence[ThetaRow]) -> list[TruthTable]:
+    """Lay out a study of theta, a row a data set and threshold."""
+    searches = ("rule sets", "best score", "first by lower bound", "seconds")
+    return [
+        TruthTable(
+            "What the support threshold does",
+            "Rule sets that are frequent, the largest difference of any, in per cent, that of the "
+            "group which comes first by its lower bound, and seconds of the search; with the bound "
+            "on both sides of a group, and on the inside only.",
+            (
+                "data set",
+                "theta",
+                *searches,
+                *(f"inside only: {head}" for head in searches),
+            ),
+            [
+                [
+                    row.data_set,
+                    f"{row.theta:.0%}",
+                    *(
+                        cell
+                        for search in (row.both_sides, row.inside_only)
+                        for cell in search_cells(search)
+                    ),
+                ]
+                for row in rows
+            ],
+            1,
+        )
+    ]
+
+
+def search_cells(search: ThetaSearch | None) -> list[str]:
+    """Write a search as cells of a table."""
+    if search is None:
+        return [""] * 4
+
+    def size(first: First | None) -> str:
+        return "none" if first is None else f"{first.size:.1%}"
+
+    return [
+        f"{search.rule_sets:,}",
+        size(search.first_by_score),
+        size(search.first_by_lower_bound),
+        f"{search.seconds:.2f}",
+    ]
+
+
+def _parameters(theta: float) -> AuditParameters:
+    # Looking for the first groups in bootstrap samples is no part of the search.
+    return AuditParameters(estimand="neighbourhood", theta=theta, stability=0)
+
+
+def _timed(audit: Callable[[AuditParameters], Findings], theta: float) -> ThetaSearch:
+    """Run an audit, and take down what comes first."""
+    started = time.perf_counter()
+    found = audit(_parameters(theta))
+    seconds = time.perf_counter() - started
+    score, first = found.estimates.score, found.first
+    if first is None:
+        return ThetaSearch(found.rule_sets.frequent, None, None, seconds)
+    largest = int(np.nanargmax(score))
+    return ThetaSearch(
+        found.rule_sets.frequent,
+        First(found.rule_set(largest).text, float(score[largest])),
+        First(found.rule_set(first).text, float(found.sizes[first])),
+        seconds,
+    )
+
+
+def _inside_only(model: LoadedModel[Model], table: Table, theta: float) -> ThetaSearch:
+    """Search without a bound on the outside."""
+    started = time.perf_counter()
+    found = search_inside_only(model.model, table, _parameters(theta))
+    seconds = time.perf_counter() - started
+    score = found.estimates.score
+    by_score, by_bound = (
+        None if group is None else First(found.rule_sets.rule_set(group).text, float(score[group]))
+        for group in (found.first(), found.first(found.guarantee.assured_sizes))
+    )
+    return ThetaSearch(found.rule_sets.frequent, by_score, by_bound, seconds)

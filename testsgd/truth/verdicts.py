@@ -1,0 +1,226 @@
+"""One world, audited with the defaults, and whether the verdict is right.
+
+A verdict is a headline and a gate. Both can be wrong in two ways, and ``not enough evidence`` is
+neither:
+
+- a false all-clear: nothing beyond chance in the headline, or a gate at :data:`LIMIT` that passes,
+  though a planted group of at least 50 people on both sides truly differs by clearly more;
+- a false alarm: a headline that claims a difference of a group that does not differ, or differs the
+  other way; or a gate that fails at a limit that no group of the world exceeds.
+
+True is what holds of the world's people as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import AuditParameters, TableFindings, run_audit
+from testsgd.auditing.parameters import MIN_ROWS
+from testsgd.reporting import summarise
+from testsgd.truth.one_sided import OneSided, search_inside_only
+from testsgd.truth.populations import Population
+from testsgd.truth.rates import truth_of
+from testsgd.truth.runs import explained, lower_bounds, places_of, planted_cells
+from testsgd.truth.worlds import CLEARLY, LIMIT, NOTHING
+
+PASSED, FAILED, UNDECIDED = "gate_passed", "gate_failed", "not_enough_evidence"
+
+# What a gate says at a limit.
+Gate = Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Whether a verdict misleads.
+
+    Attributes
+    ----------
+    headline_all_clear, headline_alarm, gate_all_clear, gate_alarm : bool
+        What is wrong with it.
+    undecided : bool
+        The gate finds not enough evidence at :data:`LIMIT`.
+    """
+
+    headline_all_clear: bool
+    headline_alarm: bool
+    gate_all_clear: bool
+    gate_alarm: bool
+    undecided: bool
+
+    @property
+    def headline(self) -> bool:
+        """True if the headline misleads either way."""
+        return self.headline_all_clear or self.headline_alarm
+
+    @property
+    def gate(self) -> bool:
+        """True if the gate misleads either way."""
+        return self.gate_all_clear or self.gate_alarm
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldRun:
+    """What came of auditing one sample of a world's people.
+
+    Attributes
+    ----------
+    world : str
+        Whose people.
+    rows, number : int
+        How many, and which run.
+    judgeable : bool
+        A planted group has at least 50 people on both sides.
+    default, old : Wrong
+        Of the verdict of the defaults; and of those before: rates over the neighbourhood, groups
+        of 5% of the people with anybody outside, the first by score.
+    explained : bool or None
+        The rules that explain the differences are the planted groups, no more and no less; None if
+        nothing is planted.
+    ranks : dict of str to int
+        How many groups come before the planted one, plus 1: by score and by lower bound. Empty if
+        it is not judged.
+    """
+
+    world: str
+    rows: int
+    number: int
+    judgeable: bool
+    default: Wrong
+    old: Wrong
+    explained: bool | None
+    ranks: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the run as JSON-able data."""
+        return asdict(self)
+
+
+def judge_once(world: Population, rows: int, number: int, *, seed: int) -> WorldRun:
+    """Draw people of a world, audit them by the defaults of today and before, and judge the judge.
+
+    Parameters
+    ----------
+    world : Population
+        Whose people.
+    rows : int
+        How many.
+    number, seed : int
+        Same number and seed, same run.
+
+    Returns
+    -------
+    WorldRun
+    """
+    table = world.table(rows, seed=seed, run=number)
+    model = world.model()
+    parameters = AuditParameters(
+        # Enough for every size; and looking for groups in bootstrap samples changes no verdict.
+        max_queries=1_000_000_000,
+        stability=0,
+        seed=number,
+        jobs=1,
+    )
+    found = run_audit(model, table, parameters)
+    sizes = [int(group.matches(table).sum()) for group in world.planted]
+    judgeable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
+    planted = planted_cells(found, world)
+    before = search_inside_only(model.model, table, replace(parameters, theta=0.05))
+    return WorldRun(
+        world=world.name,
+        rows=rows,
+        number=number,
+        judgeable=judgeable,
+        default=_wrong(
+            claimed_difference(found, found.first, world),
+            lambda limit: gate_today(found, limit),
+            world,
+            judgeable,
+        ),
+        old=_wrong(
+            claimed_difference(before, before.first(), world),
+            lambda limit: gate_before(before, limit),
+            world,
+            judgeable,
+        ),
+        explained=explained(found, planted),
+        ranks=_ranks(found, places_of(found, planted)) if planted else {},
+    )
+
+
+def highest_limit(world: Population) -> float:
+    """Return a limit that no group of a world exceeds, by either estimand."""
+    largest = max(truth_of(world, "observed").largest, truth_of(world, "neighbourhood").largest)
+    return max(LIMIT, largest + CLEARLY)
+
+
+def claimed_difference(
+    found: TableFindings | OneSided, first: int | None, world: Population
+) -> float | None:
+    """Return the true size of the difference that a headline claims, None if it claims none.
+
+    Parameters
+    ----------
+    found : TableFindings or OneSided
+        What an audit found.
+    first : int or None
+        The group that its headline is about.
+    world : Population
+        Whose people were audited.
+
+    Returns
+    -------
+    float or None
+        Negative if the group truly differs the other way.
+    """
+    if first is None or found.guarantee is None:
+        return None
+    group = np.array([first])
+    (low,), (high,) = found.guarantee.interval(found.estimates, group)
+    if not (low > 0 or high < 0):
+        return None
+    (true,) = truth_of(world, "observed").differences(found.rule_sets)[group]
+    return float(true if low > 0 else -true)
+
+
+def gate_today(found: TableFindings, limit: float) -> str:
+    """Return what the verdict of an audit says of a gate."""
+    gated = replace(found, parameters=replace(found.parameters, fail_above=limit))
+    return summarise(gated).verdict.status
+
+
+def gate_before(found: OneSided, limit: float) -> str:
+    """Return what the gate said when it looked at one estimand."""
+    if not len(found.rule_sets):
+        return UNDECIDED
+    if found.guarantee.assured > limit:
+        return FAILED
+    return PASSED if found.estimates.score.max() <= limit else UNDECIDED
+
+
+def _wrong(claimed: float | None, gate: Gate, world: Population, judgeable: bool) -> Wrong:
+    at_limit, highest = gate(LIMIT), highest_limit(world)
+    at_highest = at_limit if highest == LIMIT else gate(highest)
+    return Wrong(
+        headline_all_clear=judgeable and claimed is None,
+        headline_alarm=claimed is not None and claimed < NOTHING,
+        gate_all_clear=judgeable and at_limit == PASSED,
+        gate_alarm=at_highest == FAILED,
+        undecided=at_limit == UNDECIDED,
+    )
+
+
+def _ranks(found: TableFindings, planted: NDArray[np.intp]) -> dict[str, int]:
+    if not len(planted):
+        return {}
+    by = {"score": found.estimates.score, "lower bound": lower_bounds(found)}
+    return {
+        # Equal but for rounding is no better.
+        name: 1 + int((sizes > sizes[planted].max() + 1e-9).sum())
+        for name, sizes in by.items()
+    }
