@@ -120,9 +120,10 @@ def _population_interval(summary: AuditSummary) -> str:
         "The texts are themselves a sample. The interval says"
         f"{interval_confidence(summary)} where the difference may lie in the population "
         "they come from, if they were drawn from it at random. A seed counts once, however many "
-        "texts are generated from it, and so do equal and nearly equal texts. A text can be a seed and be outside as well; the interval "
-        "takes the two sides for independent, which makes it somewhat too wide as long as most "
-        "generated texts are answered like the texts they come from. "
+        "texts are generated from it, and so do equal and nearly equal texts. A text can be a seed "
+        "and be outside as well; the interval takes the two sides for independent, which makes it "
+        "somewhat too wide as long as most generated texts are answered like the texts they come "
+        "from. "
     )
     if summary.mode == "exact" and summary.parameters.nondeterministic is None:
         return text + "Asking the model more often would not narrow it."
