@@ -129,7 +129,7 @@ def test_an_undecided_group_does_not_fail_the_gate() -> None:
     groups = [group(-0.1), group(-0.4, rank=2, decided=False, exact=False, margin=0.2)]
     judged = judge(groups, fail_above=0.2, undecided=1)
     assert (judged.status, judged.exit_code) == ("gate_passed", 0)
-    assert "1 group of enough rows" in words(judged)
+    assert "1 group has too few rows" in words(judged)
 
 
 def test_no_decided_group_is_not_enough_evidence_whatever_the_gate() -> None:

@@ -11,7 +11,7 @@ from testsgd.api.given import (
     audit_parameters,
     check_count,
     check_no_terms,
-    find_table,
+    find_model_and_table,
     find_texts,
     resolve_specification,
     resolve_terms,
@@ -19,7 +19,7 @@ from testsgd.api.given import (
 from testsgd.auditing import Findings, Progress, run_audit
 from testsgd.auditing.text import run_text_audit
 from testsgd.data import SensitiveTerms, TextSpecification
-from testsgd.models import load_model, load_text_model
+from testsgd.models import load_text_model
 from testsgd.reporting import summarise
 from testsgd.results import AuditResult
 
@@ -131,11 +131,14 @@ def audit(
         )
     else:
         check_no_terms(terms, specification)
-        loaded = load_model(
-            model, specification, favourable_given=favourable is not None, threshold=threshold
-        )
-        table = find_table(
-            data, specification, limit=limit, seed=settings.seed, passed=loaded.passed
+        loaded, table = find_model_and_table(
+            model,
+            data,
+            specification,
+            favourable_given=favourable is not None,
+            threshold=threshold,
+            limit=limit,
+            seed=settings.seed,
         )
         findings = run_audit(loaded, table, settings, progress=progress)
     return AuditResult(summarise(findings, snippets=snippets), findings)

@@ -11,7 +11,7 @@ from testsgd.api.given import (
     audit_parameters,
     check_count,
     check_repeatable,
-    find_table,
+    find_model_and_table,
     resolve_specification,
 )
 from testsgd.auditing import Progress
@@ -19,7 +19,6 @@ from testsgd.baselines import check_time_limit
 from testsgd.comparison import compare_methods, resolve_methods
 from testsgd.data import TextSpecification
 from testsgd.errors import ParameterError
-from testsgd.models import load_model
 from testsgd.reporting import summarise_comparison
 from testsgd.results import ComparisonResult
 
@@ -94,10 +93,15 @@ def compare(
     settings = audit_parameters(parameters, specification)
     check_repeatable(settings, "a comparison of methods")
     check_count("limit", limit, 1)
-    loaded = load_model(
-        model, specification, favourable_given=favourable is not None, threshold=threshold
+    loaded, table = find_model_and_table(
+        model,
+        data,
+        specification,
+        favourable_given=favourable is not None,
+        threshold=threshold,
+        limit=limit,
+        seed=settings.seed,
     )
-    table = find_table(data, specification, limit=limit, seed=settings.seed, passed=loaded.passed)
     comparison = compare_methods(
         loaded,
         table,

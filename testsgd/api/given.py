@@ -23,7 +23,8 @@ from testsgd.data import (
     load_texts,
     specification_from_mapping,
 )
-from testsgd.errors import ParameterError
+from testsgd.errors import ModelError, ParameterError
+from testsgd.models import LoadedModel, Model, load_model
 
 Specification = DatasetSpecification | TextSpecification
 
@@ -97,6 +98,30 @@ def find_table(
         else check_table(data, specification, passed=passed)
     )
     return table if limit is None else table.sample(limit, seed=seed)
+
+
+def find_model_and_table(
+    model: Any,
+    data: Any,
+    specification: DatasetSpecification,
+    *,
+    favourable_given: bool,
+    threshold: float,
+    limit: int | None,
+    seed: int,
+) -> tuple[LoadedModel[Model], Table]:
+    """Find a model of rows, and the rows with all columns that it needs.
+
+    If both are wrong, what is wrong with the data is told.
+    """
+    try:
+        loaded = load_model(
+            model, specification, favourable_given=favourable_given, threshold=threshold
+        )
+    except ModelError:
+        find_table(data, specification, limit=limit, seed=seed)
+        raise
+    return loaded, find_table(data, specification, limit=limit, seed=seed, passed=loaded.passed)
 
 
 def resolve_terms(

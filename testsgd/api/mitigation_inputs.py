@@ -13,7 +13,7 @@ from testsgd.api.given import (
     check_count,
     check_no_terms,
     check_repeatable,
-    find_table,
+    find_model_and_table,
     find_texts,
     resolve_specification,
     resolve_terms,
@@ -32,10 +32,7 @@ from testsgd.errors import ParameterError
 from testsgd.mitigation import (
     MitigationParameters,
 )
-from testsgd.models import (
-    load_model,
-    load_text_model,
-)
+from testsgd.models import load_text_model
 from testsgd.results import AuditResult
 
 
@@ -80,9 +77,17 @@ def mitigation_inputs(
             audit_settings,
         )
     check_no_terms(terms, specification)
-    loaded = load_model(model, specification, favourable_given=given, threshold=threshold)
+    loaded, table = find_model_and_table(
+        model,
+        data,
+        specification,
+        favourable_given=given,
+        threshold=threshold,
+        limit=limit,
+        seed=seed,
+    )
     return RowInputs(
-        find_table(data, specification, limit=limit, seed=seed, passed=loaded.passed),
+        table,
         loaded,
         summary,
         settings,

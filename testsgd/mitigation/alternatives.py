@@ -7,14 +7,14 @@ and follows the same schedule; its stages are judged as the samples' candidates 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import Progress
+from testsgd.auditing import Estimates, Progress
 from testsgd.errors import DataError, MissingExtraError, ModelError, ParameterError
 from testsgd.mitigation.cross_validation import Build
 from testsgd.mitigation.exponentiated_gradient import DIFFERENCE_BOUND, exponentiated_gradients
@@ -87,7 +87,7 @@ class _Setting:
     """What every method has in common."""
 
     original: LoadedModel[Any]
-    reference: Any
+    measure: CurveMeasure
     material: Material
     judge: Judge
     stand: Callable[[Any], Standing]
@@ -125,7 +125,7 @@ def try_alternatives(
     stand: Callable[[Any], Standing],
     parameters: MitigationParameters,
     *,
-    reference: Any,
+    measure: CurveMeasure,
     progress: Progress | None = None,
 ) -> tuple[Alternative, ...]:
     """Try other methods.
@@ -140,8 +140,8 @@ def try_alternatives(
         As in the mitigation itself.
     stand : callable
         Gives how a model does on the held-out rows and on all.
-    reference : Model or TextModel
-        The model whose accuracy is not to be lost.
+    measure : CurveMeasure
+        Measures curves.
     progress : callable, optional
         Called with the phase, the methods done and their number.
 
@@ -151,7 +151,7 @@ def try_alternatives(
     """
     if build is None:
         return ()
-    setting = _Setting(original, reference, material, judge, stand, parameters, build)
+    setting = _Setting(original, measure, material, judge, stand, parameters, build)
     found = []
     for done, name in enumerate(names):
         if progress is not None:
@@ -170,53 +170,78 @@ def try_alternatives(
     return tuple(found)
 
 
-def curve_point(
-    budget: float,
-    models: Sequence[Any],
-    chances: Sequence[float] | NDArray[np.float64],
-    reference: Any,
-    material: Material,
-    stand: Callable[[Any], Standing],
-) -> CurvePoint:
-    """Measure on the held-out rows or texts what a method reaches with some budget.
+class CurveMeasure:
+    """Measures on the held-out rows or texts what a method reaches with some budget.
 
     Parameters
     ----------
-    budget : float
-        Points of accuracy that it was allowed to lose on the other rows.
-    models, chances : sequence
-        The model, or the models that are drawn by these chances.
     reference : Model or TextModel
         The model that accuracy is compared with.
-    material, stand
-        As in the mitigation itself.
-
-    Returns
-    -------
-    CurvePoint
-        Of a mixture the expected figures; the ends of its interval are the means of the models' own
-        ends, which is no narrower than it could be.
+    material : Material
+        The rows or texts, with the targets.
+    held_out : callable
+        Gives for a model the targets' estimates on the held-out part.
     """
-    test = material.split.parts.test
-    labels = material.favourable[test]
-    weights = np.asarray(chances, dtype=np.float64)
-    right = np.array([material.decisions(model, test) == labels for model in models]).astype(float)
-    change = weights @ right - (material.decisions(reference, test) == labels)
-    confidence = material.audit_parameters.confidence
-    low, high = paired_interval(change.mean(), (change**2).mean(), len(change), confidence)
-    estimates = [stand(model).held_out for model in models]
-    differences = weights @ np.array([one.difference for one in estimates])
-    ends = [one.population_interval(confidence) for one in estimates]
-    lows, highs = (weights @ np.array([pair[end] for pair in ends]) for end in (0, 1))
-    sizes = np.abs(differences)
-    worst = int(np.nanargmax(sizes)) if not np.isnan(sizes).all() else 0
-    return CurvePoint(
-        budget,
-        100 * float(change.mean()),
-        (100 * float(low), 100 * float(high)),
-        float(differences[worst]),
-        (float(lows[worst]), float(highs[worst])),
-    )
+
+    def __init__(
+        self, reference: Any, material: Material, held_out: Callable[[Any], Estimates]
+    ) -> None:
+        self._material, self._held_out = material, held_out
+        test = material.split.parts.test
+        self._labels = material.favourable[test]
+        self._before = material.decisions(reference, test) == self._labels
+
+    def curve(
+        self, mixtures: Mapping[float, tuple[Sequence[Any], Sequence[float] | NDArray[np.float64]]]
+    ) -> tuple[CurvePoint, ...]:
+        """Measure what would have been chosen with each budget.
+
+        Parameters
+        ----------
+        mixtures : mapping
+            For each budget, in points of accuracy, the models that are drawn and their chances.
+
+        Returns
+        -------
+        tuple of CurvePoint
+            Of a mixture the expected figures; the ends of its interval are the means of the models'
+            own ends, which is no narrower than it could be.
+        """
+        points: list[CurvePoint] = []
+        last: Sequence[Any] = ()
+        for budget, (models, chances) in mixtures.items():
+            # Often the same is chosen with the next budget.
+            if points and all(one is two for one, two in zip(last, models, strict=False)):
+                points.append(replace(points[-1], budget=budget))
+            else:
+                points.append(self._point(budget, models, np.asarray(chances, dtype=np.float64)))
+            last = models
+        return tuple(points)
+
+    def _point(
+        self, budget: float, models: Sequence[Any], chances: NDArray[np.float64]
+    ) -> CurvePoint:
+        material = self._material
+        test = material.split.parts.test
+        right = np.array(
+            [material.decisions(model, test) == self._labels for model in models], dtype=np.float64
+        )
+        change = chances @ right - self._before
+        confidence = material.audit_parameters.confidence
+        low, high = paired_interval(change.mean(), (change**2).mean(), len(change), confidence)
+        estimates = [self._held_out(model) for model in models]
+        differences = chances @ np.array([one.difference for one in estimates])
+        ends = [one.population_interval(confidence) for one in estimates]
+        lows, highs = (chances @ np.array([pair[end] for pair in ends]) for end in (0, 1))
+        sizes = np.abs(differences)
+        worst = int(np.nanargmax(sizes)) if not np.isnan(sizes).all() else 0
+        return CurvePoint(
+            budget,
+            100 * float(change.mean()),
+            (100 * float(low), 100 * float(high)),
+            float(differences[worst]),
+            (float(lows[worst]), float(highs[worst])),
+        )
 
 
 def _retrained(name: str, setting: _Setting) -> Alternative:
@@ -245,11 +270,8 @@ def _retrained(name: str, setting: _Setting) -> Alternative:
         )
         found = search.only(refitters, seed=setting.parameters.seed + run)
         if run == 0:
-            curve = tuple(
-                curve_point(
-                    budget, [model], [1.0], setting.reference, setting.material, setting.stand
-                )
-                for budget, (_, model) in found.curve.items()
+            curve = setting.measure.curve(
+                {budget: ([model], [1.0]) for budget, (_, model) in found.curve.items()}
             )
         if found.model is None:
             return Alternative(
@@ -303,12 +325,12 @@ def _mixed(name: str, setting: _Setting) -> Alternative:
         ]
         return mixtures[min(allowed)[1]] if allowed else None
 
-    curve = tuple(
-        curve_point(
-            budget, mixture.models, mixture.weights, setting.reference, material, setting.stand
-        )
-        for budget in CURVE_BUDGETS
-        if (mixture := best(budget)) is not None
+    curve = setting.measure.curve(
+        {
+            budget: (mixture.models, mixture.weights)
+            for budget in CURVE_BUDGETS
+            if (mixture := best(budget)) is not None
+        }
     )
     chosen = best(setting.parameters.max_accuracy_drop)
     seconds = time.perf_counter() - started

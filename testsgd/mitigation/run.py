@@ -12,7 +12,7 @@ import numpy as np
 
 from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
-from testsgd.mitigation.alternatives import curve_point, try_alternatives
+from testsgd.mitigation.alternatives import CurveMeasure, try_alternatives
 from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.judge import CANDIDATE_QUERIES, Judge
@@ -169,16 +169,14 @@ def run_mitigation(
             original.model, reference, kept.model.model, material, (shares[0], shares[1])
         )
     shown = searches[0 if kept is None else kept.run - 1].result.curve
-    curve = tuple(
-        curve_point(budget, [model], [1.0], reference, material, stand)
-        for budget, (_, model) in shown.items()
-    )
+    measure = CurveMeasure(reference, material, material.measure(held_out, max_queries=allowed))
+    curve = measure.curve({budget: ([model], [1.0]) for budget, (_, model) in shown.items()})
     seconds["audits after"] = time.perf_counter() - started
 
     started = time.perf_counter()
     alternatives = try_alternatives(
         compare, build, original, material, judge, stand, parameters,
-        reference=reference, progress=progress,
+        measure=measure, progress=progress,
     )  # fmt: skip
     if alternatives:
         seconds["other methods"] = time.perf_counter() - started

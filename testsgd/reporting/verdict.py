@@ -148,7 +148,8 @@ def verdict(
         sentences.append(_means_sentence(parameters))
     if counts.undecided_frequent:
         why = (
-            f"have too few {words.many} as they are on one side"
+            f"{'has' if counts.undecided_frequent == 1 else 'have'} too few {words.many} as they "
+            "are on one side"
             if top.exact
             else "did not reach the error margin"
         )

@@ -279,6 +279,8 @@ def _by(outcome: _Outcome) -> str:
     if change is None or change.interval is None:
         return ""
     low, high = change.interval
+    if abs(change.after or 0.0) >= abs(change.before or 0.0):
+        return f", a change of {interval(change.interval)} points"
     # By how much it came nearer to zero.
     ends = (low, high) if (change.before or 0.0) < 0 else (-high, -low)
     if ends[0] > 0:
