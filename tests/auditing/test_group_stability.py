@@ -102,11 +102,13 @@ def stability(
 
 def alike(one: RuleSet, other: RuleSet, table: Table) -> bool:
     """Whether two groups, or one and everybody outside the other, are one finding on these rows."""
-    inside = one.matches(table)
-    return any(
-        (inside & side).sum() / (inside | side).sum() >= PARAMETERS.overlap
-        for side in (other.matches(table), ~other.matches(table))
-    )
+    inside, inside_other = one.matches(table), other.matches(table)
+
+    def shared(side: NDArray[np.bool_], other_side: NDArray[np.bool_]) -> float:
+        return float((side & other_side).sum() / (side | other_side).sum())
+
+    opposite = min(shared(~inside, inside_other), shared(inside, ~inside_other))
+    return max(shared(inside, inside_other), opposite) >= PARAMETERS.overlap
 
 
 def returned(found: TableFindings, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
