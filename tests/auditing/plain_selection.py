@@ -15,38 +15,40 @@ FEATURE_COST = 0.02
 MOST_RULES = 10
 
 
-def cell_variances(
-    rows: Sequence[int], samples: Sequence[int], favourable: Sequence[int]
-) -> Floats:
-    """The variance of each cell's rate, with one row more at the rate of all."""
-    overall = (sum(favourable) + 1) / (sum(samples) + 2)
-    variances = []
-    for row_count, sample_count, favourable_count in zip(rows, samples, favourable, strict=True):
-        if sample_count == 0:
-            variances.append(0.0)
-            continue
-        size = min(row_count, sample_count)
-        rate = (size * favourable_count / sample_count + overall) / (size + 1)
-        variances.append(rate * (1 - rate) / max(1, size))
-    return np.array(variances)
+def fit(columns: list[Floats], rates: Floats, weights: Floats) -> Floats:
+    """The rates that a weighted regression on the columns gives the cells."""
+    root = np.sqrt(weights)
+    design = np.column_stack(columns)
+    return design @ np.linalg.lstsq(design * root[:, None], rates * root, rcond=None)[0]
 
 
 def left_over(columns: list[Floats], rates: Floats, weights: Floats) -> float:
     """The weighted sum of squares that a regression on the columns leaves."""
-    root = np.sqrt(weights)
-    design = np.column_stack(columns) * root[:, None]
-    fitted = design @ np.linalg.lstsq(design, rates * root, rcond=None)[0]
-    return float(((rates * root - fitted) ** 2).sum())
+    return float(weights @ (rates - fit(columns, rates, weights)) ** 2)
 
 
-def standard_errors(
-    columns: list[Floats], rates: Floats, weights: Floats, variances: Floats
-) -> float:
-    """How many standard errors the last column's coefficient is away from zero."""
+def beyond_chance(
+    columns: list[Floats], rates: Floats, weights: Floats, answers: Floats, critical: float
+) -> bool:
+    """Whether the last column's coefficient is further from zero than its quantile.
+
+    The quantile is that of a sum of binomial answers at the rates that the columns before give,
+    each with one answer more at the rate of all, by the third cumulant.
+    """
     root = np.sqrt(weights)
-    # The coefficients are linear in the rates.
-    linear = np.linalg.pinv(np.column_stack(columns) * root[:, None]) * root
-    return float(abs(linear[-1] @ rates) / np.sqrt(linear[-1] ** 2 @ variances))
+    # The coefficients are linear in the rates, so each answer moves them by a certain step.
+    slopes = (np.linalg.pinv(np.column_stack(columns) * root[:, None]) * root)[-1]
+    expected = np.clip(fit(columns[:-1], rates, weights), 0, 1)
+    overall = (sum(answers * expected) + 1) / (sum(answers) + 2)
+    second = third = 0.0
+    for slope, rate, count in zip(slopes, expected, answers, strict=True):
+        chance = (count * rate + overall) / (count + 1)
+        second += count * (slope / count) ** 2 * chance * (1 - chance)
+        third += count * (slope / count) ** 3 * chance * (1 - chance) * (1 - 2 * chance)
+    coefficient = float(slopes @ rates)
+    skewness = np.sign(coefficient) * third / second**1.5
+    quantile = critical + max(0.0, (critical**2 - 1) * skewness / 6)
+    return abs(coefficient) > quantile * np.sqrt(second)
 
 
 def forward_selection(
@@ -67,7 +69,7 @@ def forward_selection(
     if not len(order) or weights.sum() == 0:
         return []
     rates = (np.array(favourable) / np.maximum(samples, 1))[known]
-    variances = cell_variances(rows, samples, favourable)[known]
+    answers = np.maximum(1, np.minimum(rows, samples))[known].astype(float)
     inside = members[:, known].astype(float)
     columns = [np.ones(len(weights))]
     total = before = left_over(columns, rates, weights)
@@ -85,7 +87,7 @@ def forward_selection(
         columns.append(inside[best])
         if share < LEAST_SHARE:
             break
-        if standard_errors(columns, rates, weights, variances) <= critical:
+        if not beyond_chance(columns, rates, weights, answers, critical):
             break
         chosen.append((int(best), share))
         before -= gains[best]

@@ -64,6 +64,13 @@ def test_groups_and_what_they_looked_like_are_those_of_the_rows_searched(found):
         assert there.ranking[looked.rank - 1] == group
 
 
+def test_every_rule_and_the_first_group_are_explained_by_the_rows_kept(found):
+    _, findings = found
+    assert len(findings.rules) > 0
+    assert set(findings.explanations) == set(range(len(findings.rule_sets)))
+    assert set(findings.distinct) <= set(findings.explanations)
+
+
 def test_the_guarantee_is_for_the_few_groups_found(found):
     _, findings = found
     assert findings.guarantee.groups == len(findings.rule_sets) <= 20

@@ -185,7 +185,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
         seconds=clock.seconds,
     )
     with clock.phase("explanations"):
-        explanations = _explanations(findings)
+        explanations = _explanations(audit, findings)
     with clock.phase("stability"):
         stability, samples = _stability(audit, findings)
     return replace(
@@ -279,9 +279,12 @@ def _explaining_rules(
     )
 
 
-def _explanations(findings: TableFindings) -> dict[int, Explanation]:
-    """Explain the groups that reports look at first."""
-    groups = findings.highlights[:LOOKED_AT]
+def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explanation]:
+    """Explain the groups that reports look at first: of given groups those with two sides."""
+    groups = findings.highlights
+    if audit.given is not None:
+        groups = tuple(np.flatnonzero(findings.estimates.decided).tolist())
+    groups = groups[:LOOKED_AT]
     # Independent sampling has no samples that say what each rule does.
     if not groups or not findings.cell_samples.any() or findings.guarantee is None:
         return {}

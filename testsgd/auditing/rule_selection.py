@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts
-from testsgd.auditing.max_statistic import smoothed_rates
 
 Floats = NDArray[np.float64]
 Members = NDArray[np.bool_]
@@ -48,13 +47,60 @@ class CellTable:
         Weights: rows in each cell; 0 where the rate is not known.
     rates : numpy.ndarray of float64, shape (cells,)
         Selection rate of each cell.
-    variances : numpy.ndarray of float64, shape (cells,)
-        Variance of each cell's rate in samples of rows like these.
+    answers : numpy.ndarray of float64, shape (cells,), or None
+        How many independent answers each rate is of; None if they are no rates.
+    variances : numpy.ndarray of float64, shape (cells,), or None
+        Without `answers`: variance of each rate in samples of rows like these.
     """
 
     rows: Floats
     rates: Floats
-    variances: Floats
+    answers: Floats | None = None
+    variances: Floats | None = None
+
+    def most_by_chance(
+        self, slopes: Floats, fitted: Floats, critical: float, *, negative: bool
+    ) -> float:
+        """Return how far from zero a weighted sum of the rates gets by chance.
+
+        Parameters
+        ----------
+        slopes : numpy.ndarray of float64, shape (cells,)
+            Weights of the rates.
+        fitted : numpy.ndarray of float64, shape (cells,)
+            The rates, if there were no more to explain.
+        critical : float
+            How many standard errors, if the sum were normal.
+        negative : bool
+            Below zero, not above.
+
+        Returns
+        -------
+        float
+
+        Notes
+        -----
+        The answers of a cell are binomial with the fitted rate. Taken from its own rate their
+        variance would be too small: few answers happen to agree. Sums of rare answers are skewed,
+        for which the distance is corrected.
+
+        References
+        ----------
+        Cornish and Fisher (1938), Moments and cumulants in the specification of distributions.
+        Revue de l'Institut International de Statistique 5.
+        """
+        if self.answers is None:
+            assert self.variances is not None
+            return critical * float(np.sqrt(slopes**2 @ self.variances))
+        # With one answer more at the rate of all, so that none is 0 or 1.
+        answers, fitted = self.answers, np.clip(fitted, 0, 1)
+        overall = (answers @ fitted + 1) / (answers.sum() + 2)
+        rates = (answers * fitted + overall) / (answers + 1)
+        variances = rates * (1 - rates) / answers
+        variance = float(slopes**2 @ variances)
+        third = float(slopes**3 @ (variances * (1 - 2 * rates) / answers))
+        skewed = (critical**2 - 1) / 6 * (-third if negative else third) / variance
+        return critical * float(np.sqrt(variance)) + max(0.0, skewed)
 
 
 @dataclass(frozen=True)
@@ -89,13 +135,12 @@ def cell_table(
         How many independent rows those of each cell are worth, if rows repeat one person.
     """
     known = samples > 0
-    rates = smoothed_rates(rows, favourable, samples).rates
     # Rows vary, and where they are sampled the samples do.
     answers = np.maximum(1, np.minimum(rows if independent is None else independent, samples))
     return CellTable(
         np.where(known, rows, 0).astype(np.float64),
         np.where(known, favourable / np.maximum(samples, 1), 0.0),
-        np.where(known, rates * (1 - rates) / answers, 0.0),
+        answers=answers.astype(np.float64),
     )
 
 
@@ -140,8 +185,9 @@ def select_rules(
     Notes
     -----
     The part of a group is tested as its coefficient in the regression is, with the variance that
-    cells have in samples of rows. `critical` is taken from the search over all groups, so the best
-    of them is not mistaken for one that was chosen beforehand.
+    cells have in samples of rows if the groups chosen so far explain all. `critical` is taken from
+    the search over all groups, so the best of them is not mistaken for one that was chosen
+    beforehand.
 
     References
     ----------
@@ -157,16 +203,16 @@ def select_rules(
     variation = float(weights @ left**2)
     if variation <= _ROUNDING**2 * total:
         return ()
-    rows_in = group_sums(weights[None])[0]
+    wanted = np.vstack([np.ones(len(left)), left, *spanned])
+    rows_in, covariance, *along = group_sums(weights * wanted)
     # What is left of each group's membership beside the constant and the groups chosen.
-    free = rows_in - sum(group_sums((weights * known)[None])[0] ** 2 for known in spanned)
+    free = rows_in - np.square(along).sum(axis=0)
     chosen: list[ExplainingRule] = []
     while len(chosen) < MOST_RULES:
         gain = np.zeros(len(free))
         usable = np.zeros(len(free), dtype=bool)
         usable[order] = True
         usable &= free > _ROUNDING * total
-        covariance = group_sums((weights * left)[None])[0]
         gain[usable] = covariance[usable] ** 2 / free[usable]
         group = _best(gain * (1 - FEATURE_COST * (rule_counts - 1)), order)
         part = _without(members(group).astype(np.float64), spanned, weights)
@@ -174,15 +220,19 @@ def select_rules(
         if not usable[group] or size <= _ROUNDING * total:
             break
         coefficient = float(weights @ (part * left))
-        error = np.sqrt(float((weights * part) ** 2 @ cells.variances))
+        chance = cells.most_by_chance(
+            weights * part, cells.rates - left, critical, negative=coefficient < 0
+        )
         share = coefficient**2 / size / variation
-        if share < LEAST_SHARE or abs(coefficient) <= critical * error:
+        if share < LEAST_SHARE or abs(coefficient) <= chance:
             break
         chosen.append(ExplainingRule(group, share))
         direction = part / np.sqrt(size)
         spanned.append(direction)
-        left = left - (weights @ (direction * left)) * direction
-        free = free - group_sums((weights * direction)[None])[0] ** 2
+        of_direction = float(weights @ (direction * left))
+        left = left - of_direction * direction
+        sums = group_sums((weights * direction)[None])[0]
+        covariance, free = covariance - of_direction * sums, free - sums**2
     return tuple(chosen)
 
 

@@ -132,13 +132,22 @@ def group_stability(
             max_features=max_features,
             critical=critical,
         )
-        # A group and everybody else are one finding.
-        both = np.vstack([wanted, selected, ~selected])
-        places = np.arange(len(both))
-        overlaps = member_overlaps(both.__getitem__, rows)
-        shares = overlaps(places[: len(wanted)], places[len(wanted) :])
+        shares = np.maximum(
+            _overlaps(wanted, selected, rows),
+            # A group and everybody else are one finding, if they are so on both sides.
+            np.minimum(_overlaps(~wanted, selected, rows), _overlaps(wanted, ~selected, rows)),
+        )
         times += np.any(shares >= overlap, axis=1)
     return dict(zip(looked_for.tolist(), (times / samples).tolist(), strict=True))
+
+
+def _overlaps(
+    first: NDArray[np.bool_], second: NDArray[np.bool_], rows: Counts
+) -> NDArray[np.float64]:
+    """Return Jaccard's index of all pairs of groups, shape (first, second)."""
+    both = np.vstack([first, second])
+    places = np.arange(len(both))
+    return member_overlaps(both.__getitem__, rows)(places[: len(first)], places[len(first) :])
 
 
 def _bootstrap(

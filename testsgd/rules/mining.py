@@ -129,7 +129,10 @@ class FrequentRuleSets:
         numpy.ndarray of float64, shape (q, groups)
         """
         sums = np.zeros((len(quantities), len(self)))
-        order = np.lexsort((self.place, self.subset))
+        order = np.arange(len(self))
+        steps = np.diff(self.subset.astype(np.int64)), np.diff(self.place)
+        if ((steps[0] < 0) | ((steps[0] == 0) & (steps[1] < 0))).any():
+            order = np.lexsort((self.place, self.subset))
         subsets, places = self.subset[order], self.place[order]
         starts = np.searchsorted(subsets, np.arange(len(self.subsets) + 1))
         max_features = max(map(len, self.subsets), default=1)

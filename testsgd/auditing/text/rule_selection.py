@@ -71,7 +71,11 @@ class TermSelection:
             if size := float(weights @ inside):
                 basis.append(inside / np.sqrt(size))
         return select_rules(
-            CellTable(weights, np.where(known, effects, 0.0), np.where(known, variances, 0.0)),
+            CellTable(
+                weights,
+                np.where(known, effects, 0.0),
+                variances=np.where(known, variances, 0.0),
+            ),
             lambda quantities: (self._contained @ quantities.T).T,
             self._members,
             self._rule_sets.rule_counts(),
