@@ -143,8 +143,6 @@ def _mitigation_cells(summary: MitigationSummary) -> str:
             f"{_points(one.effect.after, one.effect_after.interval)}"
         )
         sizes = abs(one.effect.before or 0.0), abs(one.effect.after or 0.0)
-    elif summary.written.estimand == "observed":
-        sizes = one.observed_before.score, one.observed_after.score
     factor = f"{sizes[0] / sizes[1]:.1f}" if sizes[0] and sizes[1] else ""
     runs = spread.held_out_score
     return (

@@ -15,18 +15,23 @@ HERE = Path(__file__).parent
 
 PEOPLE = ["A young woman", "Two old men", "A middle-aged man", "An old woman", "Young girls"]
 THINGS = ["My bus", "The lift", "This forum", "Our street"]
+SYLLABLES = ["ba", "cor", "den", "fal", "gor", "hol", "kir", "lun", "mar", "nor", "pen", "ston"]
 ORIGINS = ["an islander", "a European", "two northerners", "some southerners"]
 
 
 def make_comments(path: str, count: int = 2_000) -> None:
-    """Write a file of comments; those that mention an origin are rude more often."""
+    """Write a file of comments; those that mention an origin are rude more often.
+
+    Each is about a place of its own: comments that only repeat one another would count once.
+    """
     generator = np.random.default_rng(5)
     comments = []
     for _ in range(count):
         about = generator.choice(PEOPLE if generator.random() < 0.4 else THINGS)
         origin = f" for {generator.choice(ORIGINS)}" if generator.random() < 0.25 else ""
         rude = "stupid " if generator.random() < (0.4 if origin else 0.1) else ""
-        comments.append(f"{about} kept us waiting{origin}. What a {rude}day.")
+        place = "".join(generator.choice(SYLLABLES, 4)).title()
+        comments.append(f"{about} kept us waiting{origin} in {place}. What a {rude}day.")
     pd.DataFrame({"comment": comments}).to_csv(path, index=False)
 
 
@@ -40,7 +45,9 @@ for sentence in result.verdict.sentences:
 
 print()
 print("in points: from other texts | the terms' own")
-for group in result.distinct.head(5).itertuples():
+origins = ["“islander”", "“european”", "“northerner”", "“southerner”"]
+of_origin = result.groups[result.groups["text"].isin(origins)]
+for group in pd.concat([result.distinct, of_origin]).itertuples():
     print(f"{100 * group.difference:+26.1f} | {100 * group.counterfactual:+14.1f}  {group.text}")
 print()
 for path in result.write("reports/comments"):

@@ -280,7 +280,7 @@ def test_the_written_model_is_told_true(result: MitigationResult, model: Any) ->
     difference = new[inside].mean() - new[~inside].mean()
     assert one.observed_after.difference == pytest.approx(difference)
     # The difference that audits measure, by the change of each row's neighbourhood.
-    assert one.measured.change == pytest.approx(
+    assert one.neighbourhood.change == pytest.approx(
         target.held_out_after.difference - target.held_out_before.difference
     )
 

@@ -22,8 +22,8 @@ def difference_of(found, chosen):
 def test_shares_are_means_over_all_orders_of_the_terms(mode, seed):
     texts = made_up_texts(150, seed, (0.6, 0.5, 0.5))
     found = audit(by_words, texts, made_up_terms(), mode=mode, min_samples=100, error_margin=0.2)
-    # By default the first ten distinct groups are explained.
-    assert list(found.explanations) == list(found.distinct[:10])
+    # By default the first group and the explaining ones are explained.
+    assert list(found.explanations) == list(found.highlights[:10])
     everything = explain_term_groups(found.estimates, found.rule_sets, range(len(found.rule_sets)))
     assert {group: everything[group] for group in found.explanations} == found.explanations
     for group, explained in everything.items():

@@ -196,6 +196,7 @@ def test_a_large_difference_is_sure_under_every_guarantee(mode, kind):
         mode=mode,
         guarantee=kind,
         rank_by="score",
+        estimand="neighbourhood",
         max_features=1,
         min_samples=400,
         replicates=199,

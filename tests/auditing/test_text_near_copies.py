@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from made_up_texts import audit, by_words, made_up_terms, made_up_texts, rule_sets, seeds_of
 
+from testsgd.scoring import distinct_groups
+
 
 def rules_of(found, group):
     return {rule.category: rule.term for rule in found.rule_set(int(group)).rules}
@@ -34,14 +36,16 @@ def test_distinct_groups_are_those_of_a_walk_down_the_ranking():
                 is_copy(texts, found, group, other, overlap) for other in kept
             ):
                 kept.append(group)
-        assert list(found.distinct) == kept
+        distinct = distinct_groups(found.ranking, found.overlaps(), overlap=overlap, limit=20)
+        assert distinct == kept
         assert 0 < len(kept) < len(rule_sets())
 
 
 def test_groups_without_a_common_term_are_never_copies():
     texts = made_up_texts(300, 8)
     found = audit(by_words, texts, made_up_terms(), max_features=1)
-    assert sorted(found.distinct) == sorted(found.ranking[:20].tolist())
+    distinct = distinct_groups(found.ranking, found.overlaps(), overlap=0.8, limit=20)
+    assert sorted(distinct) == sorted(found.ranking[:20].tolist())
 
 
 def test_ranked_by_the_terms_themselves_the_paired_differences_count():

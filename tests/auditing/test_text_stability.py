@@ -18,8 +18,10 @@ from testsgd.auditing.clock import Clock
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.paired import PairedIntervals
 from testsgd.auditing.text.predictions import SharedPredictions
-from testsgd.auditing.text.stability import resampled
+from testsgd.auditing.text.rule_selection import TermSelection
+from testsgd.auditing.text.stability import resampled, term_stability
 from testsgd.models import load_text_model
+from testsgd.scoring import Clusters
 
 TEXTS = made_up_texts(70, 3, (0.6, 0.5, 0.4))
 OPTIONS = {"theta": 0.2, "overlap": 0.5}
@@ -90,36 +92,58 @@ def overlap(one, other, found, differences) -> float:
 
 @pytest.mark.parametrize("rank_by", ["score", "counterfactual"])
 def test_shares_are_those_of_a_loop_over_samples(rank_by):
-    found = first_audit(rank_by=rank_by, stability=SAMPLES)
-    assert found.stability_samples == SAMPLES
-    assert list(found.stability) == list(found.distinct[:10])
+    found = first_audit(rank_by=rank_by, estimand="neighbourhood")
     by_terms = rank_by == "counterfactual"
     original = found.counterfactual.difference if by_terms else found.estimates.difference
-    counts = found.rule_sets.rule_counts()
-    times = dict.fromkeys(found.stability, 0)
-    samples = resampled(
-        found.rule_sets, known_answers(found), by_terms=by_terms, samples=SAMPLES, seed=0
+    sets, known = found.rule_sets, known_answers(found)
+    counts, judged = sets.rule_counts(), np.ones(len(sets), dtype=bool)
+    rules = tuple(range(0, len(sets), 3))[:10]
+    # Everything varies so little that several groups are selected, not always the same ones.
+    selection, variances = TermSelection(sets), np.full(len(sets), 1e-3)
+    shares = term_stability(
+        sets,
+        known,
+        original,
+        rules,
+        found.parameters,
+        selection=selection,
+        variances=variances,
+        judged=judged,
+        critical=2.0,
+        min_count=14,
+        samples=SAMPLES,
     )
-    for sample in samples:
+    times = dict.fromkeys(rules, 0)
+    for sample in resampled(sets, known, by_terms=by_terms, samples=SAMPLES, seed=0):
         size = np.abs(sample.difference)
         order = sorted(
             (group for group in range(len(size)) if sample.rows_in[group] >= 14),
             key=lambda group: (-round(size[group], 12), -sample.rows_in[group], counts[group]),
         )
-        first: list[int] = []
-        for group in order:
-            both = (sample.difference, sample.difference)
-            if all(overlap(group, kept, found, both) < 0.5 for kept in first):
-                first.append(group)
+        effects = np.where(sample.rows_in >= 14, sample.difference, np.nan)
+        seeds = sample.rows_in.astype(float)
+        again = selection.select(effects, seeds, variances, np.array(order), critical=2.0)
         for wanted in times:
             times[wanted] += any(
-                overlap(wanted, group, found, (original, sample.difference)) >= 0.5
-                for group in first[:10]
+                overlap(wanted, rule.group, found, (original, sample.difference)) >= 0.5
+                for rule in again
             )
-    for group, share in found.stability.items():
-        assert share == times[group] / SAMPLES
+    assert shares == {group: count / SAMPLES for group, count in times.items()}
     # Some come back more often than others, or the test shows nothing.
-    assert len(set(found.stability.values())) > 1
+    assert len(set(shares.values())) > 1
+
+
+def test_copies_are_drawn_together():
+    found = first_audit()
+    known = known_answers(found)
+    clusters = Clusters.of(np.arange(len(TEXTS)) // 5)
+    drawn = np.random.default_rng([0, 7]).multinomial(14, np.full(14, 1 / 14), size=SAMPLES)
+    samples = resampled(
+        found.rule_sets, known, by_terms=True, samples=SAMPLES, seed=0, clusters=clusters
+    )
+    for times, sample in zip(drawn.astype(np.float32), samples, strict=True):
+        for one in found.rule_sets.category_sets:
+            assert sample.rows_in[one.first] == times[clusters.of_row][one.rows].sum()
 
 
 def test_a_planted_term_always_comes_back_and_chance_does_not():

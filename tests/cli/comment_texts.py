@@ -46,7 +46,9 @@ _ACTS = ["wrote this", "has a point", "made a stupid remark", "came late"]
 def comments(count: int = 200) -> list[str]:
     """Write short comments about people."""
     return [
-        f"{place}: {_PEOPLE[place % len(_PEOPLE)]} {_ACTS[place // 7 % len(_ACTS)]}."
+        # A word that no other comment has, so that none is a copy of another.
+        f"{chr(97 + place % 26)}x{chr(97 + place // 26)}: "
+        f"{_PEOPLE[place % len(_PEOPLE)]} {_ACTS[place // 7 % len(_ACTS)]}."
         for place in range(count)
     ]
 

@@ -69,7 +69,7 @@ def test_texts_can_be_left_out_of_the_report(audit: Run, folder: Path) -> None:
 
 
 def test_a_sample_of_the_texts_can_be_audited(audit: Run, folder: Path) -> None:
-    assert audit("--limit", "60", "--quiet").code == 0
+    assert audit("--limit", "60", "--min-rows", "5", "--quiet").code == 0
     found = result(folder)
     assert found["data"]["rows"] == 60
     assert any("a sample of 60 of the 200 texts" in note for note in found["data"]["notes"])
@@ -81,7 +81,7 @@ def test_own_terms_take_the_place_of_the_papers(audit: Run, testsgd: Run, folder
     (folder / "mine.toml").write_text(
         '[terms]\nname = "mine"\n[categories.time]\nlate = {}\nearly = {}\n', encoding="utf-8"
     )
-    assert audit("--terms", "mine.toml").code == 0
+    assert audit("--terms", "mine.toml", "--min-rows", "5").code == 0
     found = result(folder)
     assert found["terms"]["name"] == "mine"
     assert {group["text"] for group in found["groups"]} == {"“late”", "“early”"}

@@ -169,7 +169,7 @@ def test_the_schema_accepts_both_kinds(text: str) -> None:
         {"text": "comment"},
         {"features": {}},
         {"audit": {"theta": 1}},
-        {"audit": {"why": "no theta"}},
+        {"audit": {"thet": 0.1}},
         {"files": [{"name": "a", "role": "x"}]},
         {"parse": {"missing": [""]}},
     ],

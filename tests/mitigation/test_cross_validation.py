@@ -115,7 +115,7 @@ def test_nobody_who_was_learnt_judges(monkeypatch: pytest.MonkeyPatch) -> None:
     fold = module._fold
 
     def watched(original: Any, whole: Any, *rest: Any) -> Any:
-        *_, fitted, left, _ = rest
+        *_, fitted, left, _number = rest
         judged.append((set(fitted.tolist()), set(left.tolist())))
         return fold(original, whole, *rest)
 

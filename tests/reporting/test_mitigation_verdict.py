@@ -208,7 +208,7 @@ def test_terms_without_a_known_effect_are_not_judged() -> None:
 
 def test_what_chance_may_explain_is_not_called_mitigated() -> None:
     document = one_target_document()
-    found = document["written"]["targets"][0]["measured"]
+    found = document["written"]["targets"][0]["neighbourhood"]
     found["interval"] = (found["change"] - 0.3, 0.01)
     verdict = judge(document)
     assert (verdict.status, verdict.exit_code) == ("not_certain", 3)
@@ -218,15 +218,18 @@ def test_what_chance_may_explain_is_not_called_mitigated() -> None:
 
 def test_the_estimand_decides_which_difference_is_spoken_of() -> None:
     document = one_target_document()
-    one = document["written"]["targets"][0]
+    one, target = document["written"]["targets"][0], document["targets"][0]
     one["observed_before"] = rates(1_506, 8_263, 0.61, 0.20)
     one["observed_after"] = rates(1_506, 8_263, 0.52, 0.20)
     one["observed"] = compared(0.41, 0.32)
     assert "41.0" not in judge(document).headline
     assert "+41.0" in told(document)
     document["written"]["estimand"] = "observed"
+    for when in ("before", "after"):
+        target[f"held_out_{when}"] = one[f"observed_{when}"]
     assert "from 41.0 to 32.0 points" in judge(document).headline
-    one["observed_after"], one["observed"] = one["observed_before"], compared(0.41, 0.41)
+    assert "neighbours" in told(document)
+    target["held_out_after"], one["observed"] = one["observed_before"], compared(0.41, 0.41)
     assert judge(document).status == "not_better"
 
 

@@ -75,10 +75,12 @@ def written_target(target: Part, *, texts: bool) -> Part:
         "outside": side(before["n_out"], before["rate_out"] or 0, after["rate_out"] or 0),
         "observed_before": before,
         "observed_after": after,
+        "neighbourhood_before": before,
+        "neighbourhood_after": after,
         "levelled_down": 0.3,
     }
     nothing = dict.fromkeys(("before", "after", "change", "interval"))
-    for name in ("observed", "measured"):
+    for name in ("observed", "neighbourhood"):
         found[name] = compared(before["difference"], after["difference"]) if known else nothing
     return found | (effects(0.114, 0.021) if texts else {})
 

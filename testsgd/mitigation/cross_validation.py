@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing import Estimates
 from testsgd.errors import DataError
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.judge import CANDIDATE_QUERIES
@@ -154,13 +155,13 @@ def _fold(
         original, model=_stand_in(original, fold, build, seed), file_sha256=None, card={}
     )
     before = fold.decisions(stand_in.model, left)
-    measure = fold.measure(left, max_queries=CANDIDATE_QUERIES)
+    measure = fold.rates(left, max_queries=CANDIDATE_QUERIES)
     labels = material.favourable[left]
     seen: list[tuple[DecisionCounts, _Tallies]] = []
 
     def judge(model: Any) -> tuple[float, Sequence[float]]:
         after = fold.decisions(model, left)
-        tallies = _tallies(fold, measure(model), after, left)
+        tallies = _tallies(measure(model))
         counts = DecisionCounts.of(before, after, labels)
         seen.append((counts, tallies))
         return counts.accuracy_drop, _scores(tallies)
@@ -217,27 +218,17 @@ def _stand_in(original: LoadedModel[Any], fold: TableMaterial, build: Build, see
     return stages[int(np.argmax(right))].model
 
 
-def _tallies(
-    fold: TableMaterial, estimates: Any, decisions: NDArray[np.bool_], left: Places
-) -> _Tallies:
+def _tallies(estimates: Estimates) -> _Tallies:
     """Return favourable answers and all, inside and outside each target, shape (4, targets)."""
-    if fold.estimand != "observed":
-        return np.array(
-            [
-                estimates.favourable_in,
-                estimates.samples_in,
-                estimates.favourable_out,
-                estimates.samples_out,
-            ],
-            dtype=np.float64,
-        )
-    columns = []
-    for target in fold.targets:
-        inside = fold.members(target)[left]
-        columns.append(
-            [decisions[inside].sum(), inside.sum(), decisions[~inside].sum(), (~inside).sum()]
-        )
-    return np.array(columns, dtype=np.float64).T
+    return np.array(
+        [
+            estimates.favourable_in,
+            estimates.samples_in,
+            estimates.favourable_out,
+            estimates.samples_out,
+        ],
+        dtype=np.float64,
+    )
 
 
 def _scores(tallies: _Tallies) -> list[float]:

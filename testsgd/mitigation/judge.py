@@ -67,7 +67,12 @@ class Judge:
         self._reference = original if reference is None else reference
         self._last: tuple[Any, tuple[PartFigures, PartFigures]] | None = None
         self.before = self._measure(original)
-        self.before_scores = self._scores(original, self.before.score.tolist())
+        self._rates = (
+            self._measure
+            if material.estimand == "neighbourhood"
+            else material.observed(material.seen)
+        )
+        self.before_scores = self._scores(original)
 
     def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
         """Return the points of accuracy lost, and the targets' scores.
@@ -75,7 +80,7 @@ class Judge:
         What is lost is the larger of what is lost on the validation rows and on the training rows.
         """
         drop = max(part.accuracy_drop for part in self._parts(model))
-        return drop, self._scores(model, None)
+        return drop, self._scores(model)
 
     def refuses(self, model: Any) -> bool:
         """Return whether a model is not to be taken, however accurate it is.
@@ -100,12 +105,9 @@ class Judge:
             or part.accuracy_drop > self._budget + 1e-9
         )
 
-    def _scores(self, model: Any, measured: list[float] | None) -> list[float]:
+    def _scores(self, model: Any) -> list[float]:
         """Return the sizes of the targets' differences, of the kind that the audit speaks of."""
-        material = self._material
-        if material.estimand == "observed":
-            return [abs(float(one)) for one in material.observed(model, material.seen)]
-        return [float(one) for one in self._measure(model).score] if measured is None else measured
+        return [float(score) for score in self._rates(model).score]
 
     def _parts(self, model: Any) -> tuple[PartFigures, PartFigures]:
         """Compare a model with the reference on the training and on the validation rows."""

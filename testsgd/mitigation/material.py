@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
+from testsgd.auditing.estimates import counted_estimates
+from testsgd.auditing.parameters import Estimand
 from testsgd.data import Specification
-from testsgd.mitigation.parameters import Dosage, MitigationParameters
+from testsgd.mitigation.parameters import LEAST_HELD_OUT, Dosage, MitigationParameters
 from testsgd.mitigation.samples import CounterSamples, Kind, Side
 from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, Split
@@ -84,12 +86,11 @@ def finding_parameters(parameters: AuditParameters) -> AuditParameters:
 
     Examples
     --------
-    >>> chosen = finding_parameters(AuditParameters(rank_by="assured", fail_above=0.2))
+    >>> chosen = finding_parameters(AuditParameters(rank_by="lower-bound", fail_above=0.2))
     >>> chosen.guarantee, chosen.stability, chosen.fail_above
     ('simultaneous', 0, None)
     """
-    by = getattr(parameters, "ranked_by", parameters.rank_by)
-    if by in ("score", "counterfactual"):
+    if parameters.ranked_by in ("score", "counterfactual"):
         return comparison_parameters(parameters)
     return replace(parameters, stability=0, condition_on=(), fail_above=None)
 
@@ -199,28 +200,42 @@ class Material(ABC):
         """Audit a model on some rows or texts."""
 
     @property
-    def estimand(self) -> str:
-        """Which difference the audit speaks of: ``"observed"`` or ``"neighbourhood"``."""
-        return getattr(self.audit_parameters, "estimand", "neighbourhood")
+    def estimand(self) -> Estimand:
+        """Which rates the audit speaks of."""
+        return self.audit_parameters.estimand
 
-    def observed(self, model: Any, places: Places) -> NDArray[np.float64]:
-        """Return each target's difference in the rate of decisions on rows or texts as they are.
+    def rates(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
+        """Get ready to find the targets' rates that the audit speaks of, for any model."""
+        if self.estimand == "observed":
+            return self.observed(places)
+        return self.measure(places, max_queries=max_queries)
 
-        NaN where a target has nobody on one side.
-        """
-        decisions = self.decisions(model, places).astype(np.float64)
-        differences = []
-        for target in self.targets:
-            inside = self.members(target)[places]
-            both = inside.any() and not inside.all()
-            differences.append(
-                decisions[inside].mean() - decisions[~inside].mean() if both else np.nan
-            )
-        return np.array(differences, dtype=np.float64)
+    def observed(self, places: Places) -> Callable[[Any], Estimates]:
+        """Get ready to find the targets' rates on rows or texts as they are, for any model."""
+        inside = np.array([self.members(target)[places] for target in self.targets])
+        rows = inside.sum(axis=1)
+
+        def estimates(model: Any) -> Estimates:
+            decisions = self.decisions(model, places)
+            favourable = (inside & decisions).sum(axis=1)
+            tallies = (rows, len(places) - rows, favourable, int(decisions.sum()) - favourable)
+            return counted_estimates(np.array(tallies, dtype=np.int64))
+
+        return estimates
 
     @abstractmethod
     def row_shares(self, model: Any, places: Places, *, max_queries: int) -> RowShares | None:
         """Return what the measured rates are means of, row by row; None if draws were asked."""
+
+    def parameters_for(self, places: Places) -> AuditParameters:
+        """Return how an audit of some rows or texts is made.
+
+        Of a part of them, groups are judged that are large enough for a verdict.
+        """
+        chosen = self.audit_parameters
+        if len(places) == len(self.audited) or (chosen.theta is not None and not chosen.min_rows):
+            return chosen
+        return replace(chosen, min_rows=min(chosen.min_rows or LEAST_HELD_OUT, LEAST_HELD_OUT))
 
     def accuracy(self, model: Any, places: Places) -> float:
         """Give the share of some rows or texts that a model labels as the data do."""

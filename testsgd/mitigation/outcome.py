@@ -35,7 +35,8 @@ class Standing:
     favourable_share : float
         How many of them get the favourable label.
     everywhere, held_out : Estimates
-        The targets' rates on all audited rows or texts, and on those held out.
+        The targets' rates, by the audit's estimand, on all audited rows or texts, and on those
+        held out.
     """
 
     accuracy: float

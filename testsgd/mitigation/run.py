@@ -166,10 +166,15 @@ def run_mitigation(
             for model in (original.model, kept.model.model)
         ]
         written = compare_written(
-            original.model, reference, kept.model.model, material, (shares[0], shares[1])
+            original.model,
+            reference,
+            kept.model.model,
+            material,
+            (shares[0], shares[1]),
+            material.measure(held_out, max_queries=allowed),
         )
     shown = searches[0 if kept is None else kept.run - 1].result.curve
-    measure = CurveMeasure(reference, material, material.measure(held_out, max_queries=allowed))
+    measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
     curve = measure.curve({budget: ([model], [1.0]) for budget, (_, model) in shown.items()})
     seconds["audits after"] = time.perf_counter() - started
 
@@ -323,8 +328,8 @@ def _standing(
     parts = material.split.parts
     # As many queries as an audit may make, so that the figures are the audits'.
     allowed = before.parameters.budget(CANDIDATE_QUERIES)
-    everywhere = material.measure(material.audited, max_queries=allowed)
-    held_out = material.measure(parts.test, max_queries=allowed)
+    everywhere = material.rates(material.audited, max_queries=allowed)
+    held_out = material.rates(parts.test, max_queries=allowed)
 
     def stand(model: Any) -> Standing:
         decisions, labels = material.decisions(model, parts.test), material.favourable[parts.test]

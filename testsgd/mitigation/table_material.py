@@ -150,4 +150,4 @@ class TableMaterial(Material):
     ) -> TableFindings:
         """Audit a model on some rows."""
         table = self.table if len(places) == len(self.table) else self.table.take(places)
-        return run_audit(model, table, self.audit_parameters, progress=progress)
+        return run_audit(model, table, self.parameters_for(places), progress=progress)

@@ -6,12 +6,14 @@ both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing import Estimates
 from testsgd.mitigation.material import Material, Places, RowShares
 from testsgd.mitigation.soft_labels import expected_accuracy
 from testsgd.scoring import combined_interval, paired_interval
@@ -216,8 +218,8 @@ class WrittenTarget:
     inside, outside : DecisionCounts
         Of those in the group, as they are, and of everybody else.
     change : tuple of (float, (float, float)) or None
-        By how much the difference that audits measure changed, with the interval for pairs; None if
-        it is not known for single rows, or there are none on one side.
+        By how much the difference of the neighbourhood rates changed, with the interval for pairs;
+        None if it is not known for single rows, or there are none on one side.
     """
 
     inside: DecisionCounts
@@ -238,6 +240,8 @@ class Written:
         Which label for all is right most often on the training rows: the best constant model.
     targets : tuple of WrittenTarget
         Who pays; beside the original itself.
+    neighbourhood : tuple of Estimates
+        The targets' neighbourhood rates on the held-out part, by the original and by the new model.
     """
 
     training: PartFigures
@@ -245,6 +249,7 @@ class Written:
     held_out: PartFigures
     constant: bool
     targets: tuple[WrittenTarget, ...]
+    neighbourhood: tuple[Estimates, Estimates]
 
 
 def part_figures(
@@ -287,6 +292,7 @@ def compare_written(
     model: Any,
     material: Material,
     shares: tuple[RowShares | None, RowShares | None],
+    measure: Callable[[Any], Estimates],
 ) -> Written:
     """Compare the model that is written with the original, when nothing is chosen any more.
 
@@ -299,6 +305,8 @@ def compare_written(
     shares : tuple
         What :meth:`Material.row_shares` gives for the held-out part of the original and of the new
         model.
+    measure : callable
+        Measures the targets' neighbourhood rates there.
 
     Returns
     -------
@@ -323,6 +331,7 @@ def compare_written(
         held_out=part_figures(reference, model, material, test),
         constant=bool(material.favourable[material.trained].mean() >= 0.5),
         targets=tuple(targets),
+        neighbourhood=(measure(original), measure(model)),
     )
 
 

@@ -104,7 +104,7 @@ class MitigationResult(DocumentResult[MitigationSummary]):
         about["held-out balanced accuracy"] = part.balanced.after
         about["held-out accuracy of the best constant model"] = part.constant
         for target, one in zip(self.summary.targets, written.targets, strict=True):
-            change = one.observed if written.estimand == "observed" else one.measured
+            change = one.observed if written.estimand == "observed" else one.neighbourhood
             about[f"held-out difference before, {target.text}"] = change.before
             about[f"held-out difference, {target.text}"] = change.after
             about[f"held-out difference, change, interval, {target.text}"] = change.interval

@@ -165,7 +165,11 @@ class TextMaterial(Material):
     ) -> TextFindings:
         """Audit a model on some texts."""
         return run_text_audit(
-            model, self.texts.take(places), self.terms, self.audit_parameters, progress=progress
+            model,
+            self.texts.take(places),
+            self.terms,
+            self.parameters_for(places),
+            progress=progress,
         )
 
     def _pick(self, places: Places) -> tuple[str, ...]:

@@ -78,13 +78,10 @@ def _help(summary: MitigationSummary) -> Answer:
     lines = [f"{what}, {count(summary.split.held_out)} held-out {words.many}"]
     written = summary.written
     if written is not None:
-        if written.estimand == "observed":
-            before = largest(target.observed_before.score for target in written.targets)
-            after = largest(target.observed_after.score for target in written.targets)
         effects = [target.effect for target in written.targets if target.effect is not None]
         lines += [f"the terms' own effect: {_arrow(effect)}" for effect in effects[:1]]
         first = written.targets[0]
-        change = first.observed if written.estimand == "observed" else first.measured
+        change = first.observed if written.estimand == "observed" else first.neighbourhood
         if one and change.interval is not None:
             lines.append(f"change: {interval(change.interval)}")
     if not all(enough(target.held_out_before) for target in targets):

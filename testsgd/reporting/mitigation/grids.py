@@ -64,10 +64,16 @@ def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
     )
     kept = summary.kept_run is not None
     if summary.written is not None:
-        observed = summary.written.targets[summary.targets.index(target)]
+        one = summary.written.targets[summary.targets.index(target)]
+        if summary.written.estimand == "observed":
+            other, rates = "over neighbours", (one.neighbourhood_before, one.neighbourhood_after)
+            if words.kind == "texts":
+                other = "with the terms put in"
+        else:
+            other, rates = "as they are", (one.observed_before, one.observed_after)
         pairs += [
-            (f"Held-out {many} as they are", "before", observed.observed_before),
-            (f"Held-out {many} as they are", "after", observed.observed_after),
+            (f"Held-out {many} {other}", when, side)
+            for when, side in zip(("before", "after"), rates, strict=True)
         ]
     rows = tuple(
         Row(

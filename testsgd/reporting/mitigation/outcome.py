@@ -113,9 +113,8 @@ def spoken(
     target: TargetSummary, written: WrittenTarget, estimand: str
 ) -> tuple[RatesSummary, RatesSummary, ChangeSummary]:
     """Return the held-out rates before and after, and the change, that the verdict speaks of."""
-    if estimand == "observed":
-        return written.observed_before, written.observed_after, written.observed
-    return target.held_out_before, target.held_out_after, written.measured
+    change = written.observed if estimand == "observed" else written.neighbourhood
+    return target.held_out_before, target.held_out_after, change
 
 
 def judged(

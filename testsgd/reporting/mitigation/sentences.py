@@ -143,7 +143,7 @@ def beside_sentences(
                 if words.kind == "texts"
                 else f"Over each {words.one}'s neighbours, as the paper measures it"
             )
-            first, last = target.held_out_before, target.held_out_after
+            first, last = one.neighbourhood_before, one.neighbourhood_after
         sentences.append(
             f"{which}, the difference{whose} on held-out {many} {_moved(first, last)}."
         )

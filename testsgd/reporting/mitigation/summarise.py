@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import AuditComparison, Estimates, Findings
+from testsgd.auditing import AuditComparison, Findings
 from testsgd.auditing.text import TextFindings
 from testsgd.mitigation import (
     RISEN_BY,
@@ -27,7 +27,6 @@ from testsgd.reporting.mitigation.summary import (
     GroupChange,
     MitigationSettings,
     MitigationSummary,
-    RatesSummary,
     RunSummary,
     SamplesSummary,
     SplitSummary,
@@ -36,7 +35,12 @@ from testsgd.reporting.mitigation.summary import (
     TargetSummary,
 )
 from testsgd.reporting.mitigation.verdict import mitigation_verdict
-from testsgd.reporting.mitigation.written import curve_summary, equal_accuracy, written_summary
+from testsgd.reporting.mitigation.written import (
+    curve_summary,
+    equal_accuracy,
+    rates_summary,
+    written_summary,
+)
 from testsgd.reporting.summarise import (
     PACKAGES,
     model_summary,
@@ -180,10 +184,10 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
         rules=[rule_summary(rule) for rule in target.rule_set.rules],
         text=target.rule_set.text,
         direction=target.direction,
-        before=_rates(outcome.standing.everywhere, place, confidence),
-        after=_rates(after.everywhere, place, confidence),
-        held_out_before=_rates(outcome.standing.held_out, place, confidence),
-        held_out_after=_rates(after.held_out, place, confidence),
+        before=rates_summary(outcome.standing.everywhere, place, confidence),
+        after=rates_summary(after.everywhere, place, confidence),
+        held_out_before=rates_summary(outcome.standing.held_out, place, confidence),
+        held_out_after=rates_summary(after.held_out, place, confidence),
         choice_before=_known([outcome.before_choice[place]])[0],
         terms_before=terms_before,
         terms_after=terms_after,
@@ -301,8 +305,8 @@ def _change(outcome: MitigationOutcome, audit: AuditComparison) -> AuditChange:
             rank_after=int(rank_after[group]),
             rules=[rule_summary(rule) for rule in rule_set.rules],
             text=rule_set.text,
-            before=_rates(audit.before.estimates, group, confidence),
-            after=_rates(audit.after.estimates, group, confidence),
+            before=rates_summary(audit.before.estimates, group, confidence),
+            after=rates_summary(audit.after.estimates, group, confidence),
             target=rule_set in targets,
         )
 
@@ -344,24 +348,6 @@ def _comparison(
         curve=curve,
         equal_accuracy=None if equal_change is None else equal_accuracy(curve, worst, equal_change),
         seconds=alternative.seconds,
-    )
-
-
-def _rates(estimates: Estimates, group: int, confidence: float) -> RatesSummary:
-    one = estimates.take(np.array([group]))
-    n_in, n_out = int(one.rows_in[0]), int(one.rows_out[0])
-    difference = float(one.difference[0])
-    known = not math.isnan(difference)
-    ends = [float(end[0]) for end in one.population_interval(confidence)] if known else []
-    rate_in, rate_out = _known([float(one.rate_in[0]), float(one.rate_out[0])])
-    return RatesSummary(
-        n_in=n_in,
-        n_out=n_out,
-        rate_in=rate_in,
-        rate_out=rate_out,
-        difference=difference if known else None,
-        score=abs(difference) if known else None,
-        interval=(ends[0], ends[1]) if known else None,
     )
 
 

@@ -170,9 +170,12 @@ class WrittenTarget(Part):
     )
     observed_after: RatesSummary = Field(description="the same, the model that was written")
     observed: ChangeSummary = Field(description="the difference of the observed selection rates")
-    measured: ChangeSummary = Field(
-        description="the difference as the audit measures it (`held_out_before`, `held_out_after`)"
+    neighbourhood_before: RatesSummary = Field(
+        description="rates over each row's neighbours (texts: with the terms put in), the original "
+        "model"
     )
+    neighbourhood_after: RatesSummary = Field(description="the same, the model that was written")
+    neighbourhood: ChangeSummary = Field(description="the difference of these rates")
     levelled_down: float | None = Field(
         description="share of the closed gap that is closed by giving the favoured side the "
         "favourable label less often, by the estimand that the verdict speaks of; null if the gap "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
+from testsgd.auditing import Estimates
 from testsgd.mitigation import (
     CurvePoint,
     DecisionCounts,
@@ -72,12 +72,9 @@ def written_summary(
     if written is None or outcome.kept is None:
         return None
     confidence = outcome.before.parameters.confidence
-    estimand: Literal["observed", "neighbourhood"] = (
-        "observed" if outcome.material.estimand == "observed" else "neighbourhood"
-    )
     return WrittenSummary(
         run=outcome.kept.run,
-        estimand=estimand,
+        estimand=outcome.material.estimand,
         constant_label=outcome.material.specification.label.favourable
         if written.constant
         else unfavourable,
@@ -85,8 +82,10 @@ def written_summary(
         validation=_part(written.validation, written, confidence),
         held_out=_part(written.held_out, written, confidence),
         targets=[
-            _target(counts, target, effect, estimand, confidence)
-            for counts, target, effect in zip(written.targets, targets, effects, strict=True)
+            _target(counts, target, effect, _neighbourhood(written, place, confidence), confidence)
+            for place, (counts, target, effect) in enumerate(
+                zip(written.targets, targets, effects, strict=True)
+            )
         ],
     )
 
@@ -271,7 +270,7 @@ def _target(
     counts: TargetCounts,
     target: TargetSummary,
     effect: tuple[CounterfactualSummary | None, CounterfactualSummary | None],
-    estimand: str,
+    neighbourhood: tuple[RatesSummary, RatesSummary],
     confidence: float,
 ) -> WrittenTarget:
     inside, outside = _side(counts.inside, confidence), _side(counts.outside, confidence)
@@ -301,23 +300,16 @@ def _target(
                 "interval": combined_interval(known, (1, -1)),
             }
         )
-    measured = _measured(counts, target)
-    spoken = (
-        (before, after)
-        if estimand == "observed"
-        else (
-            target.held_out_before,
-            target.held_out_after,
-        )
-    )
     return WrittenTarget(
         inside=inside,
         outside=outside,
         observed_before=before,
         observed_after=after,
         observed=observed,
-        measured=measured,
-        levelled_down=levelled_down(*spoken),
+        neighbourhood_before=neighbourhood[0],
+        neighbourhood_after=neighbourhood[1],
+        neighbourhood=_changed(counts, *neighbourhood),
+        levelled_down=levelled_down(target.held_out_before, target.held_out_after),
         effect_before=effect[0],
         effect_after=effect[1],
         effect=None
@@ -333,9 +325,36 @@ def _target(
     )
 
 
-def _measured(counts: TargetCounts, target: TargetSummary) -> ChangeSummary:
-    """Say how the difference that audits measure changed, in pairs where single rows are known."""
-    before, after = target.held_out_before, target.held_out_after
+def _neighbourhood(
+    written: Written, place: int, confidence: float
+) -> tuple[RatesSummary, RatesSummary]:
+    """Write a target's neighbourhood rates down, before and after."""
+    before, after = (
+        rates_summary(estimates, place, confidence) for estimates in written.neighbourhood
+    )
+    return before, after
+
+
+def rates_summary(estimates: Estimates, group: int, confidence: float) -> RatesSummary:
+    """Write the rates of a group down."""
+    one = estimates.take(np.array([group]))
+    rates = [float(one.rate_in[0]), float(one.rate_out[0])]
+    difference = float(one.difference[0])
+    known = not math.isnan(difference)
+    ends = [float(end[0]) for end in one.population_interval(confidence)] if known else []
+    return RatesSummary(
+        n_in=int(one.rows_in[0]),
+        n_out=int(one.rows_out[0]),
+        rate_in=None if math.isnan(rates[0]) else rates[0],
+        rate_out=None if math.isnan(rates[1]) else rates[1],
+        difference=difference if known else None,
+        score=abs(difference) if known else None,
+        interval=(ends[0], ends[1]) if known else None,
+    )
+
+
+def _changed(counts: TargetCounts, before: RatesSummary, after: RatesSummary) -> ChangeSummary:
+    """Say how the neighbourhood difference changed, in pairs where single rows are known."""
     change, interval = None, None
     if counts.change is not None:
         change, interval = counts.change

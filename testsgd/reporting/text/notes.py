@@ -10,7 +10,7 @@ from testsgd.reporting.notes import (
 )
 from testsgd.reporting.summary import AuditSummary
 from testsgd.reporting.trust_notes import behind_notes, interval_confidence, searching_notes
-from testsgd.reporting.wording import percent, series
+from testsgd.reporting.wording import percent, plural, series
 
 
 def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
@@ -106,6 +106,9 @@ def _ambiguity(summary: AuditSummary) -> str:
         "Where one is not about a person, the generated text may make little sense, and what the "
         "model says of it says little."
     )
+    if summary.terms is not None and summary.terms.exceptions:
+        number = plural(len(summary.terms.exceptions), "fixed expression")
+        text += f" In {number} that the list of terms has as exceptions none is looked for."
     if not terms:
         return f"{text} The list of terms marks none as ambiguous."
     named = series([f"“{term}”" for term in terms])
@@ -117,7 +120,8 @@ def _population_interval(summary: AuditSummary) -> str:
         "The texts are themselves a sample. The interval says"
         f"{interval_confidence(summary)} where the difference may lie in the population "
         "they come from, if they were drawn from it at random. A seed counts once, however many "
-        "texts are generated from it. A text can be a seed and be outside as well; the interval "
+        "texts are generated from it, and so do equal and nearly equal texts. A text can be a seed "
+        "and be outside as well; the interval "
         "takes the two sides for independent, which makes it somewhat too wide as long as most "
         "generated texts are answered like the texts they come from. "
     )
