@@ -64,6 +64,7 @@ def audit_held_out(
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
         rules=renumbered_rules(found),
+        unjudged=found.unjudged,
         stability=_renumbered(found.stability, found.highlights),
         stability_samples=found.stability_samples,
         holdout=Holdout(

@@ -113,11 +113,12 @@ def unjudged_sentences(unjudged: UnjudgedSummary | None, words: Words) -> list[s
     if unjudged is None or not unjudged.unjudged:
         return []
     of_all = plural(unjudged.combinations, words.combination, words.combinations)
+    missing = ", or a missing value," if words.kind == "rows" else ""
     few = (
         f"Of {of_all}, {count(unjudged.unjudged)} "
         f"{'has' if unjudged.unjudged == 1 else 'have'} fewer than "
-        f"{plural(unjudged.fewest, words.one, words.many)} inside or outside and could not be "
-        "judged"
+        f"{plural(unjudged.fewest, words.one, words.many)} inside or outside{missing} and could "
+        "not be judged"
     )
     if not unjudged.rows:
         return [f"{few}; everybody in them is in another that could."]

@@ -137,13 +137,15 @@ def rule_summaries(findings: Findings, ranks: dict[int, int]) -> list[Explaining
 
 def unjudged_summary(findings: Findings) -> UnjudgedSummary:
     """Return how many people are only in combinations that could not be judged."""
-    unjudged = findings.unjudged
+    unjudged, holdout = findings.unjudged, findings.holdout
+    # Groups are judged where they are searched.
+    rows = findings.rows if holdout is None else holdout.searched
     return UnjudgedSummary(
-        fewest=findings.parameters.fewest_rows(findings.rows),
+        fewest=findings.parameters.fewest_rows(rows),
         combinations=unjudged.combinations,
         unjudged=unjudged.unjudged,
         rows=unjudged.rows,
-        share=unjudged.rows / findings.rows if findings.rows else 0.0,
+        share=unjudged.rows / rows if rows else 0.0,
     )
 
 

@@ -130,6 +130,7 @@ def audit_texts_held_out(
         queries=found.queries + estimated.queries,
         neighbourhood=found.neighbourhood + estimated.neighbourhood,
         rules=renumbered_rules(found),
+        unjudged=found.unjudged,
         stability={number[group]: share for group, share in found.stability.items()},
         stability_samples=found.stability_samples,
         holdout=Holdout(
