@@ -14,7 +14,7 @@ from testsgd.mitigation.written import PartFigures, part_figures
 CANDIDATE_QUERIES = 200_000
 
 # Of more training rows or texts so many are drawn to judge candidates by.
-_MOST_TRAINING = 10_000
+_MOST_TRAINING = 5_000
 
 
 class Judge:
@@ -64,7 +64,10 @@ class Judge:
             generator = np.random.default_rng([material.audit_parameters.seed, 5])
             training = np.sort(generator.choice(training, _MOST_TRAINING, replace=False))
         self._training = training
-        self._reference = original if reference is None else reference
+        reference = original if reference is None else reference
+        self._before = [
+            material.decisions(reference, places) for places in (training, material.validation)
+        ]
         self._last: tuple[Any, tuple[PartFigures, PartFigures]] | None = None
         self.before = self._measure(original)
         self._rates = (
@@ -114,8 +117,8 @@ class Judge:
         if self._last is None or self._last[0] is not model:
             material = self._material
             figures = (
-                part_figures(self._reference, model, material, self._training, self._chances),
-                part_figures(self._reference, model, material, material.validation),
+                part_figures(self._before[0], model, material, self._training, self._chances),
+                part_figures(self._before[1], model, material, material.validation),
             )
             self._last = model, figures
         return self._last[1]

@@ -253,7 +253,7 @@ class Written:
 
 
 def part_figures(
-    reference: Any,
+    before: Decisions,
     model: Any,
     material: Material,
     places: Places,
@@ -263,8 +263,10 @@ def part_figures(
 
     Parameters
     ----------
-    reference, model : Model or TextModel
-        The first and the second model.
+    before : numpy.ndarray of bool
+        What the first model decides on them.
+    model : Model or TextModel
+        The second model.
     material : Material
         The rows or texts.
     places : numpy.ndarray of int
@@ -272,7 +274,7 @@ def part_figures(
     probabilities : numpy.ndarray of float64, optional
         Of all rows, to judge by in place of labels.
     """
-    before, after = material.decisions(reference, places), material.decisions(model, places)
+    after = material.decisions(model, places)
     counts = DecisionCounts.of(before, after, material.favourable[places])
     if probabilities is None or not len(places):
         return PartFigures(counts)
@@ -323,12 +325,15 @@ def compare_written(
             DecisionCounts.of(before[side], after[side], labels[side]) for side in (inside, ~inside)
         )
         targets.append(WrittenTarget(group, others, _change(shares, place, material)))
+
+    def part(places: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
+        first = material.decisions(reference, places)
+        return part_figures(first, model, material, places, chances)
+
     return Written(
-        training=part_figures(
-            reference, model, material, material.trained, material.probabilities()
-        ),
-        validation=part_figures(reference, model, material, material.validation),
-        held_out=part_figures(reference, model, material, test),
+        training=part(material.trained, material.probabilities()),
+        validation=part(material.validation),
+        held_out=part(test),
         constant=bool(material.favourable[material.trained].mean() >= 0.5),
         targets=tuple(targets),
         neighbourhood=(measure(original), measure(model)),
