@@ -148,16 +148,21 @@ class Recorder:
 @pytest.mark.parametrize("draws", [2, 7])
 def test_counts_are_sums_over_the_draws(draws: int) -> None:
     model, rows = Recorder(3), people(300)
-    result = audit(model, rows=rows, nondeterministic=draws)
+    result = audit(model, rows=rows, nondeterministic=draws, estimand="neighbourhood")
     asked = pd.concat(model.calls)
     assert result.summary.model_queries == len(asked)
     # All answers but the trial's, which are the first two times the rows, are about the data.
     after = asked.iloc[2 * len(rows) :]
     assert len(after) == draws * 5 * len(rows)
     own = set(zip(rows["wage"], rows["debt"], strict=True))
-    moved = after[[pair not in own for pair in zip(after["wage"], after["debt"], strict=True)]]
+    as_they_are = np.array([pair in own for pair in zip(after["wage"], after["debt"], strict=True)])
+    moved, observed = after[~as_they_are], after[as_they_are]
     for group in result.summary.groups:
         inside = moved[moved["g"] == group.text[-1]]
+        assert group.other is not None
+        seen = observed[observed["g"] == group.text[-1]]
+        assert len(seen) == draws * group.n_in
+        assert group.other.rate_in == pytest.approx(seen["yes"].mean())
         assert group.samples_in == len(inside) == 4 * draws * group.n_in
         assert group.rate_in == pytest.approx(inside["yes"].mean())
         assert not group.exact
