@@ -27,7 +27,6 @@ from testsgd.reporting.mitigation.summary import (
     GroupChange,
     MitigationSettings,
     MitigationSummary,
-    RatesSummary,
     RunSummary,
     SamplesSummary,
     SplitSummary,
