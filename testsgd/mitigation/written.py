@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates
 from testsgd.mitigation.material import Material, Places, RowShares
-from testsgd.mitigation.soft_labels import expected_accuracy
 from testsgd.scoring import combined_interval, paired_interval
 
 Decisions = NDArray[np.bool_]
@@ -191,8 +190,8 @@ class PartFigures:
         By the labels.
     expected : tuple of (float, float) or None
         Percentage points lost of accuracy and of balanced accuracy as cross-fitted probabilities
-        expect it. A model may have learnt the labels of its training rows by heart; these
-        probabilities know none of them.
+        expect it, or as rows with weights count. A model may have learnt the labels of its training
+        rows by heart; these probabilities know none of them. None: as `counts` say.
     """
 
     counts: DecisionCounts
@@ -200,12 +199,12 @@ class PartFigures:
 
     @property
     def accuracy_drop(self) -> float:
-        """Points of accuracy lost, by the probabilities where they are known."""
+        """Points of accuracy lost, by the probabilities and weights where they are known."""
         return self.counts.accuracy_drop if self.expected is None else self.expected[0]
 
     @property
     def balanced_drop(self) -> float:
-        """Points of balanced accuracy lost, by the probabilities where they are known."""
+        """Points of balanced accuracy lost, by the probabilities and weights where known."""
         return self.counts.balanced_drop if self.expected is None else self.expected[1]
 
 
@@ -275,17 +274,13 @@ def part_figures(
         Of all rows, to judge by in place of labels.
     """
     after = material.decisions(model, places)
-    counts = DecisionCounts.of(before, after, material.favourable[places])
-    if probabilities is None or not len(places):
+    labels = material.favourable[places]
+    counts = DecisionCounts.of(before, after, labels)
+    if (probabilities is None and material.weights is None) or not len(places):
         return PartFigures(counts)
-    chances = probabilities[places]
-    return PartFigures(
-        counts,
-        (
-            100 * (expected_accuracy(before, chances) - expected_accuracy(after, chances)),
-            100 * (_expected_balanced(before, chances) - _expected_balanced(after, chances)),
-        ),
-    )
+    chances = labels.astype(np.float64) if probabilities is None else probabilities[places]
+    weights = np.ones(len(places)) if material.weights is None else material.weights[places]
+    return PartFigures(counts, _expected_drops(before, after, chances, weights))
 
 
 def compare_written(
@@ -360,8 +355,22 @@ def _change(
     return parts[0][0] - parts[1][0], interval
 
 
-def _expected_balanced(decisions: Decisions, chances: NDArray[np.float64]) -> float:
-    """Compute the balanced accuracy that probabilities expect."""
-    positives = float(chances[decisions].sum() / chances.sum())
-    negatives = float((1 - chances)[~decisions].sum() / (1 - chances).sum())
-    return (positives + negatives) / 2
+def _expected_drops(
+    before: Decisions,
+    after: Decisions,
+    chances: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, float]:
+    """Compute the percentage points lost of accuracy, and of balanced accuracy.
+
+    `chances` are the probabilities of the favourable label, `weights` how much each row counts.
+    """
+    # By how much each row is given the favourable label less often.
+    less = before.astype(np.float64) - after
+    accuracy = 100 * float((weights * less * (2 * chances - 1)).sum()) / float(weights.sum())
+    losses = []
+    for lost, share in ((less, chances), (-less, 1 - chances)):
+        mass = float((weights * share).sum())
+        if mass:
+            losses.append(float((weights * share * lost).sum()) / mass)
+    return accuracy, 100 * sum(losses) / max(1, len(losses))
