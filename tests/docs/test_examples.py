@@ -131,7 +131,8 @@ def test_mitigating_lessens_the_planted_discrimination_and_says_so(tmp_path: Pat
     result = json.loads(written)
     assert shown[0] == result["verdict"]["headline"]
     (target,) = result["targets"]
-    assert target["text"] == PLANTED_GROUP
+    # Found on the rows that are not held out, in which its two decades differ by chance.
+    assert target["text"].startswith(PLANTED_GROUP.rpartition(" ")[0])
     assert target["after"]["score"] < target["before"]["score"]
     assert any(line.split() and line.split()[0] == "female" for line in shown)
 
