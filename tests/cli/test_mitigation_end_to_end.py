@@ -19,6 +19,7 @@ module = refittable_models.module
 Run = Callable[..., command_line.Finished]
 
 QUICK = ["--runs", "1", "--steps", "2", "--compare", "none", "--samples", "counter"]
+LENIENT = ["--max-accuracy-drop", "5", "--max-balanced-drop", "20"]
 # Few bootstrap samples: a mitigation takes none of what follows from them.
 FEW = ("--replicates", "99", "--stability", "5")
 
@@ -117,7 +118,7 @@ def test_where_every_candidate_loses_too_much_the_original_is_kept(
     found = document(folder / "reports/demo-mitigated/result.json")
     assert found["verdict"]["status"] == "no_candidate"
     assert found["retrained"] is None
-    assert all(candidate["accuracy_drop"] > 0.5 for candidate in found["candidates"])
+    assert not any(candidate["allowed"] for candidate in found["candidates"])
     (target,) = found["targets"]
     assert target["after"] == target["before"]
     assert found["accuracy_drop"] == {"mean": 0, "lowest": 0, "highest": 0}
@@ -131,24 +132,25 @@ def test_a_journal_is_removed_when_all_is_done(mitigate: Run, folder: Path) -> N
     assert [path.name for path in (folder / "reports/demo-mitigated").iterdir()] == ["result.json"]
 
 
-@pytest.mark.skops
-def test_all_groups_above_a_score(mitigate: Run, testsgd: Run, folder: Path, module: str) -> None:
-    base = ("--data", "people.csv", "--model", f"{module}:logistic", "--format", "json")
-    testsgd("audit", "demo", *base, *FEW)
+def test_all_groups_above_a_score(testsgd: Run, folder: Path) -> None:
+    few = ("demo", "--limit", "3000", "--format", "json")
+    testsgd("audit", *few, *FEW)
     audit = document(folder / "reports/demo/result.json")
     scores = [group["score"] for group in audit["groups"] if group["distinct"]]
-    threshold = (scores[2] + scores[3]) / 2
+    assert scores
+    threshold = 0.9 * min(scores)
     named = ("--all-above", str(threshold), "--audit", "reports/demo/result.json")
-    finished = mitigate(*named, "--max-accuracy-drop", "3")
+    finished = testsgd("mitigate", *few, *QUICK, *named, *LENIENT)
     found = document(folder / "reports/demo-mitigated/result.json")
-    assert [target["before"]["score"] for target in found["targets"]] == pytest.approx(scores[:3])
+    before = [target["before"]["score"] for target in found["targets"]]
+    assert sorted(before) == pytest.approx(sorted(scores))
     above = [target["held_out_after"]["score"] > threshold for target in found["targets"]]
     assert finished.code == found["verdict"]["exit_code"]
     assert not (any(above) and finished.code == 0)
 
 
 def test_the_demos_network_is_retrained_and_read_back(testsgd: Run, folder: Path) -> None:
-    finished = testsgd("mitigate", "demo", "--limit", "3000", *QUICK, "--max-accuracy-drop", "5")
+    finished = testsgd("mitigate", "demo", "--limit", "3000", *QUICK, *LENIENT)
     assert finished.err == ""
     found = document(folder / "reports/demo-mitigated/result.json")
     assert finished.code == found["verdict"]["exit_code"]

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import refittable_models
 
+from testsgd.mitigation.search import CURVE_BUDGETS
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.skops_files import read_skops
 
@@ -94,11 +95,12 @@ def test_it_goes_on_to_the_same_result(
 
     fits["count"], fits["stop_at"] = 0, None
     resumed = mitigate("--out", "parts", "--model-out", "parts-model", "--resume")
-    assert (resumed.code, resumed.err) == (0, "")
+    assert (resumed.code in JUDGED, resumed.err) == (True, "")
     assert lasting(folder / "parts/result.json") == lasting(folder / "whole/result.json")
     assert scores(folder / "parts-model") == scores(folder / "whole-model")
-    # What was done is not done again, but for the chosen model of each run.
-    assert whole - done <= fits["count"] <= whole - done + RUNS
+    # What was done is not done again, but for the chosen model of each run, and those that stand
+    # for other budgets in the run that is kept.
+    assert whole - done <= fits["count"] <= whole - done + RUNS + len(CURVE_BUDGETS)
     assert not (folder / "parts/journal.json").exists()
 
     # Without --resume, and with nothing to resume from, everything is done.

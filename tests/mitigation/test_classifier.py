@@ -129,7 +129,9 @@ def test_the_scores_are_those_of_an_audit(mitigated: CounterSampleClassifier) ->
         "label": {"column": "granted", "favourable": "yes", "values": ["no", "yes"]},
         "features": {name: features[name] for name in X.columns},
     }
-    result = testsgd.audit(mitigated, X, specification, mode="exact", **PLAIN)
+    result = testsgd.audit(
+        mitigated, X, specification, mode="exact", theta=mitigated.theta, **PLAIN
+    )
     scores = result.groups.set_index("text")["score"]
     for text, score in mitigated.scores_after_.items():
         if text in scores:

@@ -21,11 +21,11 @@ def test_the_target_is_what_was_planted(result: MitigationResult) -> None:
     assert target.before.score == pytest.approx(0.258, abs=5e-4)
 
 
-def test_three_seeds_bring_it_below_five_points(result: MitigationResult) -> None:
+def test_three_seeds_bring_it_to_a_quarter(result: MitigationResult) -> None:
     assert [run.seed for run in result.summary.runs] == [0, 1, 2]
     for run in result.summary.runs:
-        assert run.scores[0] < 0.05
-        assert run.held_out_scores[0] < 0.05
+        assert run.scores[0] < 0.258 / 4
+        assert run.held_out_scores[0] < 0.235 / 4
 
 
 def test_no_seed_costs_much_and_the_verdict_is_of_the_written_model(

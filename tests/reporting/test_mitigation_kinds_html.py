@@ -112,7 +112,7 @@ def test_candidates_that_decide_one_way_only_are_told_apart() -> None:
     for one in refused:
         one["allowed"] = False
     section = words(part(render_mitigation_html(as_mitigation(document)), "cost"))
-    assert section.count("too one-sided") == 3
+    assert len(re.findall(r" refused\b", section)) == 3 + 1
     assert "grey ones elsewhere were refused" in section
 
 

@@ -1,6 +1,6 @@
 """Auditing: the groups that a model treats differently, by how much, and how surely."""
 
-from testsgd.auditing.compare import AuditComparison, compare_audits
+from testsgd.auditing.compare import AuditComparison, compare_audits, worst_groups
 from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.given import GroupMeasure, measure_groups
@@ -19,4 +19,5 @@ __all__ = [
     "compare_audits",
     "measure_groups",
     "run_audit",
+    "worst_groups",
 ]

@@ -77,11 +77,29 @@ def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> Aud
         limit=RISEN_SHOWN,
         block=after.block,
     )
-    worst = distinct_groups(
-        after.ranking[after.estimates.decided[after.ranking]],
-        after.overlaps(),
-        overlap=after.parameters.overlap,
-        limit=WORST_SHOWN,
-        block=after.block,
+    worst = worst_groups(after, WORST_SHOWN)
+    return AuditComparison(before, after, worst, tuple(risen), len(order))
+
+
+def worst_groups(findings: Findings, limit: int) -> tuple[int, ...]:
+    """Return the decided groups with the largest scores, near copies of one before left out.
+
+    Parameters
+    ----------
+    findings : Findings
+        An audit.
+    limit : int
+        At most so many.
+    """
+    order = findings.ranking[findings.estimates.decided[findings.ranking]]
+    # Of equal scores the first of the ranking is first.
+    order = order[np.argsort(-findings.estimates.score[order], kind="stable")]
+    return tuple(
+        distinct_groups(
+            order[:_WALKED],
+            findings.overlaps(),
+            overlap=findings.parameters.overlap,
+            limit=limit,
+            block=findings.block,
+        )
     )
-    return AuditComparison(before, after, tuple(worst), tuple(risen), len(order))

@@ -271,7 +271,7 @@ def _retrained(name: str, setting: _Setting) -> Alternative:
         found = search.only(refitters, seed=setting.parameters.seed + run)
         if run == 0:
             curve = setting.measure.curve(
-                {budget: ([model], [1.0]) for budget, (_, model) in found.curve.items()}
+                {budget: ([model], [1.0]) for budget, (_, model) in found.curve().items()}
             )
         if found.model is None:
             return Alternative(

@@ -14,7 +14,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from testsgd.auditing import AuditParameters, TableFindings, run_audit
+from testsgd.auditing import AuditParameters, TableFindings, run_audit, worst_groups
 from testsgd.data import Table
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.columns import Columns, rows_table
@@ -332,7 +332,7 @@ def told_scores(
     model = LoadedModel(EstimatorRows(estimator, columns, favourable))
     after = run_audit(model, attempted.table, audit)
     groups = dict.fromkeys(
-        [attempted.target.group, *before.distinct[:_TOLD], *after.distinct[:_TOLD]]
+        [attempted.target.group, *worst_groups(before, _TOLD), *worst_groups(after, _TOLD)]
     )
     texts = [before.rule_set(group).text for group in groups]
     scores = (

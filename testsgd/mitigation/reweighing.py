@@ -97,7 +97,7 @@ def reweighed(
     --------
     >>> weights, targets = reweighed(np.array([1, 1, 0, 0]), np.array([0.5, 0.5, 1.0, 0.5]))
     >>> weights.round(2).tolist(), targets.round(3).tolist()
-    ([1.01, 1.01, 0.84, 1.14], [0.619, 0.619, 1.0, 0.368])
+    ([1.0, 1.0, 0.83, 1.17], [0.625, 0.625, 1.0, 0.357])
     """
     names, group = np.unique(members, return_inverse=True)
     if len(names) < 2:

@@ -173,7 +173,7 @@ def run_mitigation(
             (shares[0], shares[1]),
             material.measure(held_out, max_queries=allowed),
         )
-    shown = searches[0 if kept is None else kept.run - 1].result.curve
+    shown = searches[0 if kept is None else kept.run - 1].result.curve()
     measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
     curve = measure.curve({budget: ([model], [1.0]) for budget, (_, model) in shown.items()})
     seconds["audits after"] = time.perf_counter() - started

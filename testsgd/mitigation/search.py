@@ -97,15 +97,16 @@ class SearchResult(Generic[M]):
         The best of those allowed; None if none of them has a smaller score than the original.
     model : object or None
         The chosen candidate's model.
-    curve : dict from float to (Candidate, model)
-        What would have been chosen with other budgets, in points of accuracy, ascending; those with
-        which nothing would have been are left out.
+    curve : callable
+        Gives what would have been chosen with other budgets, in points of accuracy, ascending: a
+        dict from the budget to the candidate and its model, without those with which nothing would
+        have been. Models that the journal alone knows are retrained for it.
     """
 
     candidates: tuple[Candidate, ...]
     chosen: Candidate | None
     model: M | None
-    curve: dict[float, tuple[Candidate, M]] = field(default_factory=dict)
+    curve: Callable[[], dict[float, tuple[Candidate, M]]] = field(default=dict, compare=False)
 
 
 # What a cross-validation found of a candidate, by its kind of samples, step and stage: the points
@@ -259,11 +260,14 @@ class Search(Generic[M]):
             return known[-1][1]
 
         model = None if chosen is None else model_of(chosen)
-        curve = {
-            budget: (one, model_of(one))
-            for budget, (one, _) in sorted(self._best.items())
-            if budget in CURVE_BUDGETS
-        }
+
+        def curve() -> dict[float, tuple[Candidate, M]]:
+            return {
+                budget: (one, model_of(one))
+                for budget, (one, _) in sorted(self._best.items())
+                if budget in CURVE_BUDGETS
+            }
+
         return SearchResult(tuple(self._candidates), chosen, model, curve)
 
     def only(self, refitters: Sequence[Refitter[M]], *, seed: int) -> SearchResult[M]:
@@ -278,7 +282,7 @@ class Search(Generic[M]):
             if budget in CURVE_BUDGETS and model is not None
         }
         model = None if best is None else self._best[self._budget][1]
-        return SearchResult(tuple(self._candidates), best, model, curve)
+        return SearchResult(tuple(self._candidates), best, model, lambda: curve)
 
     def _step(
         self,

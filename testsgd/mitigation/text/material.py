@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, Estimates, Progress
+from testsgd.auditing.parameters import Estimand
 from testsgd.auditing.text import TermGroupMeasure, TextFindings, run_text_audit
 from testsgd.data import SensitiveTerms, Texts
 from testsgd.mitigation.material import DataSplit, Material, Places, RowShares, counter_label
@@ -55,6 +56,12 @@ class TextMaterial(Material):
         self.terms = terms
         self._mentions = find_mentions(texts.texts, terms)
         self._chosen = [chosen_terms(target.rule_set, terms) for target in targets]
+
+    @property
+    def estimand(self) -> Estimand:
+        """Which rates the audit speaks of: with the terms put in, unless it ranks by others."""
+        by_terms = self.audit_parameters.rank_by in ("auto", "counterfactual")
+        return "neighbourhood" if by_terms else self.audit_parameters.estimand
 
     @property
     def audited(self) -> Places:

@@ -115,7 +115,7 @@ def _cost(summary: MitigationSummary) -> Answer:
         if any(candidate.allowed for candidate in summary.candidates):
             tried = f"no candidate within {budget(limit)} {where} had a smaller difference"
         elif any(within(candidate, limit) for candidate in summary.candidates):
-            tried = f"each candidate within {budget(limit)} {where} was too one-sided"
+            tried = f"each candidate within {budget(limit)} {where} was refused"
         return Answer(question, "nothing", (line, tried), "plain")
     kept = next((run for run in summary.runs if run.run == summary.kept_run), None)
     if kept is None:

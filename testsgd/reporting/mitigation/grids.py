@@ -475,13 +475,7 @@ def _judgement(one: CandidateSummary, limit: float) -> str:
         return "chosen"
     if one.allowed:
         return ""
-    return "too one-sided" if within(one, limit) else "loses too much"
-
-
-def _judged(one: CandidateSummary, limit: float) -> str:
-    if one.allowed:
-        return "chosen" if one.chosen else ""
-    return "loses too much" if one.accuracy_drop > limit else "one-sided"
+    return "refused" if within(one, limit) else "loses too much"
 
 
 def candidates_grid(summary: MitigationSummary) -> Grid:
