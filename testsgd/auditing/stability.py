@@ -25,10 +25,11 @@ STABLE_GROUPS = 10
 _SAMPLES = 200
 # From fewer its standard error may be above 7 points, and it says little.
 _FEWEST_SAMPLES = 50
-# Measured with one thread: what a sample takes at least, for each candidate and for each cell.
+# What a sample takes at least, for each candidate and for each cell: measured with one thread by
+# python -m benchmarks.stability_seconds.
 _SECONDS = 2e-3
-_SECONDS_A_CANDIDATE = 4e-7
-_SECONDS_A_CELL = 4e-5
+_SECONDS_A_CANDIDATE = 5e-7
+_SECONDS_A_CELL = 1e-5
 _MOST_SECONDS = 10
 
 
@@ -52,9 +53,13 @@ def affordable(candidates: int, cells: int) -> int:
     >>> affordable(5_000, 80), affordable(19_000_000, 1_800)
     (200, 0)
     """
-    each = _SECONDS + _SECONDS_A_CANDIDATE * candidates + _SECONDS_A_CELL * cells
-    samples = min(_SAMPLES, int(_MOST_SECONDS / each))
+    samples = min(_SAMPLES, int(_MOST_SECONDS / seconds_a_sample(candidates, cells)))
     return samples if samples >= _FEWEST_SAMPLES else 0
+
+
+def seconds_a_sample(candidates: int, cells: int) -> float:
+    """Return about how many seconds a bootstrap sample takes."""
+    return _SECONDS + _SECONDS_A_CANDIDATE * candidates + _SECONDS_A_CELL * cells
 
 
 def group_stability(
