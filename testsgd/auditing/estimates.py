@@ -199,7 +199,7 @@ def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
 
 
 def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
-    """Give the estimates of an audit that asked about each row, or each text, of a side.
+    """Return the estimates of an audit that asked about each row, or each text, of a side.
 
     Parameters
     ----------

@@ -270,7 +270,7 @@ def as_floats(column: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def table_fingerprint(table: Table) -> str:
-    """Give the sha256 of the columns' names and values, whatever the features' types.
+    """Return the sha256 of the columns' names and values, whatever the features' types.
 
     Examples
     --------

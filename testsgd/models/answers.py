@@ -111,11 +111,11 @@ class CheckedFunction(Generic[Asked]):
         )
 
     def decisions(self, asked: Asked) -> NDArray[np.bool_]:
-        """Say of each thing whether it gets the favourable label."""
+        """Return for each thing whether it gets the favourable label."""
         raise NotImplementedError
 
     def scores(self, asked: Asked) -> NDArray[np.float64] | None:
-        """Give each thing a number that is larger the nearer it is to the favourable label."""
+        """Return each thing a number that is larger the nearer it is to the favourable label."""
         raise NotImplementedError
 
     def _decide(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.bool_]:
@@ -266,5 +266,5 @@ class CheckedFunction(Generic[Asked]):
 
 
 def _is_fraction(text: str) -> bool:
-    """Say whether a text is a number such as a score, and no code of a label."""
+    """Return whether a text is a number such as a score, and no code of a label."""
     return is_number(text) and not float(text).is_integer()

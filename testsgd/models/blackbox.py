@@ -147,7 +147,7 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
         self.columns = columns
 
     def reading(self, function: Callable[[pd.DataFrame], Any]) -> CallableModel:
-        """Give a model of another function, its answers read as this one's are."""
+        """Return a model of another function, its answers read as this one's are."""
         model = super().reading(function)
         model.columns = self.columns
         return model

@@ -125,7 +125,7 @@ def _differing(guarantee: GuaranteeSummary, examined: int, others: str) -> str:
 
 
 def _by_themselves(guarantee: GuaranteeSummary, examined: int) -> list[str]:
-    """Say in how many groups the terms make a difference by themselves."""
+    """Write in how many groups the terms make a difference by themselves."""
     if guarantee.sure_terms is None:
         return []
     terms = "the terms make no difference by themselves that"

@@ -51,7 +51,7 @@ class Subject(ABC):
         return None
 
     def unknown(self, group: int) -> bool:
-        """Say whether the model does not know a term of a group; rows have no terms."""
+        """Return whether the model does not know a term of a group; rows have no terms."""
         return False
 
     def terms(self) -> TermsSummary | None:

@@ -333,7 +333,7 @@ def _first_by(
     counterfactual: Counterfactual | None,
     unknown: NDArray[np.bool_],
 ) -> Floats:
-    """Give what groups are ranked by before their sizes; terms that are not known come last."""
+    """Return what groups are ranked by before their sizes; terms that are not known come last."""
     first = np.zeros(len(unknown))
     if parameters.ranked_by == "lower-bound":
         first = guarantee.assured_sizes

@@ -73,7 +73,7 @@ def unknown_groups(
 
 
 def _vectoriser_knows(source: Any) -> Callable[[str], bool] | None:
-    """Give how to ask the vectoriser that a pipeline begins with, if it has a vocabulary."""
+    """Return how to ask the vectoriser that a pipeline begins with, if it has a vocabulary."""
     steps = getattr(source, "steps", None)
     first = steps[0][1] if steps else source
     vocabulary = getattr(first, "vocabulary_", None)

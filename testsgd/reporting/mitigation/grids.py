@@ -382,7 +382,7 @@ def _comparison(one: ComparisonSummary) -> Row:
 
 
 def _constant(summary: MitigationSummary) -> list[Row]:
-    """Say what the best constant model reaches: no difference at all."""
+    """Write what the best constant model reaches: no difference at all."""
     if summary.written is None:
         return []
     part = summary.written.held_out

@@ -191,7 +191,7 @@ def above(
 
 
 def turned_round(change: ChangeSummary, written: WrittenTarget) -> bool:
-    """Say whether terms now work the other way round, by more than chance or than two points."""
+    """Return whether terms now work the other way round, by more than chance or than two points."""
     before, after = change.before or 0.0, change.after or 0.0
     if before * after >= 0:
         return False
@@ -201,7 +201,7 @@ def turned_round(change: ChangeSummary, written: WrittenTarget) -> bool:
 
 
 def certainly_smaller(change: ChangeSummary) -> bool:
-    """Say whether a difference came nearer to zero by more than chance explains."""
+    """Return whether a difference came nearer to zero by more than chance explains."""
     if change.interval is None or change.before is None:
         return False
     return change.interval[1] < 0 if change.before > 0 else change.interval[0] > 0

@@ -305,7 +305,7 @@ def from_to(before: float, after: float) -> str:
 
 
 def signed_from_to(before: float, after: float) -> str:
-    """Say from where to where a signed difference went, in points.
+    """Write from where to where a signed difference went, in points.
 
     Examples
     --------

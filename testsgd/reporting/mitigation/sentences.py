@@ -66,7 +66,7 @@ def runs_sentence(
     runs: Sequence[RunSummary],
     words: Words,
 ) -> list[str]:
-    """Say what to expect of the recipe: means over the runs, and how far the runs are apart."""
+    """Write what to expect of the recipe: means over the runs, and how far the runs are apart."""
     reached = [largest(run.held_out_scores) for run in runs]
     known = [value for value in reached if value is not None]
     if len(runs) < 2 or not known:
@@ -109,7 +109,7 @@ def few_sentence(targets: Sequence[TargetSummary], words: Words) -> list[str]:
 
 
 def held_out_sentence(split: SplitSummary, words: Words) -> str:
-    """Say what part the held-out rows had."""
+    """Write what part the held-out rows had."""
     rows = f"The {count(split.held_out)} held-out {words.many}"
     if split.unseen:
         return f"{rows} played no part in finding the group, in training or in choosing."
@@ -122,7 +122,7 @@ def held_out_sentence(split: SplitSummary, words: Words) -> str:
 def beside_sentences(
     targets: Sequence[TargetSummary], written: WrittenSummary, words: Words
 ) -> list[str]:
-    """Say what became of the differences that the headline does not speak of."""
+    """Write what became of the differences that the headline does not speak of."""
     many, sentences = words.many, []
     for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
         whose = "" if len(targets) == 1 else f" for {_name(target, words)}"
@@ -155,7 +155,7 @@ def beside_sentences(
 
 
 def _moved(before: RatesSummary, after: RatesSummary) -> str:
-    """Say from where to where a difference went, with its intervals."""
+    """Write from where to where a difference went, with its intervals."""
     if before.difference is None or after.difference is None:
         return "is not known"
     ends = [
@@ -171,7 +171,7 @@ def _moved(before: RatesSummary, after: RatesSummary) -> str:
 def paying_sentences(
     targets: Sequence[TargetSummary], written: WrittenSummary, favourable: str, words: Words
 ) -> list[str]:
-    """Say who pays: what became of those in each target and of everybody else."""
+    """Write who pays: what became of those in each target and of everybody else."""
     sentences = []
     for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
         group = "the group" if len(targets) == 1 else _name(target, words)
@@ -283,7 +283,7 @@ def comparison_sentence(
     targets: Sequence[TargetSummary],
     written: WrittenSummary | None,
 ) -> list[str]:
-    """Say what the other methods reach at the same accuracy, whichever is better."""
+    """Write what the other methods reach at the same accuracy, whichever is better."""
     if not comparisons:
         return []
     if written is None:

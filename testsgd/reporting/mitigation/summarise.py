@@ -203,7 +203,7 @@ def _target(outcome: MitigationOutcome, place: int) -> TargetSummary:
 def _effects(
     audit: AuditComparison, target: Target
 ) -> tuple[CounterfactualSummary | None, CounterfactualSummary | None]:
-    """Give what a target's terms change by themselves, before and after; nothing for rows."""
+    """Return what a target's terms change by themselves, before and after; nothing for rows."""
     if not isinstance(audit.before, TextFindings):
         return None, None
     texts = audit.before.group_texts(np.arange(len(audit.before.rule_sets)))
@@ -218,7 +218,7 @@ def _effects(
 
 
 def _unfavourable(outcome: MitigationOutcome) -> str:
-    """Give what the label that is not favourable is called."""
+    """Return what the label that is not favourable is called."""
     label = outcome.material.specification.label
     others = [value for value in label.values or [] if value != label.favourable]
     return others[0] if len(others) == 1 else f"not {label.favourable}"

@@ -129,7 +129,7 @@ def mitigation_verdict(
     risen_by: float,
     comparisons: Sequence[ComparisonSummary],
 ) -> MitigationVerdict:
-    """Say in words what the model that was written reached, and what it cost.
+    """Write in words what the model that was written reached, and what it cost.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _nothing_kept(
 
 
 def _headline(status: Status, outcome: _Outcome) -> str:
-    """Say the status in a sentence or two."""
+    """Write the status in a sentence or two."""
     change, down = _change(outcome), _levelled_down(outcome)
     if status == "accuracy_lost":
         loss = losses(outcome.written, outcome.settings, outcome.split, outcome.runs)[0]
@@ -272,7 +272,7 @@ def _change(outcome: _Outcome) -> str:
 
 
 def _by(outcome: _Outcome) -> str:
-    """Say the interval of the change of the only target."""
+    """Write the interval of the change of the only target."""
     change = judged(
         outcome.targets[0], outcome.written.targets[0], outcome.written.estimand, outcome.words.kind
     )
@@ -289,7 +289,7 @@ def _by(outcome: _Outcome) -> str:
 
 
 def _levelled_down(outcome: _Outcome) -> str:
-    """Say that the gap closed by giving the favoured side less, if it did."""
+    """Write that the gap closed by giving the favoured side less, if it did."""
     place = outcome.worst
     target, written = outcome.targets[place], outcome.written.targets[place]
     if written.levelled_down is None or written.levelled_down < _MOSTLY:
@@ -336,7 +336,7 @@ def _lost(loss: Loss, outcome: _Outcome) -> str:
 
 
 def _one_sided(outcome: _Outcome) -> str:
-    """Say which way the new model decides, or is right, less than half as often."""
+    """Write which way the new model decides, or is right, less than half as often."""
     name = one_sided_part(outcome.written, outcome.split) or "held_out"
     part: PartSummary = getattr(outcome.written, name)
     negatives = part.rows - part.positives

@@ -354,7 +354,7 @@ def rates_summary(estimates: Estimates, group: int, confidence: float) -> RatesS
 
 
 def _changed(counts: TargetCounts, before: RatesSummary, after: RatesSummary) -> ChangeSummary:
-    """Say how the neighbourhood difference changed, in pairs where single rows are known."""
+    """Write how the neighbourhood difference changed, in pairs where single rows are known."""
     change, interval = None, None
     if counts.change is not None:
         change, interval = counts.change

@@ -96,7 +96,7 @@ def _by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> 
 
 
 def _nothing_by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
-    """Say that no group's terms make a difference; `group` is the first of the ranking."""
+    """Write that no group's terms make a difference; `group` is the first of the ranking."""
     rates = (
         f"“{label}” is predicted for {percent(found.rate_with)} with {group.text} and for "
         f"{percent(found.rate_other)} with other terms of {_categories(group)} in the same texts"
@@ -194,7 +194,7 @@ def unknown_words(group: GroupSummary, terms: TermsSummary) -> str:
 
 
 def not_known(terms: TermsSummary) -> str:
-    """Say which terms the model does not know at all; empty if it knows all or does not say."""
+    """Write which terms the model does not know at all; empty if it knows all or does not say."""
     listed = [term for category in terms.categories for term in category.terms]
     unknown = [term for term in listed if term.known_to_model is False]
     if not unknown or len(unknown) == len(listed):

@@ -139,7 +139,7 @@ class TextSubject(Subject):
         )
 
     def unknown(self, group: int) -> bool:
-        """Say whether the model does not know a term of a group."""
+        """Return whether the model does not know a term of a group."""
         return bool(self._findings.unknown[group])
 
     def terms(self) -> TermsSummary | None:

@@ -252,7 +252,7 @@ def _forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
 
 
 def _further_forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
-    """Give the ways to write a term that are not listed; what is listed comes before them."""
+    """Return the ways to write a term that are not listed; what is listed comes before them."""
     for category, group in enumerate(terms.categories):
         for place, term in enumerate(group.terms):
             if term.acronym and term.name.isalpha():
@@ -270,7 +270,7 @@ def _further_forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
 
 
 def _beginning(form: Form | None, written: str) -> tuple[str, ...]:
-    """Give the first word of a term, and the first two of an exception."""
+    """Return the first word of a term, and the first two of an exception."""
     return tuple(_WORD.findall(fold(written))[: 2 if form is None else 1])
 
 

@@ -156,7 +156,7 @@ class Replacer:
     def _write(
         self, article: str, category: int, term: int, plural: bool, case: Case, owner: str
     ) -> tuple[str, str]:
-        """Give the article and the word that a mention becomes, with the possessive's ending."""
+        """Return the article and the word that a mention becomes, with the possessive's ending."""
         new = self._categories[category].terms[term]
         name = new.plural[0] if plural and new.plural else new.name
         written = in_case(name, case, acronym=new.acronym)
