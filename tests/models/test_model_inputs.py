@@ -118,7 +118,7 @@ def test_the_answers_of_a_model_with_other_columns_are_counted_by_brute_force() 
         return np.where((score + number) % 3 == 0, "yes", "no")
 
     rows = people()
-    result = testsgd.audit(hire, rows, description())
+    result = testsgd.audit(hire, rows, description(), estimand="neighbourhood")
     answers = np.zeros(ROWS)
     for name, low, high in (("score", 0, 99), ("years", 0, 40)):
         for step in (-1, 1):

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from enumeration import answers
+from everybody_written_out import answers
 from few_people import TRAITS, small_population
 
 from testsgd.data import check_texts, load_terms, specification_from_mapping

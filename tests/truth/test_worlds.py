@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from enumeration import answers, as_table, everybody
+from everybody_written_out import answers, as_table, everybody
 
 from testsgd.errors import ParameterError
 from testsgd.rules import RuleSet, ValueRule
