@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from testsgd.data import Table, specification_from_mapping
-from testsgd.mitigation.soft_labels import cross_fitted, expected_accuracy
+from testsgd.mitigation.soft_labels import cross_fitted
 
 TOWNS = ["north", "middle", "south"]
 SPECIFICATION = specification_from_mapping(
@@ -122,17 +118,3 @@ def test_missing_cells_are_taken() -> None:
     frame["age"] = frame["age"].astype("Int64").mask(np.arange(300) % 5 == 0)
     missing = {name: int(frame[name].isna().sum()) for name in frame}
     assert np.isfinite(soft(Table(SPECIFICATION, frame, None, missing), labels, 300)).all()
-
-
-@given(
-    st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=1, max_size=6),
-)
-def test_expected_accuracy_is_the_mean_over_all_labels(rows: list[tuple[bool, float]]) -> None:
-    """Against going through all labels that the rows could have."""
-    decisions = np.array([decision for decision, _ in rows])
-    chances = np.array([chance for _, chance in rows])
-    expected = 0.0
-    for labels in product([False, True], repeat=len(rows)):
-        likelihood = np.prod(np.where(labels, chances, 1 - chances))
-        expected += likelihood * (decisions == np.array(labels)).mean()
-    assert expected_accuracy(decisions, chances) == pytest.approx(expected)

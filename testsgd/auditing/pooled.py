@@ -11,6 +11,8 @@ sampling stops; a group's side has one sequence, in which the pool's draws come 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
@@ -24,6 +26,8 @@ from testsgd.sampling import decide_draws, draw
 
 # So many groups at most get draws of their own before the pool is doubled for all of them.
 _FEW_GROUPS = 200
+# The first pool is large enough for the groups that hold this share of the rows.
+_SHARE_OF_THE_FIRST_POOL = 0.05
 
 
 def sample_pooled(
@@ -67,8 +71,11 @@ def sample_pooled(
     samples = np.zeros(contingency.cells, dtype=np.int64)
     favourable = np.zeros(contingency.cells, dtype=np.int64)
     rows = contingency.tally()
-    # The smallest group then gets a fifth more than the fewest samples, on average.
-    size = int(1.2 * (parameters.min_samples + 1) * len(table) / max(1, min_count))
+    # The smallest group, or one of a twentieth of the rows, then gets a fifth more than the fewest
+    # samples, on average. Most groups are larger, and a pool for the rarest ones asks most for
+    # those that are certain already; draws of its own cost a rare group far less.
+    smallest = max(1, min_count, math.ceil(len(table) * _SHARE_OF_THE_FIRST_POOL))
+    size = int(1.2 * (parameters.min_samples + 1) * len(table) / smallest)
     observed = ask_rows(model, table, contingency, budget=budget, seed=parameters.seed)
     budget -= observed.queries
     asked = 0

@@ -102,17 +102,6 @@ def cross_fitted(
     return probabilities
 
 
-def expected_accuracy(decisions: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> float:
-    """Give the share of decisions that are expected to be right.
-
-    Examples
-    --------
-    >>> expected_accuracy(np.array([True, False]), np.array([0.75, 0.5]))
-    0.625
-    """
-    return float(np.where(decisions, probabilities, 1 - probabilities).mean())
-
-
 def _inputs(table: Table) -> tuple[NDArray[np.float64], list[bool]]:
     """Give the features as numbers, NaN where missing, and which of them are categories."""
     columns, categorical = [], []
