@@ -37,7 +37,7 @@ PARAMETERS = MitigationParameters(
 )
 
 
-def material() -> TableMaterial:
+def material(clusters: Any = None) -> TableMaterial:
     frame = pd.DataFrame(
         {
             "gender": pd.Categorical(["f" if row % 4 < 2 else "m" for row in range(ROWS)]),
@@ -46,7 +46,7 @@ def material() -> TableMaterial:
         }
     )
     split = Split(NUMBERS[:70], NUMBERS[70:SEEN], NUMBERS[SEEN:])
-    table = Table(SPECIFICATION, frame, None)
+    table = Table(SPECIFICATION, frame, None, clusters=clusters)
     return TableMaterial(table, LABELS, DataSplit(split, "by hand"), (WOMEN,), AuditParameters())
 
 
@@ -79,7 +79,9 @@ class Scripted:
         yield Stage(loaded(self._likes).model, "epoch 1")
 
 
-def validate(journal: Journal | None = None) -> tuple[module.CrossValidation, list[Scripted]]:
+def validate(
+    journal: Journal | None = None, clusters: Any = None
+) -> tuple[module.CrossValidation, list[Scripted]]:
     built: list[Scripted] = []
 
     def build(model: Any, training: Examples, ending: Examples, anew: bool) -> Any:
@@ -88,7 +90,7 @@ def validate(journal: Journal | None = None) -> tuple[module.CrossValidation, li
 
     original = loaded(lambda number: True)
     found = module.cross_validate(
-        original, material(), PARAMETERS, build, journal=journal or Journal(None, {})
+        original, material(clusters), PARAMETERS, build, journal=journal or Journal(None, {})
     )
     return found, built
 
@@ -110,7 +112,8 @@ def test_figures_are_those_of_all_rows_that_are_not_held_out() -> None:
         assert refused is bool(100 * (balanced[0] - balanced[1]) > 3)
 
 
-def test_nobody_who_was_learnt_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rows_a_person", [1, 4])
+def test_nobody_who_was_learnt_judges(monkeypatch: pytest.MonkeyPatch, rows_a_person: int) -> None:
     judged: list[tuple[set[int], set[int]]] = []
     fold = module._fold
 
@@ -120,10 +123,11 @@ def test_nobody_who_was_learnt_judges(monkeypatch: pytest.MonkeyPatch) -> None:
         return fold(original, whole, *rest)
 
     monkeypatch.setattr(module, "_fold", watched)
-    _, built = validate()
+    person = NUMBERS // rows_a_person
+    _, built = validate(clusters=None if rows_a_person == 1 else person)
     times = np.zeros(ROWS, dtype=int)
     for fitted, left in judged:
-        assert not fitted & left
+        assert not set(person[list(fitted)]) & set(person[list(left)])
         assert fitted | left == set(range(SEEN))
         times[list(left)] += 1
     assert times.tolist() == [module.REPEATS] * SEEN + [0] * (ROWS - SEEN)

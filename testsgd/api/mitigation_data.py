@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from testsgd.api.saved_audit import (
     check_same_model,
 )
 from testsgd.auditing import AuditParameters, Findings, Progress, run_audit
-from testsgd.auditing.text import run_text_audit
+from testsgd.auditing.text import run_text_audit, text_clusters
 from testsgd.data import (
     SensitiveTerms,
     Table,
@@ -28,6 +28,7 @@ from testsgd.data import (
     table_fingerprint,
     texts_fingerprint,
 )
+from testsgd.errors import DataError
 from testsgd.mitigation import (
     LEAST_HELD_OUT,
     DataSplit,
@@ -50,6 +51,7 @@ from testsgd.models import (
 )
 from testsgd.reporting import AuditSummary
 from testsgd.rules import Mentions, RuleSet, find_mentions
+from testsgd.scoring import Clusters
 
 
 class MitigationInputs(ABC):
@@ -145,6 +147,11 @@ class MitigationInputs(ABC):
     def _split(self, seed: int) -> Split:
         """Split the data as a training with this seed does."""
 
+    @property
+    @abstractmethod
+    def _clusters(self) -> Clusters | None:
+        """Which of the data are one unit, None if each is."""
+
     def find(self, split: DataSplit, progress: Progress | None = None) -> Findings:
         """Audit the model to find groups, on all data but those held out.
 
@@ -169,14 +176,18 @@ class MitigationInputs(ABC):
         card = self.loaded.card
         seed = card.get("seed")
         if isinstance(seed, int) and card.get("data fingerprint") == self.fingerprint():
+            parts, repeats = self._independent(self._split(seed))
             return DataSplit(
-                self._split(seed),
+                parts,
                 f"as in the training of the original, by its model card (seed {seed})",
                 unseen=self.summary is None,
+                repeats=repeats,
             )
+        parts, repeats = self._independent(self._split(self.settings.seed))
         return DataSplit(
-            self._split(self.settings.seed),
+            parts,
             f"drawn with seed {self.settings.seed}",
+            repeats=repeats,
             warning=f"Which {self.one}s the original model was trained on is not known. If the "
             f"held-out {self.one}s were among them, its accuracy there would flatter it; so a "
             "model that is fitted anew is compared with the original fitted to the training "
@@ -184,6 +195,25 @@ class MitigationInputs(ABC):
             known=False,
             unseen=self.summary is None,
         )
+
+    def _independent(self, parts: Split) -> tuple[Split, int]:
+        """Leave out held-out rows or texts that repeat one another or the others; count them.
+
+        What a model has learnt from says nothing new, and what is there twice is known once: so
+        the intervals of everything that is measured on the rest may take them for independent.
+        """
+        if self._clusters is None:
+            return parts, 0
+        unit = self._clusters.of_row
+        fresh = parts.test[~np.isin(unit[parts.test], unit[parts.seen])]
+        test = np.sort(fresh[np.unique(unit[fresh], return_index=True)[1]])
+        if not len(test):
+            raise DataError(
+                f"each held-out {self.one} belongs to a unit that is trained on",
+                where=self._source,
+                remedy=f"give {self.one}s of more units",
+            )
+        return replace(parts, test=test), len(parts.test) - len(test)
 
     def about(self, findings: Findings, targets: tuple[Target, ...]) -> dict[str, Any]:
         """Say what work this is, for the journal."""
@@ -251,7 +281,13 @@ class RowInputs(MitigationInputs):
             seed,
             one="row",
             source=self._source,
+            clusters=self.table.clusters,
         )
+
+    @property
+    def _clusters(self) -> Clusters | None:
+        """Which rows are one unit, by the description."""
+        return None if self.table.clusters is None else Clusters.of(self.table.clusters)
 
 
 class TextInputs(MitigationInputs):
@@ -339,3 +375,8 @@ class TextInputs(MitigationInputs):
             clusters=self.texts.clusters,
             training_only=self.texts.training_only,
         )
+
+    @cached_property
+    def _clusters(self) -> Clusters | None:
+        """Which texts are one unit: equal and nearly equal ones, and those of a known cluster."""
+        return text_clusters(self.texts, self._mentions)

@@ -91,16 +91,18 @@ def cross_validate(
     CrossValidation
         Without candidates that some fold could not make.
     """
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     seen, labels = material.seen, material.favourable
+    units = material.table.clusters
+    splitter = StratifiedKFold if units is None else StratifiedGroupKFold
     total = FOLDS * REPEATS
     counts: dict[Key, list[DecisionCounts]] = {}
     tallies: dict[Key, list[_Tallies]] = {}
     done = 0
     for repeat in range(REPEATS):
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=parameters.seed + repeat)
-        for fitted, left in folds.split(seen, labels[seen]):
+        folds = splitter(FOLDS, shuffle=True, random_state=parameters.seed + repeat)
+        for fitted, left in folds.split(seen, labels[seen], None if units is None else units[seen]):
             name = f"cross-validation, fold {done + 1}"
             found = journal.get(name)
             if found is None:

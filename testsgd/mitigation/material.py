@@ -44,6 +44,8 @@ class DataSplit:
         Whether the original model is known to have learnt from no other rows than the training's.
     unseen : bool
         Whether the targets were found without the held-out rows.
+    repeats : int
+        Rows or texts that are in no part, because they would have been held out but repeat others.
     """
 
     parts: Split
@@ -51,6 +53,7 @@ class DataSplit:
     warning: str = ""
     known: bool = True
     unseen: bool = True
+    repeats: int = 0
 
 
 def comparison_parameters(parameters: AuditParameters) -> AuditParameters:

@@ -90,7 +90,7 @@ def split_examples(
     one: str,
     source: str,
     parts: NDArray[np.object_] | None = None,
-    clusters: NDArray[np.int64] | None = None,
+    clusters: NDArray[np.integer] | None = None,
     training_only: NDArray[np.bool_] | None = None,
 ) -> Split:
     """Split rows or texts by chance, the labels' shares kept.

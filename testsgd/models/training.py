@@ -70,7 +70,13 @@ def train_network(
     label = table.specification.label
     known = None if table.labels is None else table.labels.to_numpy(dtype=object)
     labels = binary_labels(known, label, one="row", source=table.source)
-    parts = split_examples(labels, seed, one="row", source=table.source or "the data")
+    parts = split_examples(
+        labels,
+        seed,
+        one="row",
+        source=table.source or "the data",
+        clusters=table.clusters,
+    )
     encoding = fit_encoding(table, parts.train)
     inputs = encoding.encode(table.frame)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from testsgd.reporting.mitigation.phrases import FEW, budget, estimated
-from testsgd.reporting.mitigation.summary import MitigationSummary
+from testsgd.reporting.mitigation.summary import MitigationSummary, SplitSummary
 from testsgd.reporting.notes import Note
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import count, size_points
+from testsgd.reporting.wording import count, plural, size_points
 from testsgd.reporting.words import Words
 
 KIND_MEANINGS = {
@@ -68,7 +68,7 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "scores lie in the same half point, or all at two points or less, the one that loses "
             "least accuracy. The "
             f"{count(split.held_out)} held-out {many} are touched once, at the end; the verdict is "
-            "about the model that is written, there.",
+            "about the model that is written, there." + _left_out(split, words),
         ),
         Note(
             f"All {many} and held-out {many}",
@@ -120,6 +120,16 @@ def _kinds(summary: MitigationSummary) -> set[str]:
     tried = {candidate.kind for candidate in summary.candidates}
     drawn = {one.kind for target in summary.targets for one in target.samples}
     return {*tried, *drawn}
+
+
+def _left_out(split: SplitSummary, words: Words) -> str:
+    """Say why some are in no part, if any are."""
+    if not split.repeats:
+        return ""
+    return (
+        f" Not held out after all: {plural(split.repeats, words.one)}, because {words.many} of the "
+        "same unit are in another part or held out already; what is there twice is known once."
+    )
 
 
 def _softened(summary: MitigationSummary, words: Words) -> list[Note]:

@@ -46,6 +46,7 @@ def mitigation_particulars(summary: MitigationSummary) -> tuple[Section, ...]:
             (f"Training {many}", count(split.training)),
             (f"Validation {many}", count(split.validation)),
             (f"Held-out {many}", count(split.held_out)),
+            ("Left out, as they repeat others", count(split.repeats) if split.repeats else ""),
             ("Where the split is from", split.source),
             (
                 "The group was found on",

@@ -167,6 +167,7 @@ def _split(outcome: MitigationOutcome) -> SplitSummary:
         training=outcome.material.training_size,
         validation=len(outcome.material.validation),
         held_out=len(split.parts.test),
+        repeats=split.repeats,
         judged_by=outcome.judged_by,
         unseen=split.unseen,
         source=split.source,

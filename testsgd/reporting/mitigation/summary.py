@@ -68,6 +68,11 @@ class SplitSummary(Part):
         description="rows on which candidates' accuracy is compared, see `judged_by`"
     )
     held_out: int = Field(description="rows that are touched once, at the end")
+    repeats: int = Field(
+        0,
+        description="rows in no part: they would have been held out, but belong to one unit with "
+        "rows of another part or with a held-out row",
+    )
     judged_by: Literal["labels", "probabilities", "cross-validation"] = Field(
         description="how the accuracy that a candidate loses was found: by the labels of the "
         "validation rows, as the larger of that and of what cross-fitted probabilities of all "
