@@ -18,22 +18,11 @@ from testsgd.reporting.mitigation.summary import (
     RatesSummary,
     RunSummary,
     SplitSummary,
+    Status,
     TargetSummary,
     WrittenSummary,
     WrittenTarget,
 )
-
-Status = Literal[
-    "mitigated",
-    "above_threshold",
-    "accuracy_lost",
-    "one_sided",
-    "no_better_than_constant",
-    "reversed",
-    "not_better",
-    "not_certain",
-    "too_few",
-]
 
 # Not enough evidence is told from failure.
 EXIT_CODES: dict[str, Literal[0, 1, 3]] = {"mitigated": 0, "not_certain": 3, "too_few": 3}

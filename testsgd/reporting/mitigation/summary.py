@@ -20,6 +20,19 @@ from testsgd.reporting.summary import (
 
 SCHEMA_NAME = "testsgd.mitigation/1"
 
+# What became of a model that was written.
+Status = Literal[
+    "mitigated",
+    "above_threshold",
+    "accuracy_lost",
+    "one_sided",
+    "no_better_than_constant",
+    "reversed",
+    "not_better",
+    "not_certain",
+    "too_few",
+]
+
 
 class MitigationSettings(Part):
     """What the user asked for."""
@@ -418,18 +431,9 @@ class ComparisonSummary(Part):
 class MitigationVerdict(Part):
     """The outcome, the same in every view."""
 
-    status: Literal[
-        "mitigated",
-        "above_threshold",
-        "accuracy_lost",
-        "one_sided",
-        "no_better_than_constant",
-        "reversed",
-        "not_better",
-        "not_certain",
-        "too_few",
-        "no_candidate",
-    ] = Field(description="the outcome in one word, of the model that was written")
+    status: Status | Literal["no_candidate"] = Field(
+        description="the outcome in one word, of the model that was written"
+    )
     exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
     headline: str = Field(description="the outcome, as a sentence")
     sentences: list[str] = Field(description="what to know beside it")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from testsgd.reporting.mitigation.outcome import (
     EXIT_CODES,
     Loss,
-    Status,
     above,
     judged,
     losses,
@@ -54,6 +53,7 @@ from testsgd.reporting.mitigation.summary import (
     RunSummary,
     SplitSummary,
     Spread,
+    Status,
     TargetSpread,
     TargetSummary,
     WrittenSummary,
