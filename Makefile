@@ -78,7 +78,7 @@ lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/lint-imports
 
 docs: $(VENV)/developing ## Build the documentation into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/developing ## Measure speed and memory, write docs/benchmarks.md
 	$(BIN)/python -m benchmarks

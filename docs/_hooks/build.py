@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import command_line
 import data_tables
+import dead_links
 import figures
 import schema_tables
 from mkdocs.config.defaults import MkDocsConfig
@@ -27,13 +29,17 @@ from testsgd.reporting import (
     MonitoringSummary,
     ShieldSummary,
     SimulationSummary,
-    render_html,
 )
+from testsgd.results import read_result
 
 _MARKER = re.compile(r"^<!-- generated: (?P<name>[a-z-]+) -->$", re.MULTILINE)
 
 # In a doctest a blank line must stand between the last output and the end of its block.
 _BLANK_BEFORE_FENCE = re.compile(r"\n\n```$", re.MULTILINE)
+
+# A committed report; on the site it is one page of the gallery.
+_REPORT = re.compile(r"\(\.\./reports/(?P<name>[\w-]+)/report\.(?:md|html)\)")
+_REPORTS = Path(__file__).resolve().parents[2] / "reports"
 
 _PARTS = {
     "command-line": command_line.reference,
@@ -73,8 +79,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the schemas, and the reports of the real data sets rendered from their results."""
     generated = {f"schema/{kind.file.name}": kind.generate_schema() for kind in DOCUMENTS}
     generated["schema/dataset.schema.json"] = json.dumps(specification_schema(), indent=1) + "\n"
-    for name, summary in data_tables.results().items():
-        generated[f"gallery/{name}.html"] = render_html(summary)
+    for path in sorted(_REPORTS.glob("*/result.json")):
+        generated[f"gallery/{path.parent.name}.html"] = read_result(path).to_html()
     for path, content in generated.items():
         files.append(File.generated(config, path, content=content))
     return files
@@ -83,12 +89,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Fill in the generated parts of a page."""
     markdown = _BLANK_BEFORE_FENCE.sub("\n```", markdown)
+    markdown = _REPORT.sub(r"(gallery/\g<name>.html)", markdown)
     return _MARKER.sub(lambda match: _part(match["name"]), markdown)
 
 
 def on_page_content(html: str, config: MkDocsConfig, **_: Any) -> str:
     """Draw pictures into the page, so that they follow its colours."""
     return figures.drawn_in(html, config.docs_dir)
+
+
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    """Look at every link of the built site."""
+    dead = dead_links.dead_links(Path(config.site_dir))
+    if dead:
+        raise PluginError("links that lead nowhere:\n" + "\n".join(dead))
 
 
 def _part(name: str) -> str:

@@ -51,13 +51,13 @@ class TextModel(Protocol):
 class CallableTextModel(CheckedFunction[list[str]]):
     """A function from a list of strings to labels or scores, checked at every call.
 
+    Its other parameters are those of :class:`testsgd.models.answers.CheckedFunction`.
+
     Parameters
     ----------
     function : callable
         Takes a list of n strings, returns n labels, or n scores in [0, 1] of the favourable
         label. The list is its own; it is never empty.
-    **options
-        As for :class:`testsgd.models.answers.CheckedFunction`.
 
     Examples
     --------
