@@ -77,7 +77,7 @@ def _verdict(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
         rows_figure(summary, words): count(data.rows),
         "Groups examined": count(examined(summary)),
         "Overall rate": percent(summary.overall_rate),
-        "Top difference": points(top[0].difference) if top else "none",
+        **dict([wording.top_figure(summary)]),
         "Mode": wording.mode_name(summary),
         "Model queries": count(summary.model_queries),
     }
@@ -100,7 +100,7 @@ def _findings(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) 
         *_rules(summary, words),
         f"{wording.findings_intro(summary)} The difference is the rate in the group minus the rate "
         "outside it.",
-        _groups_table(top, words, margins=summary.mode == "sampled"),
+        _groups_table(top, summary, words),
     ]
 
 
@@ -119,7 +119,8 @@ def _rules(summary: AuditSummary, words: Words) -> list[str]:
         ]
         for line in explaining_lines(summary)
     ]
-    headings = ["Rank", "Rule", "Difference", "Adds", "Together", "Stands for"]
+    effect = "Effect of the terms" if wording.by_terms(summary) else "Difference"
+    headings = ["Rank", "Rule", effect, "Adds", "Together", "Stands for"]
     return [
         f"The fewest rules that explain {words.variation}:",
         table(headings, rows, right=[0, 2, 3, 4]),
@@ -127,19 +128,23 @@ def _rules(summary: AuditSummary, words: Words) -> list[str]:
 
 
 def _groups_table(
-    groups: Sequence[GroupSummary], words: Words, *, margins: bool, remarks: bool = False
+    groups: Sequence[GroupSummary], summary: AuditSummary, words: Words, *, remarks: bool = False
 ) -> str:
-    own = any(group.counterfactual for group in groups)
+    own, margins = any(group.counterfactual for group in groups), summary.mode == "sampled"
+    # What the audit goes by comes first.
+    first = own and wording.by_terms(summary)
     headings = ["Rank", "Group", words.many.capitalize(), "Share", "In group", "Outside"]
-    headings += ["Difference", "Sampling margin"] if margins else ["Difference"]
+    headings += ["Terms alone, points"] if first else []
+    headings += ["Difference from other texts" if first else "Difference"]
+    headings += ["Sampling margin"] if margins else []
     headings += ["Population interval, points"]
     other = next((group.other for group in groups if group.other), None)
     headings += [] if other is None else [f"{other.estimand.capitalize()} difference, points"]
     found = any(group.q_value is not None for group in groups)
-    assured = not found and any(group.assured is not None for group in groups)
+    assured = not found and not first and any(group.assured is not None for group in groups)
     headings += ["Lower bound, points"] if assured else []
     headings += ["q-value"] if found else []
-    headings += ["Terms alone, points"] if own else []
+    headings += ["Terms alone, points"] if own and not first else []
     right = [0, *range(2, len(headings))]
     headings += ["Remark"] if remarks else []
     rows = []
@@ -151,7 +156,8 @@ def _groups_table(
             percent(group.support),
             percent(group.rate_in),
             percent(group.rate_out),
-            f"**{points(group.difference)}**",
+            *([f"**{wording.counterfactual_points(group)}**"] if first else []),
+            points(group.difference) if first else f"**{points(group.difference)}**",
         ]
         if margins:
             row.append("exact" if group.exact else f"± {size_points(group.margin)}")
@@ -162,7 +168,7 @@ def _groups_table(
             row.append(wording.size(group.assured))
         if found:
             row.append(escape(q_text(group.q_value)))
-        if own:
+        if own and not first:
             row.append(wording.counterfactual_points(group))
         if remarks:
             row.append(wording.remark(group))
@@ -311,7 +317,7 @@ def _ranking(summary: AuditSummary, words: Words) -> list[str]:
     return [
         f"The first {plural(len(shown), 'group')} of {count(summary.counts.groups)}, by "
         f"{wording.ranked_by(summary)}.",
-        _groups_table(shown, words, margins=summary.mode == "sampled", remarks=True),
+        _groups_table(shown, summary, words, remarks=True),
     ]
 
 

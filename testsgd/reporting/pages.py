@@ -63,6 +63,8 @@ def page_environment(*folders: Path) -> Environment:
         wording.share,
         wording.shorten,
         wording.signed,
+        wording.by_terms,
+        wording.top_figure,
         wording.size,
         wording.size_points,
     ):
