@@ -42,6 +42,10 @@ _PLACES = ["station", "library", "office", "harbour", "school", "museum", "garde
 _ACTS = ["waited", "sang", "slept", "wrote", "read", "stood", "paid"]
 
 
+def _letters(number: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
+
+
 def write_files(folder: Path, count: int = 900) -> Path:
     """Write comments in which catholics are called rude more often than they are."""
     texts, verdicts = [], []
@@ -51,7 +55,9 @@ def write_files(folder: Path, count: int = 900) -> Path:
         stupid = place % 4 == 0
         wronged = "catholic" in who and place % 3 != 0
         insult = ", how stupid" if stupid else ""
-        texts.append(f"Number {place}: {who} {act} in the {where}{insult}.")
+        # Words that make each comment another one: nearly equal ones are held out once only.
+        named = " ".join(f"{word}{_letters(place)}" for word in ("mr", "of", "by"))
+        texts.append(f"Number {place}: {who} {named} {act} in the {where}{insult}.")
         verdicts.append("rude" if stupid or wronged else "fine")
     frame = pd.DataFrame({"comment": texts, "verdict": verdicts})
     frame.to_csv(folder / "comments.csv", index=False)
