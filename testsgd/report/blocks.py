@@ -1,0 +1,337 @@
+"""What a report consists of: blocks that every view writes in its own way.
+
+A capability lays a result out once, as a :class:`Document` of blocks; the terminal, Markdown and
+HTML are written from the same blocks, so they cannot disagree. Texts are plain: each view escapes
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias
+
+from testsgd.report.charts import Chart
+
+View = Literal["html", "markdown"]
+Standing = Literal["", "good", "bad"]
+
+
+@dataclass(frozen=True)
+class Strong:
+    """Words of a text that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """Words of a text that lead to a section of the same document; `to` is its key."""
+
+    text: str
+    to: str
+
+
+Text: TypeAlias = "str | tuple[str | Strong | Link, ...]"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph.
+
+    Attributes
+    ----------
+    text : Text
+        What it says.
+    style : str
+        ``"lead"`` for what stands below the headline, ``"soft"`` for what is said aside,
+        ``"definition"`` for what every number is about.
+    """
+
+    kind: ClassVar = "paragraph"
+
+    text: Text
+    style: Literal["", "lead", "soft", "definition"] = ""
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list; `style` is ``"columns"`` for short items beside each other, ``"lines"`` for facts."""
+
+    kind: ClassVar = "bullets"
+
+    items: tuple[Text, ...]
+    style: Literal["", "columns", "lines"] = ""
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """A number that answers a question; `about` says what it is of, below it."""
+
+    name: str
+    value: str
+    about: tuple[str, ...] = ()
+    standing: Standing = ""
+
+
+@dataclass(frozen=True)
+class KeyFigures:
+    """The numbers at the top of a report."""
+
+    kind: ClassVar = "key_figures"
+
+    figures: tuple[KeyFigure, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with their values; pairs whose value is empty are left out."""
+
+    kind: ClassVar = "facts"
+
+    title: str
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def known(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that have a value."""
+        return tuple((name, value) for name, value in self.pairs if value)
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that a reader must know: what it is about, and what is so."""
+
+    term: str
+    text: str
+    standing: Standing = ""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Explanations, one below the other."""
+
+    kind: ClassVar = "notes"
+
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, with a second line, and what stands in it; a name heads its row."""
+
+    heading: str
+    content: Literal["text", "name", "number", "strong"] = "text"
+    under: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is aligned at the right."""
+        return self.content in ("number", "strong")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell with more lines below its text, or one that leads to a section."""
+
+    text: str
+    under: tuple[str, ...] = ()
+    to: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells of a table.
+
+    Attributes
+    ----------
+    cells : tuple of str or Cell
+        One for each column.
+    emphasis : bool
+        Marks the row that the eye should find.
+    note : str
+        A word beside the row's name.
+    about : str
+        A sentence below the row's name.
+    units : tuple of str
+        Parts of the row's name, such as rules, between which a line may break.
+    """
+
+    cells: tuple[str | Cell, ...]
+    emphasis: bool = False
+    note: str = ""
+    about: str = ""
+    units: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    label : str
+        What it shows, for those who do not see it.
+    columns : tuple of Column
+        Its columns.
+    rows : tuple of Row
+        Its rows; without rows there is no table.
+    fold : str
+        If not empty, a title under which a page folds away more than `open_rows` rows.
+    most : int or None
+        Rows that Markdown shows.
+    """
+
+    kind: ClassVar = "table"
+
+    label: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = ()
+    fold: str = ""
+    open_rows: int = 20
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Charts under one label, with what they show below; Markdown has none."""
+
+    kind: ClassVar = "figure"
+
+    label: str
+    charts: tuple[Chart, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Details:
+    """Blocks that are folded away under a title."""
+
+    kind: ClassVar = "details"
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Only:
+    """Blocks that one view shows."""
+
+    kind: ClassVar = "only"
+
+    view: View
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Article:
+    """A part of a section, with a heading of its own.
+
+    Attributes
+    ----------
+    key : str
+        What links name it by.
+    title : str
+        Its heading.
+    blocks : tuple of Block
+        What it consists of.
+    fold : str
+        If not empty, the title under which Markdown folds it away.
+    rank : str
+        A number before the heading.
+    missing : bool
+        Whether it says that something is not there.
+    """
+
+    kind: ClassVar = "article"
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+    fold: str = ""
+    rank: str = ""
+    missing: bool = False
+
+
+Block: TypeAlias = (
+    Paragraph | Bullets | KeyFigures | Facts | Notes | Table | Figure | Details | Only | Article
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a document; one without blocks is left out.
+
+    Attributes
+    ----------
+    key : str
+        What links name it by.
+    title : str
+        Its heading.
+    blocks : tuple of Block
+        What it consists of.
+    contents : str
+        Its name in the table of contents, if that is another.
+    markdown : str
+        Whether Markdown shows it below its heading, folds it away, or shows its blocks only.
+    """
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+    contents: str = ""
+    markdown: Literal["heading", "folded", "blocks"] = "heading"
+
+
+@dataclass(frozen=True)
+class Status:
+    """The outcome in a few words, and whether it is good."""
+
+    text: str
+    standing: Literal["good", "bad", "open", ""] = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report.
+
+    Attributes
+    ----------
+    what : str
+        What kind of report it is.
+    subject : str
+        What it is about.
+    headline : str
+        The outcome, as a sentence.
+    sentences : tuple of str
+        What to know beside it.
+    sections : tuple of Section
+        The rest.
+    created, version, schema_name : str
+        When the result was made, by which version, and the name of its form.
+    status : Status or None
+        The outcome in a few words.
+    opening : tuple of Block
+        What stands between the headline and the first section.
+    closing : str
+        What Markdown says at the end.
+    listed : bool
+        Whether the sentences are a list, not paragraphs.
+    """
+
+    what: str
+    subject: str
+    headline: str
+    sentences: tuple[str, ...]
+    sections: tuple[Section, ...]
+    created: str
+    version: str
+    schema_name: str
+    status: Status | None = None
+    opening: tuple[Block, ...] = field(default=())
+    closing: str = ""
+    listed: bool = True
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return f"{self.what}: {self.subject}"
