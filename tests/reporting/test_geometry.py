@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from audit_documents import as_summary
 
+from testsgd.report import scales
+from testsgd.report.formatting import MINUS
 from testsgd.reporting import geometry, heat, scatter
 from testsgd.reporting.summary import HeatMap
-from testsgd.reporting.wording import MINUS, findings
+from testsgd.reporting.wording import findings
 
 
 def test_linear_scale_covers_both_ends_with_round_ticks():
-    scale = geometry.linear_scale(-0.213, 0.07, count=5, in_points=True)
+    scale = scales.linear_scale(-0.213, 0.07, count=5, in_points=True)
     assert [tick.label for tick in scale.ticks] == [
         f"{MINUS}30",
         f"{MINUS}20",
@@ -25,19 +27,19 @@ def test_linear_scale_covers_both_ends_with_round_ticks():
 
 @pytest.mark.parametrize("value", [-5.0, 5.0])
 def test_values_beyond_the_scale_lie_at_its_ends(value):
-    scale = geometry.linear_scale(0.0, 1.0, count=4)
+    scale = scales.linear_scale(0.0, 1.0, count=4)
     assert scale.place(value) in (0, 100)
 
 
 @pytest.mark.parametrize("high", [0.0, 1e-9, 0.003, 0.0999, 0.1, 1.0])
 def test_scale_exists_for_any_height(high):
-    scale = geometry.rate_scale([0.0, None, high])
+    scale = scales.rate_scale([0.0, None, high])
     assert scale.high >= high
     assert 2 <= len(scale.ticks) <= 6
 
 
 def test_scale_of_nothing():
-    assert geometry.rate_scale([]).high > 0
+    assert scales.rate_scale([]).high > 0
     assert geometry.difference_scale([]).place(0) == 50
 
 

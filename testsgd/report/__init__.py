@@ -1,1 +1,1 @@
-"""Reports: blocks that a capability lays a result out in, and the views that are written of them."""
+"""Reports: blocks that a capability lays a result out in, and the views written from them."""

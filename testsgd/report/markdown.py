@@ -74,7 +74,9 @@ def render_markdown(document: Document) -> str:
     for section in document.sections:
         parts += _section(section)
     closing = f" {escape(document.closing)}" if document.closing else ""
-    parts.append(f"*testsgd {escape(document.version)}, {escape(moment(document.created))}.{closing}*")
+    parts.append(
+        f"*testsgd {escape(document.version)}, {escape(moment(document.created))}.{closing}*"
+    )
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -136,7 +138,9 @@ def _block(block: Block) -> list[str]:
             values = [escape(figure.value) for figure in block.figures]
             return [_table(names, [values], right=range(len(names)))]
         case Facts():
-            return [_table([block.title, ""], [[escape(text) for text in one] for one in block.known])]
+            return [
+                _table([block.title, ""], [[escape(text) for text in one] for one in block.known])
+            ]
         case Notes():
             return [f"**{escape(note.term)}.** {escape(note.text)}" for note in block.notes]
         case Table():
@@ -149,7 +153,9 @@ def _block(block: Block) -> list[str]:
             return _blocks(block.blocks) if block.view == "markdown" else []
         case Article():
             parts = _blocks(block.blocks)
-            return _folded(block.fold, parts) if block.fold else [f"**{escape(block.title)}**", *parts]
+            return (
+                _folded(block.fold, parts) if block.fold else [f"**{escape(block.title)}**", *parts]
+            )
 
 
 def _folded(title: str, parts: Sequence[str]) -> list[str]:
@@ -193,7 +199,9 @@ def _cell(cell: str | Cell, column: Column, row: Row) -> str:
     return written
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
+def _table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()
+) -> str:
     """Write a table; `right` are the columns of numbers, which end at the right."""
     aligned = set(right)
     rule = ["---:" if index in aligned else "---" for index in range(len(headings))]

@@ -19,8 +19,6 @@ from testsgd.reporting.comparison import (
     ComparisonSummary,
     ComparisonVerdict,
     comparison_verdict,
-    render_comparison_html,
-    render_comparison_markdown,
 )
 from testsgd.reporting.comparison.summarise import summarise_comparison
 from testsgd.reporting.document import AUDIT_DOCUMENT, summary_schema
@@ -107,8 +105,6 @@ __all__ = [
     "render_certification_html",
     "render_certification_junit",
     "render_certification_markdown",
-    "render_comparison_html",
-    "render_comparison_markdown",
     "render_html",
     "render_markdown",
     "render_mitigation_html",

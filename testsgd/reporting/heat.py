@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from testsgd.report.formatting import percent, plural, signed, tick_points
 from testsgd.reporting.summary import HeatMap
-from testsgd.reporting.wording import percent, plural, signed, tick_points
 
 # Below this many rows a rate says little; heat maps set it apart.
 FEW_ROWS = 30

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from testsgd.report import scales
 from testsgd.reporting import (
     explanations,
     geometry,
@@ -84,8 +85,8 @@ def render_html(summary: AuditSummary) -> str:
             undecided=[group for group in summary.groups if not group.decided],
             too_small=summary.undecided[:UNDECIDED_SHOWN],
             scale=scale,
-            side_scale=geometry.rate_scale(sides),
-            cell_scale=geometry.rate_scale([*cells, summary.overall_rate]),
+            side_scale=scales.rate_scale(sides),
+            cell_scale=scales.rate_scale([*cells, summary.overall_rate]),
             scatter=scatter.scatter_plot(summary, top),
             heat_maps=heat_maps.tables,
             heat_keys=heat_maps.keys,
@@ -93,7 +94,7 @@ def render_html(summary: AuditSummary) -> str:
             rule_lines=explaining_lines(summary),
             findings_intro=wording.findings_intro(summary),
             unjudged=unjudged_sentences(summary.unjudged, words),
-            share_scale=geometry.linear_scale(0.0, 1.0, count=4),
+            share_scale=scales.linear_scale(0.0, 1.0, count=4),
             open_heat_maps=OPEN_HEAT_MAPS,
             open_rows=OPEN_ROWS,
             particulars=particulars.particulars(summary),
@@ -104,7 +105,7 @@ def render_html(summary: AuditSummary) -> str:
     )
 
 
-def _finding(group: GroupSummary, scale: geometry.Scale) -> _Finding:
+def _finding(group: GroupSummary, scale: scales.Scale) -> _Finding:
     parts = tuple(
         _Part(part, None if part.difference is None else geometry.dot(part.difference, scale))
         for part in group.rules_alone

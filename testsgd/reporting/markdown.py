@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testsgd.report import formatting
+from testsgd.report.formatting import count, interval, number, percent, plural, points, size_points
 from testsgd.reporting import explanations, particulars, wording
 from testsgd.reporting.behind import (
     conditional_sentence,
@@ -18,7 +20,6 @@ from testsgd.reporting.estimand_sentences import explaining_lines, unjudged_sent
 from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.summary import AuditSummary, GroupSummary, Snippet, TermsSummary
 from testsgd.reporting.vocabulary import vocabulary
-from testsgd.reporting.wording import count, interval, number, percent, plural, points, size_points
 from testsgd.reporting.words import Words
 
 RANKING_SHOWN = 20
@@ -54,8 +55,8 @@ def render_markdown(summary: AuditSummary) -> str:
         *folded("Data, model and settings", _particulars(summary, words)),
         *folded("What these numbers mean, and what they do not", _meaning(summary)),
         f"*testsgd {escape(summary.versions.get('testsgd', ''))}, "
-        f"{escape(wording.moment(summary.created))}. Charts, heat maps and all groups are in the "
-        "HTML report.*",
+        f"{escape(formatting.moment(summary.created))}. Charts, heat maps and all groups are in "
+        "the HTML report.*",
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -159,7 +160,7 @@ def _groups_table(
         if other is not None:
             row.append(wording.other_points(group.other))
         if assured:
-            row.append(wording.size(group.assured))
+            row.append(formatting.size(group.assured))
         if found:
             row.append(escape(q_text(group.q_value)))
         if own:

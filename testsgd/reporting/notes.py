@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from testsgd.report.blocks import Note
+from testsgd.report.formatting import number, size_points, z_value
 from testsgd.reporting.summary import AuditSummary
-from testsgd.reporting.wording import number, size_points, z_value
 
 
 def sampling_margin_note(summary: AuditSummary, *, exact: str, missing: str) -> Note:

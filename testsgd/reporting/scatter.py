@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from testsgd.reporting.geometry import Scale, Side, linear_scale, position
+from testsgd.report.formatting import percent, points
+from testsgd.report.scales import Scale, linear_scale, position
+from testsgd.reporting.geometry import Side
 from testsgd.reporting.labels import Anchor, place_labels
 from testsgd.reporting.summary import AuditSummary, GroupSummary, ScatterCell
 from testsgd.reporting.vocabulary import vocabulary
-from testsgd.reporting.wording import percent, points
 
 TILE_LEVELS = 5
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.reporting.geometry import Scale, Side, partial_sums, position
+from testsgd.report.formatting import points
+from testsgd.report.scales import Scale, position
+from testsgd.reporting.geometry import Side, partial_sums
 from testsgd.reporting.summary import GroupSummary
-from testsgd.reporting.wording import points
 
 
 @dataclass(frozen=True)

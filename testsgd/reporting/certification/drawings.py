@@ -9,14 +9,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from testsgd.report.formatting import percent, share
+from testsgd.report.scales import Scale, Tick, linear_scale, position
 from testsgd.reporting.certification.figures import at_least, at_most, between, proved_texts
 from testsgd.reporting.certification.summary import (
     CertificationSummary,
     MomentSummary,
     RegionSummary,
 )
-from testsgd.reporting.geometry import Scale, Tick, linear_scale, position
-from testsgd.reporting.wording import percent, share
 
 # From so large a ratio of the last to the first time on, time is drawn on a logarithmic scale.
 _LOGARITHMIC = 30.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import NOTHING, count, percent
 from testsgd.reporting.certification.figures import at_least, at_most
 from testsgd.reporting.certification.phrases import part_of, sums_text, value_text
 from testsgd.reporting.certification.summary import CertificationSummary, CounterexampleSummary
 from testsgd.reporting.grid import Column, Grid, Row
-from testsgd.reporting.wording import NOTHING, count, percent
 
 
 def regions_grid(summary: CertificationSummary) -> Grid:

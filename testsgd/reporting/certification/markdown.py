@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from testsgd.report.formatting import moment
 from testsgd.reporting.certification.figures import between, proved_texts
 from testsgd.reporting.certification.grids import (
     counterexamples_grid,
@@ -16,7 +17,6 @@ from testsgd.reporting.certification.phrases import STATUS_NAMES, estimate_title
 from testsgd.reporting.certification.summary import CertificationSummary
 from testsgd.reporting.grid import Grid, grid_markdown
 from testsgd.reporting.markup import cells, escape, folded, table
-from testsgd.reporting.wording import moment
 
 TEXT_LIMIT = 160
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import count, either, moment, number, seconds, series, share
 from testsgd.reporting.certification.phrases import compared_text, layers_text, people_number
 from testsgd.reporting.certification.summary import CertificationSummary
 from testsgd.reporting.particulars import Section, section
-from testsgd.reporting.wording import count, either, moment, number, seconds, series, share
 
 _STOPPED = {
     "done": "nothing was left to do",

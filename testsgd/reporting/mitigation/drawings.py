@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from testsgd.reporting.geometry import Scale, Side, Whisker, linear_scale
+from testsgd.report.formatting import MINUS, count, interval, percent, plural, points
+from testsgd.report.scales import Scale, linear_scale
+from testsgd.reporting.geometry import Side, Whisker
 from testsgd.reporting.labels import Label, place_labels
 from testsgd.reporting.mitigation.phrases import (
     FEW,
@@ -27,7 +29,6 @@ from testsgd.reporting.mitigation.summary import (
     RatesSummary,
     TargetSummary,
 )
-from testsgd.reporting.wording import MINUS, count, interval, percent, plural, points
 
 # Candidates that lose more than this many budgets are not drawn, if others are.
 _BUDGETS_SHOWN = 3.0

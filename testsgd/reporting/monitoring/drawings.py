@@ -11,8 +11,9 @@ from typing import Literal
 
 import numpy as np
 
+from testsgd.report.formatting import percent, plural, shorten
+from testsgd.report.scales import Scale, Tick, linear_scale, position
 from testsgd.reporting.bias_words import bias_text
-from testsgd.reporting.geometry import Scale, Tick, linear_scale, position
 from testsgd.reporting.monitoring.phrases import alert_place, comparison_title, threshold_of
 from testsgd.reporting.monitoring.scales import bias_scale, count_ticks, down
 from testsgd.reporting.monitoring.summary import (
@@ -21,7 +22,6 @@ from testsgd.reporting.monitoring.summary import (
     MonitoredComparison,
     PropertySummary,
 )
-from testsgd.reporting.wording import percent, plural, shorten
 
 # Rates of a few trials jump between 0 and 1: this first part of the trials makes no scale.
 _FIRST = 0.05

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testsgd.report.formatting import NOTHING, count, number, percent
 from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.monitoring.phrases import (
@@ -23,7 +24,6 @@ from testsgd.reporting.monitoring.summary import (
     StreamSummary,
     WindowSummary,
 )
-from testsgd.reporting.wording import NOTHING, count, number, percent
 
 # So much of an alert's id tells it from the others of a report.
 _ID_SHOWN = 8

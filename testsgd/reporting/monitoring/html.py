@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from testsgd.report.formatting import count, plural
 from testsgd.reporting import mitigation
 from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.grid import Grid
@@ -19,7 +20,6 @@ from testsgd.reporting.monitoring.summary import (
 )
 from testsgd.reporting.monitoring.window_drawing import WindowBars, window_bars
 from testsgd.reporting.pages import page_environment
-from testsgd.reporting.wording import count, plural
 
 # Longer tables are folded away.
 OPEN_ROWS = 12

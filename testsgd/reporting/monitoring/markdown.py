@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import count, moment, plural
 from testsgd.reporting.grid import Grid, grid_markdown
 from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.monitoring import grids
@@ -9,7 +10,6 @@ from testsgd.reporting.monitoring.notes import monitoring_notes, promises
 from testsgd.reporting.monitoring.particulars import monitoring_particulars
 from testsgd.reporting.monitoring.phrases import STATUS_NAMES, property_of
 from testsgd.reporting.monitoring.summary import MonitoringSummary
-from testsgd.reporting.wording import count, moment, plural
 
 TEXT_LIMIT = 160
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import count, plural, share
 from testsgd.reporting.bias_words import exact_number
 from testsgd.reporting.monitoring.phrases import bias_meaning, property_title, rate_meaning
 from testsgd.reporting.monitoring.summary import MonitoringSummary
-from testsgd.reporting.notes import Note
-from testsgd.reporting.wording import count, plural, share
 
 
 def promises(summary: MonitoringSummary) -> tuple[Note, ...]:

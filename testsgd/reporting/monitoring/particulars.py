@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import moment, series, share
 from testsgd.reporting.bias_words import events_text, exact_number
 from testsgd.reporting.monitoring.phrases import (
     duration_words,
@@ -13,7 +14,6 @@ from testsgd.reporting.monitoring.phrases import (
 )
 from testsgd.reporting.monitoring.summary import MonitoringSummary, PropertySummary
 from testsgd.reporting.particulars import Section, section
-from testsgd.reporting.wording import moment, series, share
 
 _RULES = {"evidence": "evidence", "estimate": "the estimate"}
 _REFUSE = {"refuse": "refused", "pass": "passed over", "ignore": "ignored"}

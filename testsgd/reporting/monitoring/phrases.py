@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from testsgd.report.formatting import NOTHING, count, number, percent, plural, series
 from testsgd.reporting.bias_words import bias_text, events_text, exact_number
 from testsgd.reporting.monitoring.summary import (
     AlertSummary,
@@ -15,7 +16,6 @@ from testsgd.reporting.monitoring.summary import (
     PropertySummary,
     StreamSummary,
 )
-from testsgd.reporting.wording import NOTHING, count, number, percent, plural, series
 
 STATUS_NAMES = {
     "alert_raised": "Alert raised",

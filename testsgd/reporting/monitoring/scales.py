@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from testsgd.reporting.geometry import Scale, Tick, linear_scale, position
-from testsgd.reporting.wording import count
+from testsgd.report.formatting import count
+from testsgd.report.scales import Scale, Tick, linear_scale, position
 
 
 def bias_scale(values: Sequence[float], threshold: float) -> Scale:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from testsgd.report.formatting import count, plural
+from testsgd.report.scales import Tick, position
 from testsgd.reporting.bias_words import bias_text
-from testsgd.reporting.geometry import Tick, position
 from testsgd.reporting.monitoring.phrases import threshold_of
 from testsgd.reporting.monitoring.scales import bias_scale, down, whole_numbers_between
 from testsgd.reporting.monitoring.summary import MonitoredComparison, PropertySummary
-from testsgd.reporting.wording import count, plural
 
 
 @dataclass(frozen=True)

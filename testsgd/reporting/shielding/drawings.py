@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from testsgd.report.formatting import count, percent, plural
+from testsgd.report.scales import Scale, Tick, linear_scale, position
 from testsgd.reporting.bias_words import bias_text
-from testsgd.reporting.geometry import Scale, Tick, linear_scale, position
 from testsgd.reporting.shielding.phrases import (
     threshold_text,
 )
 from testsgd.reporting.shielding.simulation_summary import BiasBin, SideSummary, SimulationSummary
-from testsgd.reporting.wording import count, percent, plural
 
 # Nothing that is there is drawn thinner or lower than this.
 _LEAST = 0.6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import NOTHING, count, number, percent
 from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.shielding.parts import InputsSummary
@@ -10,7 +11,6 @@ from testsgd.reporting.shielding.phrases import (
 )
 from testsgd.reporting.shielding.simulation_summary import SideSummary, SimulationSummary
 from testsgd.reporting.shielding.verdict import loss_text
-from testsgd.reporting.wording import NOTHING, count, number, percent
 
 ABOVE, EVER_ABOVE = "Above the threshold", "Above at the end of some period"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import moment
 from testsgd.reporting.grid import Grid, grid_markdown
 from testsgd.reporting.markup import cells, escape, folded, table
-from testsgd.reporting.notes import Note
 from testsgd.reporting.particulars import Section
 from testsgd.reporting.shielding.grids import cost_grid, inputs_grid, periods_grid, sides_grid
 from testsgd.reporting.shielding.notes import shield_notes, simulation_notes
@@ -13,7 +14,6 @@ from testsgd.reporting.shielding.parts import ShieldVerdict
 from testsgd.reporting.shielding.phrases import STATUS_NAMES
 from testsgd.reporting.shielding.simulation_summary import SimulationSummary
 from testsgd.reporting.shielding.summary import ShieldSummary
-from testsgd.reporting.wording import moment
 
 TEXT_LIMIT = 160
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import count, moment, number, plural, seconds, series, share
 from testsgd.reporting.bias_words import events_text
 from testsgd.reporting.particulars import Section, section
 from testsgd.reporting.shielding.parts import BoundSummary
@@ -17,7 +18,6 @@ from testsgd.reporting.shielding.phrases import (
 )
 from testsgd.reporting.shielding.simulation_summary import SimulationSummary
 from testsgd.reporting.shielding.summary import ShieldSummary
-from testsgd.reporting.wording import count, moment, number, plural, seconds, series, share
 
 _STORAGE = {
     "whole": "all decisions",

@@ -17,6 +17,7 @@ from testsgd.report.blocks import (
     Section,
     Strong,
     Table,
+    Text,
 )
 from testsgd.report.charts import Mark, StripRow, Strips
 from testsgd.report.formatting import (
@@ -112,7 +113,7 @@ def layout(summary: ComparisonSummary) -> Document:
 def _all_methods(summary: ComparisonSummary) -> tuple[Block, ...]:
     about = (
         "Below each method is its best finding by its own measure. Difference and share of rows "
-        "are those of this group, by the model’s decisions on the rows as they are."
+        "are those of this group, by the model's decisions on the rows as they are."
     )
     columns = (
         Column("Method", "name"),
@@ -180,7 +181,7 @@ def _drawn(summary: ComparisonSummary, others: str) -> tuple[Block, ...]:
     about = (
         "The first findings of each method by the same measure: how much more or less often the "
         f"model decides “{summary.data.label.favourable}” for the group than for {others}. In "
-        "grey is the group’s share of the rows."
+        "grey is the group's share of the rows."
     )
     figure = Figure(
         "First findings of each method, differences in percentage points",
@@ -252,7 +253,7 @@ def _method(method: MethodSummary) -> Article:
         blocks.append(Paragraph(sentence(method.measure)))
     if method.note:
         blocks.append(Paragraph(sentence(method.note), "soft"))
-    facts = (
+    facts: tuple[Text, ...] = (
         *change_sentences(method),
         *((Strong(f"{name}."), f" {told}") for name, told in figure_sentences(method)),
     )
