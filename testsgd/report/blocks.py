@@ -117,11 +117,24 @@ class Notes:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, with a second line, and what stands in it; a name heads its row."""
+    """A column.
+
+    Attributes
+    ----------
+    heading : str
+        Its heading.
+    content : str
+        What stands in it; a name heads its row.
+    under : str
+        A second line of the heading.
+    short : str
+        What a terminal calls it; columns without are left out where it is narrow.
+    """
 
     heading: str
     content: Literal["text", "name", "number", "strong"] = "text"
     under: str = ""
+    short: str = ""
 
     @property
     def numeric(self) -> bool:
@@ -175,6 +188,8 @@ class Table:
         Its columns.
     rows : tuple of Row
         Its rows; without rows there is no table.
+    title : str
+        A heading that a page has above it.
     fold : str
         If not empty, a title under which a page folds away more than `open_rows` rows.
     most : int or None
@@ -186,6 +201,7 @@ class Table:
     label: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...] = ()
+    title: str = ""
     fold: str = ""
     open_rows: int = 20
     most: int | None = None

@@ -68,6 +68,7 @@ def render_markdown(document: Document) -> str:
     parts = [
         f"## {escape(document.title)}",
         f"**{escape(document.headline)}**",
+        f"{escape(document.status.text)}." if document.status else "",
         *(["\n".join(f"- {one}" for one in told)] if document.listed else told),
         *_blocks(document.opening),
     ]

@@ -6,101 +6,183 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from testsgd.report.charts import Chart, Mark, StripRow, Strips
+from testsgd.report.charts import Chart, Mark, Plane, StripRow, Strips, Threshold
+from testsgd.report.formatting import shorten
 from testsgd.report.scales import Scale, position
+
+# Nothing that is there is drawn thinner or lower than this, in per cent.
+_LEAST = 0.6
+# Names of lines that are further to the right stand at their left.
+_RIGHT = 70
+_RADIUS = {"dot": 4, "ring": 4, "rest": 4.5, "was": 4}
 
 
 def draw(chart: Chart) -> Markup:
     """Return a chart as HTML."""
-    return strips(chart)
+    return strips(chart) if isinstance(chart, Strips) else plane(chart)
 
 
 def strips(chart: Strips) -> Markup:
-    """Draw rows of dots with whiskers, with the axis below."""
+    """Draw rows of marks, with the axis below."""
+    zero = chart.scale.place(0) if chart.zero else None
     parts = [
         Markup("{}<ul>\n{}</ul>\n").format(
             Markup("<h3>{}</h3>\n").format(title) if title else "",
-            _joined(_strip_row(row, chart.scale) for row in rows),
+            _joined(_strip_row(row, chart.scale, zero) for row in rows),
         )
         for title, rows in chart.parts
     ]
-    return _joined([*parts, strip_axis(chart.scale)])
-
-
-def strip_axis(scale: Scale) -> Markup:
-    """Draw the axis below rows of a chart."""
     ticks = _joined(
         Markup('<text x="{}%" y="14" text-anchor="middle">{}</text>\n').format(tick.at, tick.label)
-        for tick in scale.ticks
+        for tick in chart.scale.ticks
     )
-    return Markup(
+    axis = Markup(
         '<div class="strip-row strip-axis" aria-hidden="true"><span class="strip-label"></span>'
         '<span class="strip"><svg>{}</svg></span><span class="value"></span></div>\n'
     ).format(ticks)
+    return _joined([*parts, axis])
+
+
+def plane(chart: Plane) -> Markup:
+    """Draw what has two axes."""
+    strong = Markup("<strong>{}</strong>").format(chart.strong) if chart.strong else ""
+    name = Markup('<p class="axis-name">{}{}</p>\n').format(chart.name, strong)
+    heights = _joined(
+        Markup('<text x="100%" y="{}%" dx="-8" dy="4" text-anchor="end">{}</text>\n').format(
+            position(100 - tick.at), tick.label.replace("%", "")
+        )
+        for tick in chart.upwards.ticks
+    )
+    drawn = [
+        *(_across(100 - tick.at, "grid") for tick in chart.upwards.ticks),
+        *(_bar(bar.start, bar.end, bar.height, bar.title, bar.tone, chart) for bar in chart.bars),
+        _across(100, "ground"),
+        *(_threshold(one, chart) for one in chart.thresholds),
+    ]
+    widths = "" if chart.below is None else _widths(chart.across)
+    below = Markup('<p class="axis-name under">{}</p>\n').format(chart.below) if chart.below else ""
+    return Markup(
+        '{}<div class="plot{}">\n<svg class="y-axis" aria-hidden="true">{}</svg>\n'
+        '<svg class="plane" role="img"><title>{}</title>\n{}</svg>\n{}</div>\n{}'
+    ).format(
+        name if chart.name else "",
+        " low" if chart.low else "",
+        heights,
+        chart.title,
+        _joined(drawn),
+        widths,
+        below,
+    )
 
 
 def text_units(text: str, units: Iterable[str], limit: int) -> Markup:
     """Write the text of a group; where it fits, a line never breaks inside a rule."""
-    from testsgd.report.formatting import shorten
-
     units = tuple(units)
     if len(text) > limit or " and ".join(units) != text:
         return Markup("{}").format(shorten(text, limit))
     return Markup(" ").join(
-        Markup('<span class="unit">{}{}</span>').format("and " if place else "", unit)
-        for place, unit in enumerate(units)
+        Markup('<span class="unit">{}{}</span>').format("and " if number else "", unit)
+        for number, unit in enumerate(units)
     )
 
 
-def _strip_row(row: StripRow, scale: Scale) -> Markup:
+def _strip_row(row: StripRow, scale: Scale, zero: float | None) -> Markup:
     label = text_units(row.label, row.units, 140)
     if row.to:
         label = Markup('<a href="#{}">{}</a>').format(row.to, label)
+    note = Markup(' <small class="note">{}</small>').format(row.note) if row.note else ""
     detail = Markup(" <small>{}</small>").format(row.detail) if row.detail else ""
-    drawn = _marks(row.marks, scale) if row.marks else ""
-    kind = "strip-row" + " two" * (len(row.marks) > 1) + " together" * row.together
+    kind = "strip-row" + " two" * row.levels + " together" * row.together
     return Markup(
-        '<li class="{}"><span class="strip-label">{}{}</span>\n'
+        '<li class="{}"><span class="strip-label">{}{}{}</span>\n'
         '<span class="strip">{}</span><span class="value">{}</span></li>\n'
-    ).format(kind, label, detail, drawn, row.value)
+    ).format(kind, label, note, detail, _marks(row, scale, zero) if row.marks else "", row.value)
 
 
-def _marks(marks: tuple[Mark, ...], scale: Scale) -> Markup:
-    heights = ("50%",) if len(marks) == 1 else ("32%", "70%")
-    zero = scale.place(0)
+def _marks(row: StripRow, scale: Scale, zero: float | None) -> Markup:
+    heights = ("32%", "70%") if row.levels else ("50%",) * len(row.marks)
     grid = _joined(
         Markup('<line class="grid" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>').format(tick.at)
         for tick in scale.ticks
     )
+    middle = Markup("")
+    if zero is not None:
+        middle = Markup('<line class="zero" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>').format(zero)
     drawn = _joined(
-        Markup('<g class="{}">{}</g>').format(mark.side, _mark(mark, scale, height))
-        for mark, height in zip(marks, heights, strict=True)
+        _mark(mark, scale, height, row.side)
+        for mark, height in zip(row.marks, heights, strict=True)
     )
-    return Markup(
-        '<svg role="img"><title>{}</title>{}'
-        '<line class="zero" x1="{}%" x2="{}%" y1="0" y2="100%"/>{}</svg>'
-    ).format("; ".join(mark.title for mark in marks), grid, zero, zero, drawn)
-
-
-def _mark(mark: Mark, scale: Scale, height: str) -> Markup:
-    margin = _line("margin", mark.margin, scale, height, caps=False)
-    whisker = _line("whisker", mark.interval, scale, height, caps=True)
-    return Markup('{}{}<circle class="{}" cx="{}%" cy="{}" r="4"/>').format(
-        margin, whisker, "ring" if mark.ring else "dot", scale.place(mark.value), height
+    return Markup('<svg class="{}" role="img"><title>{}</title>{}{}{}{}</svg>').format(
+        row.side, row.title, grid, middle, _span("gap-line", row.line, scale, "50%"), drawn
     )
 
 
-def _line(
-    kind: str, ends: tuple[float, float] | None, scale: Scale, height: str, *, caps: bool
-) -> Markup:
-    low, high = (0.0, 0.0) if ends is None else (scale.place(end) for end in ends)
-    if not position(high - low):
+def _mark(mark: Mark, scale: Scale, height: str, side: str) -> Markup:
+    own = "less" if mark.value < 0 else "more"
+    written = Markup('{}{}{}<circle class="{}" cx="{}%" cy="{}" r="{}"/>').format(
+        _span("margin", mark.margin, scale, height),
+        _span("whisker", mark.interval, scale, height),
+        _caps(mark.interval, scale, height),
+        mark.shape,
+        scale.place(mark.value),
+        height,
+        _RADIUS[mark.shape],
+    )
+    return written if own == side else Markup('<g class="{}">{}</g>').format(own, written)
+
+
+def _span(kind: str, ends: tuple[float, float] | None, scale: Scale, height: str) -> Markup:
+    if ends is None or scale.place(ends[0]) == scale.place(ends[1]):
         return Markup("")
-    line = Markup('<line class="{}" x1="{}%" x2="{}%" y1="{}" y2="{}"/>').format(
+    low, high = sorted(scale.place(end) for end in ends)
+    return Markup('<line class="{}" x1="{}%" x2="{}%" y1="{}" y2="{}"/>').format(
         kind, low, high, height, height
     )
-    cap = Markup('<use class="{}" href="#cap" x="{}%" y="{}"/>')
-    return line + _joined(cap.format(kind, end, height) for end in (low, high) if caps)
+
+
+def _caps(ends: tuple[float, float] | None, scale: Scale, height: str) -> Markup:
+    if ends is None or scale.place(ends[0]) == scale.place(ends[1]):
+        return Markup("")
+    cap = Markup('<use class="whisker" href="#cap" x="{}%" y="{}"/>')
+    return _joined(cap.format(scale.place(end), height) for end in ends)
+
+
+def _bar(start: float, end: float, height: float, title: str, tone: str, chart: Plane) -> Markup:
+    left, right = chart.across.place(start), chart.across.place(end)
+    tall = max(chart.upwards.place(height), _LEAST)
+    return Markup(
+        '<rect class="{}" x="{}%" width="{}%" y="{}%" height="{}%"><title>{}</title></rect>\n'
+    ).format(tone, left, max(position(right - left), _LEAST), position(100 - tall), tall, title)
+
+
+def _across(height: float, kind: str) -> Markup:
+    return Markup('<line class="{0}" x1="0" x2="100%" y1="{1}%" y2="{1}%"/>\n').format(
+        kind, position(height)
+    )
+
+
+def _threshold(line: Threshold, chart: Plane) -> Markup:
+    if not line.upright:
+        return _across(100 - chart.upwards.place(line.value), "threshold")
+    at = chart.across.place(line.value)
+    drawn = Markup('<line class="threshold" x1="{0}%" x2="{0}%" y1="-4" y2="100%"/>\n').format(at)
+    if not line.name:
+        return drawn
+    left = at > _RIGHT
+    return drawn + Markup(
+        '<text class="threshold-name" x="{}%" y="0" dx="{}" dy="7" text-anchor="{}">{}</text>\n'
+    ).format(at, -7 if left else 7, "end" if left else "start", line.name)
+
+
+def _widths(scale: Scale) -> Markup:
+    return Markup('<svg class="x-axis" aria-hidden="true">{}</svg>\n').format(
+        _joined(
+            Markup('<text x="{}%" y="16" text-anchor="middle">{}</text>').format(
+                tick.at, tick.label
+            )
+            for tick in scale.ticks
+        )
+    )
 
 
 def _joined(parts: Iterable[Markup]) -> Markup:

@@ -50,10 +50,6 @@ from testsgd.reporting.shielding import (
     ShieldSummary,
     ShieldVerdict,
     SimulationSummary,
-    render_shield_html,
-    render_shield_markdown,
-    render_simulation_html,
-    render_simulation_markdown,
 )
 from testsgd.reporting.shielding.summarise import summarise_simulation, summarise_synthesis
 from testsgd.reporting.summarise import summarise
@@ -111,10 +107,6 @@ __all__ = [
     "render_mitigation_markdown",
     "render_monitoring_html",
     "render_monitoring_markdown",
-    "render_shield_html",
-    "render_shield_markdown",
-    "render_simulation_html",
-    "render_simulation_markdown",
     "summarise",
     "summarise_certification",
     "summarise_comparison",

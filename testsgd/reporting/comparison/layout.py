@@ -165,7 +165,9 @@ def _drawn(summary: ComparisonSummary, others: str) -> tuple[Block, ...]:
                 StripRow(
                     text,
                     signed(difference),
-                    (Mark(difference, points(difference)),),
+                    title=points(difference),
+                    marks=(Mark(difference),),
+                    side="less" if difference < 0 else "more",
                     detail=f"{percent(share)} of the rows",
                 )
                 for text, share, difference in rows
