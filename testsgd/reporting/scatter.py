@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from testsgd.report.formatting import percent, points
+from testsgd.report.labels import Anchor, place_labels
 from testsgd.report.scales import Scale, linear_scale, position
 from testsgd.reporting.geometry import Side
-from testsgd.reporting.labels import Anchor, place_labels
 from testsgd.reporting.summary import AuditSummary, GroupSummary, ScatterCell
 from testsgd.reporting.vocabulary import vocabulary
 

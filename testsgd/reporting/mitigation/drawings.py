@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from testsgd.report.formatting import MINUS, count, interval, percent, plural, points
+from testsgd.report.labels import Label, place_labels
 from testsgd.report.scales import Scale, linear_scale
 from testsgd.reporting.geometry import Side, Whisker
-from testsgd.reporting.labels import Label, place_labels
 from testsgd.reporting.mitigation.phrases import (
     FEW,
     KINDS,
