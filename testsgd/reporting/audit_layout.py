@@ -294,7 +294,11 @@ def _group_table(
     columns += [Column("Lower bound, points", "number")] if assured else []
     columns += [Column("q-value", "number")] if found else []
     columns += [Column("Terms alone, points", "number")] if own else []
-    columns += [Column("Remark")] if remarks else []
+    if remarks:
+        columns += [Column("Remark", view="html"), Column("Remark", view="markdown")]
+    guarantee = summary.guarantee
+    simultaneous = guarantee is not None and guarantee.kind == "simultaneous"
+    surest = guarantee.surest_rank if guarantee is not None and simultaneous else None
     rows = []
     for group in groups:
         between = interval(group.interval)
@@ -315,7 +319,9 @@ def _group_table(
         cells += [size(group.assured)] if assured else []
         cells += [q_text(group.q_value)] if found else []
         cells += [counterfactual_points(group)] if own else []
-        cells += [remark(group)] if remarks else []
+        if remarks:
+            marked = ", largest lower bound" if group.rank == surest else ""
+            cells += [f"{remark(group)}{marked}".removeprefix(", "), remark(group)]
         rows.append(Row(tuple(cells), units=_units(group)))
     return Table(label, tuple(columns), tuple(rows), fold=fold, open_rows=0, most=_SHOWN)
 
@@ -343,9 +349,8 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     )
     many = words.many.capitalize()
     if small or counts.undecided_small:
-        shown = _listed(min(len(small), _SHOWN), counts.undecided_small)
-        too = f"{plural(counts.undecided_small, 'group is', 'groups are')} too small{shown}."
-        blocks.append(Paragraph(too))
+        too = f"{plural(counts.undecided_small, 'group is', 'groups are')} too small"
+        blocks += _listed(too, len(small), counts.undecided_small)
         blocks.append(
             Table(
                 "Groups that are too small",
@@ -362,14 +367,12 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
             )
         )
     if undecided or counts.undecided_frequent:
-        shown = _listed(min(len(undecided), _SHOWN), counts.undecided_frequent)
-        blocks.append(
-            Paragraph(
-                "Large enough, but with a sampling margin above "
-                f"{size_points(summary.parameters.error_margin)}: "
-                f"{plural(counts.undecided_frequent, 'group')}{shown}."
-            )
+        large = (
+            "Large enough, but with a sampling margin above "
+            f"{size_points(summary.parameters.error_margin)}: "
+            f"{plural(counts.undecided_frequent, 'group')}"
         )
+        blocks += _listed(large, len(undecided), counts.undecided_frequent)
         columns = (
             Column("Group", "name"),
             Column(many, "number"),
@@ -391,8 +394,17 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _listed(shown: int, of: int) -> str:
-    return f", of which {count(shown)} are listed" if 0 < shown < of else ""
+def _listed(text: str, listed: int, of: int) -> tuple[Block, ...]:
+    """Write how many groups there are, and how many of them a view lists."""
+
+    def written(shown: int) -> Paragraph:
+        part = f", of which {count(shown)} are listed" if 0 < shown < of else ""
+        return Paragraph(f"{text}{part}.")
+
+    return (
+        Only("html", (written(listed),)),
+        Only("markdown", (written(min(listed, _SHOWN)),)),
+    )
 
 
 def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
