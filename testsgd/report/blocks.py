@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import ClassVar, Literal, TypeAlias
 
 from testsgd.report.charts import Chart
@@ -124,22 +125,25 @@ class Column:
     heading : str
         Its heading.
     content : str
-        What stands in it; a name heads its row.
+        What stands in it; a name heads its row, a group is written once for all of its rows.
     under : str
         A second line of the heading.
     short : str
         What a terminal calls it; columns without are left out where it is narrow.
+    shared : bool
+        Whether the rows of a group have it in common; it is set back in all but the first.
     """
 
     heading: str
-    content: Literal["text", "name", "number", "strong"] = "text"
+    content: Literal["text", "name", "number", "strong", "group"] = "text"
     under: str = ""
     short: str = ""
+    shared: bool = False
 
     @property
     def numeric(self) -> bool:
         """Whether it is aligned at the right."""
-        return self.content in ("number", "strong")
+        return self.content in ("number", "strong", "group")
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,8 @@ class Row:
         A sentence below the row's name.
     units : tuple of str
         Parts of the row's name, such as rules, between which a line may break.
+    group : int
+        Rows next to each other with the same number belong together.
     """
 
     cells: tuple[str | Cell, ...]
@@ -174,6 +180,7 @@ class Row:
     note: str = ""
     about: str = ""
     units: tuple[str, ...] = ()
+    group: int = 0
 
 
 @dataclass(frozen=True)
@@ -206,6 +213,11 @@ class Table:
     open_rows: int = 20
     most: int | None = None
 
+    @property
+    def groups(self) -> tuple[tuple[Row, ...], ...]:
+        """The rows, those of a group together."""
+        return tuple(tuple(rows) for _, rows in groupby(self.rows, key=lambda row: row.group))
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -225,6 +237,15 @@ class Details:
     kind: ClassVar = "details"
 
     title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """Blocks that are set apart from the others, in a frame."""
+
+    kind: ClassVar = "boxed"
+
     blocks: tuple[Block, ...]
 
 
@@ -269,7 +290,17 @@ class Article:
 
 
 Block: TypeAlias = (
-    Paragraph | Bullets | KeyFigures | Facts | Notes | Table | Figure | Details | Only | Article
+    Paragraph
+    | Bullets
+    | KeyFigures
+    | Facts
+    | Notes
+    | Table
+    | Figure
+    | Details
+    | Boxed
+    | Only
+    | Article
 )
 
 
@@ -332,6 +363,8 @@ class Document:
         What Markdown says at the end.
     listed : bool
         Whether the sentences are a list, not paragraphs.
+    figures : KeyFigures or None
+        The numbers that a page has right below the headline.
     """
 
     what: str
@@ -346,6 +379,7 @@ class Document:
     opening: tuple[Block, ...] = field(default=())
     closing: str = ""
     listed: bool = True
+    figures: KeyFigures | None = None
 
     @property
     def title(self) -> str:

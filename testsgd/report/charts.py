@@ -8,7 +8,8 @@ from typing import ClassVar, Literal, TypeAlias
 from testsgd.report.scales import Scale
 
 Side = Literal["less", "more"]
-Tone = Literal["less", "more", "soft"]
+# What is not decided is open; what is only estimated is pale.
+Tone = Literal["less", "more", "soft", "open", "pale"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,29 @@ class Mark:
     interval: tuple[float, float] | None = None
     margin: tuple[float, float] | None = None
     shape: Literal["dot", "ring", "rest", "was"] = "dot"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a bar, or of a row of :class:`Strips`.
+
+    Attributes
+    ----------
+    start, end : float
+        Where it begins and ends; without any length it is not drawn.
+    tone : str
+        Its colour.
+    name, value, remark : str
+        Of a :class:`Stack`: its name and number in the key, and what is said before the name; the
+        key leaves out what has no name.
+    """
+
+    start: float
+    end: float
+    tone: Tone
+    name: str = ""
+    value: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,6 +85,8 @@ class StripRow:
         Parts of the label between which a line may break.
     together : bool
         Whether it sums up the rows above.
+    segments : tuple of Segment
+        Parts of a bar, later ones above earlier ones.
     """
 
     label: str
@@ -75,6 +101,7 @@ class StripRow:
     to: str = ""
     units: tuple[str, ...] = ()
     together: bool = False
+    segments: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +123,64 @@ class Strips:
     parts: tuple[tuple[str, tuple[StripRow, ...]], ...]
     scale: Scale
     zero: bool = True
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A whole as one bar, with a key of its parts.
+
+    Attributes
+    ----------
+    title : str
+        What it says to those who do not see it.
+    scale : Scale
+        Of shares of the whole.
+    segments : tuple of Segment
+        Its parts; later ones are above earlier ones.
+    name : str
+        What is drawn, above the drawing.
+    estimate : Segment or None
+        What is not known but estimated, with both of its ends marked.
+    mark : Mark or None
+        A value on the bar.
+    side : str
+        The colour of the mark.
+    zoom : tuple of float or None
+        Ends of the part that is drawn larger in what follows.
+    axis : bool
+        Whether the scale is written below.
+    """
+
+    kind: ClassVar = "stacks"
+
+    title: str
+    scale: Scale
+    segments: tuple[Segment, ...]
+    name: str = ""
+    estimate: Segment | None = None
+    mark: Mark | None = None
+    side: Side = "more"
+    zoom: tuple[float, float] | None = None
+    axis: bool = False
+
+
+@dataclass(frozen=True)
+class Area:
+    """An area of a plane, up to values each of which holds until the next.
+
+    Attributes
+    ----------
+    steps : tuple of (float, float)
+        Where a value begins across, ascending, and how high it is.
+    tone : str
+        Its colour.
+    hanging : bool
+        Whether it is filled from the top down to the values, not from the ground up to them.
+    """
+
+    steps: tuple[tuple[float, float], ...]
+    tone: Tone
+    hanging: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,6 +223,8 @@ class Plane:
         Bars from the ground.
     thresholds : tuple of Threshold
         Dashed lines.
+    areas : tuple of Area
+        Areas, below everything else.
     low : bool
         Whether it is less high than others.
     """
@@ -153,6 +240,7 @@ class Plane:
     bars: tuple[Bar, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
     low: bool = False
+    areas: tuple[Area, ...] = ()
 
 
-Chart: TypeAlias = Strips | Plane
+Chart: TypeAlias = Strips | Stack | Plane

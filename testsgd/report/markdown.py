@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from testsgd.report.blocks import (
     Article,
     Block,
+    Boxed,
     Bullets,
     Cell,
     Column,
@@ -150,6 +151,8 @@ def _block(block: Block) -> list[str]:
             return []
         case Details():
             return _folded(block.title, _blocks(block.blocks))
+        case Boxed():
+            return _blocks(block.blocks)
         case Only():
             return _blocks(block.blocks) if block.view == "markdown" else []
         case Article():

@@ -1,4 +1,4 @@
-"""Linear scales of charts, with round ticks.
+"""Scales of charts, with round ticks.
 
 Positions are per cent of the drawing, so that a chart fits any width while its text and its marks
 keep their size: on a phone a picture that is scaled down as a whole cannot be read.
@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from testsgd.report.formatting import tick_points
+
+# From so large a ratio of the last to the first time on, time is drawn on a logarithmic scale,
+# and nothing shorter than this part of the whole time is drawn.
+_LOGARITHMIC = 30.0
+_SHORTEST = 1e-4
 
 
 @dataclass(frozen=True)
@@ -23,11 +28,12 @@ class Tick:
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear scale from `low` to `high`, with its ticks."""
+    """A scale from `low` to `high`, with its ticks; linear, or logarithmic."""
 
     low: float
     high: float
     ticks: tuple[Tick, ...]
+    logarithmic: bool = False
 
     def place(self, value: float) -> float:
         """Return where a value lies, in per cent; values beyond the ends lie at the ends."""
@@ -35,7 +41,10 @@ class Scale:
 
     def share(self, value: float) -> float:
         """Return where a value lies, as a share of the length."""
-        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        value = min(max(value, self.low), self.high)
+        if self.logarithmic:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
 
 
 def linear_scale(low: float, high: float, *, count: int, in_points: bool = False) -> Scale:
@@ -90,6 +99,34 @@ def rate_scale(rates: Iterable[float | None]) -> Scale:
     return linear_scale(0.0, min(max(known, default=0.0), 1.0), count=4)
 
 
+def duration_scale(first: float, last: float, *, count: int = 5) -> Scale:
+    """Return a scale of seconds that ends at `last`, logarithmic if that is many times `first`.
+
+    Parameters
+    ----------
+    first, last : float
+        The shortest and the longest time that is drawn; both are above zero.
+    count : int
+        How many intervals between the ticks of a linear scale are wanted, at most.
+
+    Examples
+    --------
+    >>> [tick.label for tick in duration_scale(0.02, 20).ticks]
+    ['0.1 s', '1 s', '10 s']
+    >>> [tick.label for tick in duration_scale(2, 5).ticks]
+    ['0 s', '1 s', '2 s', '3 s', '4 s', '5 s']
+    """
+    first = max(first, _SHORTEST * last)
+    if last / first > _LOGARITHMIC:
+        plain = Scale(first, last, (), logarithmic=True)
+        times = _decades(first, last)
+    else:
+        plain, covered = Scale(0.0, last, ()), linear_scale(0.0, last, count=count)
+        step = covered.high / (len(covered.ticks) - 1)
+        times = [step * index for index in range(len(covered.ticks)) if step * index <= last]
+    return replace(plain, ticks=tuple(Tick(plain.place(time), f"{time:g} s") for time in times))
+
+
 def position(value: float) -> float:
     """Round a position in per cent as far as a drawing shows it."""
     return round(value, 1)
@@ -99,6 +136,16 @@ def _round_step(span: float, count: int) -> float:
     """Return the smallest of 1, 2, 5 times a power of ten that covers `span` in `count` steps."""
     power = 10.0 ** math.floor(math.log10(span / count))
     return next(m * power for m in (1, 2, 5, 10) if m * power * count >= span * (1 - 1e-9))
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Return the powers of ten between two values, with thrice as much where these are few."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    tens = [10.0**power for power in powers]
+    known = [value for value in tens if low <= value <= high]
+    if len(known) < 3:
+        known = [value for ten in tens for value in (ten, 3 * ten) if low <= value <= high]
+    return known
 
 
 def _tick_percent(value: float) -> str:

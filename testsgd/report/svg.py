@@ -6,12 +6,26 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from testsgd.report.charts import Chart, Mark, Plane, StripRow, Strips, Threshold
+from testsgd.report.charts import (
+    Area,
+    Chart,
+    Mark,
+    Plane,
+    Segment,
+    Stack,
+    StripRow,
+    Strips,
+    Threshold,
+)
 from testsgd.report.formatting import shorten
 from testsgd.report.scales import Scale, position
 
 # Nothing that is there is drawn thinner or lower than this, in per cent.
 _LEAST = 0.6
+# A part of a bar has neighbours that must not be covered.
+_THINNEST = 0.2
+# Longer labels of rows are cut.
+_LABEL = 240
 # Names of lines that are further to the right stand at their left.
 _RIGHT = 70
 _RADIUS = {"dot": 4, "ring": 4, "rest": 4.5, "was": 4}
@@ -19,7 +33,13 @@ _RADIUS = {"dot": 4, "ring": 4, "rest": 4.5, "was": 4}
 
 def draw(chart: Chart) -> Markup:
     """Return a chart as HTML."""
-    return strips(chart) if isinstance(chart, Strips) else plane(chart)
+    match chart:
+        case Strips():
+            return strips(chart)
+        case Stack():
+            return stack(chart)
+        case Plane():
+            return plane(chart)
 
 
 def strips(chart: Strips) -> Markup:
@@ -43,6 +63,53 @@ def strips(chart: Strips) -> Markup:
     return _joined([*parts, axis])
 
 
+def stack(chart: Stack) -> Markup:
+    """Draw a whole as one bar, with its key above and what is drawn larger below."""
+    scale, name, zoom, axis = chart.scale, Markup(""), Markup(""), Markup("")
+    if chart.name:
+        name = Markup('<p class="axis-name">{}</p>\n').format(chart.name)
+    drawn = [_segment(segment, scale, "0", "100%") for segment in chart.segments]
+    if chart.estimate is not None:
+        drawn.append(_segment(chart.estimate, scale, "-3", "100%"))
+        drawn += [
+            Markup('<line class="whisker" x1="{0}%" x2="{0}%" y1="-7" y2="100%"/>\n').format(
+                scale.place(end)
+            )
+            for end in (chart.estimate.start, chart.estimate.end)
+        ]
+    if chart.mark is not None:
+        # Shares are above zero, so that the mark has the colour of the whole drawing.
+        drawn.append(_mark(chart.mark, scale, "50%", "more"))
+    if chart.zoom is not None:
+        zoom = Markup(
+            '<svg class="zoom" aria-hidden="true"><line x1="{}%" x2="0" y1="0" y2="100%"/>'
+            '<line x1="{}%" x2="100%" y1="0" y2="100%"/></svg>\n'
+        ).format(*(scale.place(end) for end in chart.zoom))
+    if chart.axis:
+        axis = Markup('<svg class="stack-axis" aria-hidden="true">{}</svg>\n').format(
+            _joined(
+                Markup('<text x="{}%" y="16" text-anchor="{}">{}</text>').format(
+                    tick.at,
+                    "start" if tick.at == 0 else "end" if tick.at == 100 else "middle",
+                    tick.label,
+                )
+                for tick in scale.ticks
+            )
+        )
+    return Markup(
+        '{}{}<svg class="stack{} {}" role="img"><title>{}</title>\n{}</svg>\n{}{}'
+    ).format(
+        name,
+        _keys(chart),
+        " thin" if chart.mark else "",
+        chart.side,
+        chart.title,
+        _joined(drawn),
+        axis,
+        zoom,
+    )
+
+
 def plane(chart: Plane) -> Markup:
     """Draw what has two axes."""
     strong = Markup("<strong>{}</strong>").format(chart.strong) if chart.strong else ""
@@ -54,6 +121,7 @@ def plane(chart: Plane) -> Markup:
         for tick in chart.upwards.ticks
     )
     drawn = [
+        *([_areas(chart)] if chart.areas else []),
         *(_across(100 - tick.at, "grid") for tick in chart.upwards.ticks),
         *(_bar(bar.start, bar.end, bar.height, bar.title, bar.tone, chart) for bar in chart.bars),
         _across(100, "ground"),
@@ -87,7 +155,7 @@ def text_units(text: str, units: Iterable[str], limit: int) -> Markup:
 
 
 def _strip_row(row: StripRow, scale: Scale, zero: float | None) -> Markup:
-    label = text_units(row.label, row.units, 140)
+    label = text_units(row.label, row.units, _LABEL)
     if row.to:
         label = Markup('<a href="#{}">{}</a>').format(row.to, label)
     note = Markup(' <small class="note">{}</small>').format(row.note) if row.note else ""
@@ -96,7 +164,14 @@ def _strip_row(row: StripRow, scale: Scale, zero: float | None) -> Markup:
     return Markup(
         '<li class="{}"><span class="strip-label">{}{}{}</span>\n'
         '<span class="strip">{}</span><span class="value">{}</span></li>\n'
-    ).format(kind, label, note, detail, _marks(row, scale, zero) if row.marks else "", row.value)
+    ).format(
+        kind,
+        label,
+        note,
+        detail,
+        _marks(row, scale, zero) if row.marks or row.segments else "",
+        row.value,
+    )
 
 
 def _marks(row: StripRow, scale: Scale, zero: float | None) -> Markup:
@@ -108,13 +183,23 @@ def _marks(row: StripRow, scale: Scale, zero: float | None) -> Markup:
     middle = Markup("")
     if zero is not None:
         middle = Markup('<line class="zero" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>').format(zero)
-    drawn = _joined(
-        _mark(mark, scale, height, row.side)
-        for mark, height in zip(row.marks, heights, strict=True)
+    drawn = [
+        _bar_across(row.segments, scale),
+        _span("gap-line", row.line, scale, "50%"),
+        *(
+            _mark(mark, scale, height, row.side)
+            for mark, height in zip(row.marks, heights, strict=True)
+        ),
+    ]
+    return Markup('<svg class="{}" role="img"><title>{}</title>{}{}{}</svg>').format(
+        row.side, row.title, grid, middle, _joined(drawn)
     )
-    return Markup('<svg class="{}" role="img"><title>{}</title>{}{}{}{}</svg>').format(
-        row.side, row.title, grid, middle, _span("gap-line", row.line, scale, "50%"), drawn
-    )
+
+
+def _bar_across(segments: Iterable[Segment], scale: Scale) -> Markup:
+    """Draw the bar of a row, in the middle of its height."""
+    drawn = _joined(_segment(segment, scale, "50%", "14") for segment in segments)
+    return Markup('<g transform="translate(0 -7)">{}</g>').format(drawn) if drawn else drawn
 
 
 def _mark(mark: Mark, scale: Scale, height: str, side: str) -> Markup:
@@ -145,6 +230,57 @@ def _caps(ends: tuple[float, float] | None, scale: Scale, height: str) -> Markup
         return Markup("")
     cap = Markup('<use class="whisker" href="#cap" x="{}%" y="{}"/>')
     return _joined(cap.format(scale.place(end), height) for end in ends)
+
+
+def _segment(segment: Segment, scale: Scale, top: str, height: str) -> Markup:
+    if segment.end <= segment.start:
+        return Markup("")
+    start, end = scale.place(segment.start), scale.place(segment.end)
+    width = max(position(end - start), _THINNEST)
+    return Markup('<rect class="{}" x="{}%" width="{}%" y="{}" height="{}"/>\n').format(
+        segment.tone, position(min(start, 100 - width)), width, top, height
+    )
+
+
+def _keys(chart: Stack) -> Markup:
+    keys = [
+        Markup(
+            '<li><svg class="swatch" aria-hidden="true"><rect class="{}" width="100%" '
+            'height="100%"/></svg>{}{} <strong>{}</strong></li>\n'
+        ).format(
+            segment.tone,
+            Markup("<em>{}</em> ").format(segment.remark) if segment.remark else "",
+            segment.name,
+            segment.value,
+        )
+        for segment in (*chart.segments, chart.estimate)
+        if segment is not None and segment.name
+    ]
+    return Markup('<ul class="keys">\n{}</ul>\n').format(_joined(keys)) if keys else Markup("")
+
+
+def _areas(chart: Plane) -> Markup:
+    return Markup(
+        '<svg class="areas" viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" '
+        'height="100%">{}</svg>\n'
+    ).format(
+        _joined(
+            Markup('<path class="{}" d="{}"/>').format(area.tone, _outline(area, chart))
+            for area in chart.areas
+        )
+    )
+
+
+def _outline(area: Area, chart: Plane) -> str:
+    """Return the path around an area, in per cent of the plane."""
+    ground = 0 if area.hanging else 100
+    corners = [
+        (100 * chart.across.share(start), 100 - 100 * chart.upwards.share(height))
+        for start, height in area.steps
+    ]
+    path = [f"M{corners[0][0]:.2f} {ground}V{corners[0][1]:.2f}"]
+    path += [f"H{x:.2f}V{y:.2f}" for x, y in corners[1:]]
+    return f"{''.join(path)}V{ground}Z"
 
 
 def _bar(start: float, end: float, height: float, title: str, tone: str, chart: Plane) -> Markup:
