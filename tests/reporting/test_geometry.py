@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from audit_documents import as_summary
+from hypothesis import given
+from hypothesis import strategies as st
 
 from testsgd.report import scales
 from testsgd.report.formatting import MINUS
@@ -36,6 +38,22 @@ def test_scale_exists_for_any_height(high):
     scale = scales.rate_scale([0.0, None, high])
     assert scale.high >= high
     assert 2 <= len(scale.ticks) <= 6
+
+
+@given(st.floats(1e-3, 1e5), st.floats(1e-3, 1e5), st.floats(0, 1))
+def test_times_lie_between_the_ends_of_their_scale(one, other, between):
+    first, last = sorted((one, other))
+    scale = scales.duration_scale(first, last)
+    inside = first + between * (last - first)
+    assert scale.place(first) <= scale.place(inside) <= scale.place(last) == 100
+    assert all(0 <= tick.at <= 100 for tick in scale.ticks)
+    if scale.logarithmic:
+        # Twice as long is the same way to the right, wherever it begins.
+        steps = [scale.share(2 * time) - scale.share(time) for time in (scale.low, last / 2)]
+        assert steps[0] == pytest.approx(steps[1])
+        assert scale.share(scale.low) == 0
+    else:
+        assert scale.share(last / 2) == pytest.approx(0.5)
 
 
 def test_scale_of_nothing():

@@ -9,9 +9,7 @@ from testsgd.reporting.certification import (
     counterexamples_frame,
     regions_frame,
     render_certification_csv,
-    render_certification_html,
     render_certification_junit,
-    render_certification_markdown,
 )
 from testsgd.reporting.certification.summarise import summarise_certification
 from testsgd.reporting.comparison import (
@@ -98,9 +96,7 @@ __all__ = [
     "monitoring_verdict",
     "regions_frame",
     "render_certification_csv",
-    "render_certification_html",
     "render_certification_junit",
-    "render_certification_markdown",
     "render_html",
     "render_markdown",
     "render_mitigation_html",

@@ -180,7 +180,8 @@ def _document(
         status=Status(STATUS_NAMES[verdict.status], standing),  # type: ignore[arg-type]
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
-        opening=(Only("html", (KeyFigures(figures), Paragraph(explained, "definition"))),),
+        figures=KeyFigures(figures),
+        opening=(Only("html", (Paragraph(explained, "definition"),)),),
         sections=(
             *sections,
             Section(
