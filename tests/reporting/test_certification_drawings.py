@@ -187,19 +187,32 @@ def test_areas_over_time_are_steps_within_the_drawing(
     assert chart is not None
     drawn = drawing(svg.plane(chart))
     undecided, fair, unfair = (path.attrib for path in drawn.iter("path"))
-    assert [path["class"] for path in (undecided, fair, unfair)] == ["open", "more", "less"]
-    assert steps(undecided["d"]) == ([0, 100], [0, 0, 100])
+    tones = [path["class"].split()[0] for path in (undecided, fair, unfair)]
+    assert tones == ["open", "more", "less"]
+    assert corners(undecided["d"]) == [(0, 100), (0, 0), (100, 0), (100, 100)]
     written = [moment.seconds for moment in summary.moments]
     places = [place(seconds, written) for seconds in written]
-    for path, ground in ((fair, 100), (unfair, 0)):
-        across, heights = steps(path["d"])
+    fairs = [100 - 100 * moment.certified for moment in summary.moments]
+    unfairs = [100 * moment.falsified for moment in summary.moments]
+    for path, ground, heights in ((fair, 100, fairs), (unfair, 0, unfairs)):
+        drawn_corners = corners(path["d"])
+        # From the ground to the first value, along each until the next, and back to the ground.
+        expected = [(places[0], ground), (places[0], heights[0])]
+        for index in range(1, len(places)):
+            expected += [(places[index], heights[index - 1]), (places[index], heights[index])]
+        expected.append((100, ground))
+        for near in drawn_corners:
+            assert any(near == pytest.approx(corner, abs=0.006) for corner in expected)
+        for corner in expected:
+            assert any(near == pytest.approx(corner, abs=0.006) for near in drawn_corners)
+        across = [x for x, _ in drawn_corners]
         assert across == sorted(across)
-        assert across == pytest.approx(places, abs=0.006)
-        assert (across[-1], heights[-1]) == (100, ground)
-        assert all(0 <= value <= 100 for value in [*across, *heights])
+        assert all(0 <= value <= 100 for near in drawn_corners for value in near)
     # The last step before the ground is the end of the search.
-    assert steps(fair["d"])[1][-2] == pytest.approx(100 - 100 * certified, abs=0.006)
-    assert steps(unfair["d"])[1][-2] == pytest.approx(100 * falsified, abs=0.006)
+    assert corners(fair["d"])[-2][1] == pytest.approx(100 - 100 * certified, abs=0.006)
+    assert falsified == 0 or corners(unfair["d"])[-2][1] == pytest.approx(
+        100 * falsified, abs=0.006
+    )
     (axis,) = of_class(drawn, "x-axis")
     for tick in axis:
         assert tick.text is not None
@@ -207,10 +220,9 @@ def test_areas_over_time_are_steps_within_the_drawing(
         assert number(tick, "x") == pytest.approx(place(seconds, written), abs=ROUNDED)
 
 
-def steps(path: str) -> tuple[list[float], list[float]]:
-    """Read where the steps of an outline begin, and how far down each is, the ground last."""
-    across = [float(x) for x in re.findall(r"[MH](-?[\d.]+)", path)]
-    return across, [float(y) for y in re.findall(r"V(-?[\d.]+)", path)]
+def corners(path: str) -> list[tuple[float, float]]:
+    """Read the corners of an outline: how far to the right and how far down."""
+    return [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", path)]
 
 
 def place(seconds: float, times: list[float]) -> float:

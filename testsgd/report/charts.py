@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -166,21 +167,11 @@ class Stack:
 
 @dataclass(frozen=True)
 class Area:
-    """An area of a plane, up to values each of which holds until the next.
+    """A part of a plane, tinted or `solid`; `corners` are across and upwards."""
 
-    Attributes
-    ----------
-    steps : tuple of (float, float)
-        Where a value begins across, ascending, and how high it is.
-    tone : str
-        Its colour.
-    hanging : bool
-        Whether it is filled from the top down to the values, not from the ground up to them.
-    """
-
-    steps: tuple[tuple[float, float], ...]
-    tone: Tone
-    hanging: bool = False
+    corners: tuple[tuple[float, float], ...]
+    tone: Tone = "less"
+    solid: bool = False
 
 
 @dataclass(frozen=True)
@@ -241,6 +232,30 @@ class Plane:
     thresholds: tuple[Threshold, ...] = ()
     low: bool = False
     areas: tuple[Area, ...] = ()
+
+
+def stairs(
+    values: Sequence[tuple[float, float]], *, ground: float
+) -> tuple[tuple[float, float], ...]:
+    """Return the corners of the area between a ground and values that hold until the next.
+
+    Parameters
+    ----------
+    values : sequence of (float, float)
+        Where each begins across, ascending, and how high it is.
+    ground : float
+        How high the other side of the area is.
+
+    Examples
+    --------
+    >>> stairs([(0, 1), (4, 3)], ground=0)
+    ((0, 0), (0, 1), (4, 1), (4, 3), (4, 0))
+    """
+    corners, height = [(values[0][0], ground)], values[0][1]
+    for across, upwards in values:
+        corners += [(across, height), (across, upwards)]
+        height = upwards
+    return tuple(dict.fromkeys([*corners, (values[-1][0], ground)]))
 
 
 Chart: TypeAlias = Strips | Stack | Plane

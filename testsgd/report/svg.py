@@ -265,7 +265,9 @@ def _areas(chart: Plane) -> Markup:
         'height="100%">{}</svg>\n'
     ).format(
         _joined(
-            Markup('<path class="{}" d="{}"/>').format(area.tone, _outline(area, chart))
+            Markup('<path class="{}{}" d="{}"/>\n').format(
+                area.tone, " solid" if area.solid else "", _outline(area, chart)
+            )
             for area in chart.areas
         )
     )
@@ -273,14 +275,11 @@ def _areas(chart: Plane) -> Markup:
 
 def _outline(area: Area, chart: Plane) -> str:
     """Return the path around an area, in per cent of the plane."""
-    ground = 0 if area.hanging else 100
-    corners = [
-        (100 * chart.across.share(start), 100 - 100 * chart.upwards.share(height))
-        for start, height in area.steps
-    ]
-    path = [f"M{corners[0][0]:.2f} {ground}V{corners[0][1]:.2f}"]
-    path += [f"H{x:.2f}V{y:.2f}" for x, y in corners[1:]]
-    return f"{''.join(path)}V{ground}Z"
+    points = (
+        f"{100 * chart.across.share(across):.2f} {100 - 100 * chart.upwards.share(upwards):.2f}"
+        for across, upwards in area.corners
+    )
+    return f"M{'L'.join(points)}Z"
 
 
 def _bar(start: float, end: float, height: float, title: str, tone: str, chart: Plane) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testsgd.report.charts import Area, Mark, Plane, Segment, Stack, StripRow, Strips
+from testsgd.report.charts import Area, Mark, Plane, Segment, Stack, StripRow, Strips, stairs
 from testsgd.report.formatting import percent, share
 from testsgd.report.formatting import seconds as duration
 from testsgd.report.scales import duration_scale, linear_scale
@@ -114,6 +114,8 @@ def shares_over_time(summary: CertificationSummary) -> Plane | None:
     if len(times) < 3:
         return None
     across = duration_scale(min(times), max(times))
+    fair = [(moment.seconds, moment.certified) for moment in moments]
+    unfair = [(moment.seconds, 1 - moment.falsified) for moment in moments]
     return Plane(
         f"Shares proved fair and unfair over time: {texts.certified} and {texts.falsified} after "
         f"{duration(summary.seconds)}",
@@ -122,12 +124,8 @@ def shares_over_time(summary: CertificationSummary) -> Plane | None:
         name="Share of the domain, per cent",
         below="",
         areas=(
-            Area(((across.low, 1.0), (across.high, 1.0)), "open"),
-            Area(tuple((moment.seconds, moment.certified) for moment in moments), "more"),
-            Area(
-                tuple((moment.seconds, 1 - moment.falsified) for moment in moments),
-                "less",
-                hanging=True,
-            ),
+            Area(stairs([(across.low, 1.0), (across.high, 1.0)], ground=0.0), "open", solid=True),
+            Area(stairs(fair, ground=0.0), "more", solid=True),
+            Area(stairs(unfair, ground=1.0), "less", solid=True),
         ),
     )
