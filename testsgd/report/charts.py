@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 from testsgd.report.scales import Scale
 
 Side = Literal["less", "more"]
-Tone = Literal["less", "more", "soft"]
+Tone = Literal["less", "more", "soft", "ink"]
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,52 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line through points of a plane.
+
+    Attributes
+    ----------
+    points : tuple of (float, float or None)
+        Across and upwards. The line has gaps where there is no value, and runs out of the drawing
+        where values lie beyond the scale.
+    tone : str
+        The colour; soft lines are thin.
+    name : str
+        If not empty, the line ends in a dot with this name beside it, unless the last point has no
+        value. Of many lines only those are named that are not soft.
+    """
+
+    points: tuple[tuple[float, float | None], ...]
+    tone: Tone = "soft"
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Area:
+    """A tinted part of a plane; `corners` are across and upwards."""
+
+    corners: tuple[tuple[float, float], ...]
+    tone: Tone = "less"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the upper edge of a plane that is marked."""
+
+    start: float
+    end: float
+    title: str
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An upright line of a plane where something happened; one with a title bears a flag."""
+
+    at: float
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Threshold:
     """A dashed line across a plane, with its name; `upright` from the ground upwards."""
 
@@ -134,12 +180,12 @@ class Plane:
         The end of the name.
     below : str
         What is drawn across; without it the axis across is not written.
-    bars : tuple of Bar
-        Bars from the ground.
-    thresholds : tuple of Threshold
-        Dashed lines.
-    low : bool
-        Whether it is less high than others.
+    areas, spans, flags, bars, lines, thresholds : tuple
+        What is drawn, most of it in this order, the last above all others.
+    interval : tuple of float or None
+        Ends of an upright line at the right end.
+    height : float
+        In lines of the page's text (rem).
     """
 
     kind: ClassVar = "planes"
@@ -150,9 +196,14 @@ class Plane:
     name: str = ""
     strong: str = ""
     below: str | None = None
+    areas: tuple[Area, ...] = ()
+    spans: tuple[Span, ...] = ()
+    flags: tuple[Flag, ...] = ()
     bars: tuple[Bar, ...] = ()
+    lines: tuple[Line, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
-    low: bool = False
+    interval: tuple[float, float] | None = None
+    height: float = 22.0
 
 
 Chart: TypeAlias = Strips | Plane
