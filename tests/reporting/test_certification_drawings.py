@@ -222,7 +222,7 @@ def test_areas_over_time_are_steps_within_the_drawing(
 
 def corners(path: str) -> list[tuple[float, float]]:
     """Read the corners of an outline: how far to the right and how far down."""
-    return [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", path)]
+    return [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) (-?[\d.]+)", path)]
 
 
 def place(seconds: float, times: list[float]) -> float:

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.report import scales
-from testsgd.report.formatting import MINUS
+from testsgd.report.formatting import MINUS, tick_points
 from testsgd.reporting import geometry, heat, scatter
 from testsgd.reporting.summary import HeatMap
 from testsgd.reporting.wording import findings
 
 
 def test_linear_scale_covers_both_ends_with_round_ticks():
-    scale = scales.linear_scale(-0.213, 0.07, count=5, in_points=True)
+    scale = scales.linear_scale(-0.213, 0.07, count=5, write=tick_points)
     assert [tick.label for tick in scale.ticks] == [
         f"{MINUS}30",
         f"{MINUS}20",

@@ -109,11 +109,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Notes:
-    """Explanations, one below the other."""
+    """Explanations, one below the other, or as ``"cards"`` beside each other."""
 
     kind: ClassVar = "notes"
 
     notes: tuple[Note, ...]
+    style: Literal["", "cards"] = ""
 
 
 @dataclass(frozen=True)
@@ -277,6 +278,10 @@ class Article:
         A number before the heading.
     missing : bool
         Whether it says that something is not there.
+    status : Status or None
+        Where it stands, in a few words beside the heading.
+    plain : bool
+        Whether it stands on the page itself, not on a panel.
     """
 
     kind: ClassVar = "article"
@@ -287,6 +292,8 @@ class Article:
     fold: str = ""
     rank: str = ""
     missing: bool = False
+    status: Status | None = None
+    plain: bool = False
 
 
 Block: TypeAlias = (

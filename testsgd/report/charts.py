@@ -10,7 +10,7 @@ from testsgd.report.scales import Scale
 
 Side = Literal["less", "more"]
 # What is not decided is open; what is only estimated is pale.
-Tone = Literal["less", "more", "soft", "open", "pale"]
+Tone = Literal["less", "more", "soft", "ink", "open", "pale"]
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,38 @@ class Stack:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A bar of a plane, from `start` to `end` across and from the ground to `height`."""
+
+    start: float
+    end: float
+    height: float
+    title: str
+    tone: Tone = "more"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points of a plane.
+
+    Attributes
+    ----------
+    points : tuple of (float, float or None)
+        Across and upwards. The line has gaps where there is no value, and runs out of the drawing
+        where values lie beyond the scale.
+    tone : str
+        The colour; soft lines are thin.
+    name : str
+        If not empty, the line ends in a dot with this name beside it, unless the last point has no
+        value. Of many lines only those are named that are not soft.
+    """
+
+    points: tuple[tuple[float, float | None], ...]
+    tone: Tone = "soft"
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class Area:
     """A part of a plane, tinted or `solid`; `corners` are across and upwards."""
 
@@ -175,14 +207,20 @@ class Area:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A bar of a plane, from `start` to `end` across and from the ground to `height`."""
+class Span:
+    """A part of the upper edge of a plane that is marked."""
 
     start: float
     end: float
-    height: float
     title: str
-    tone: Tone = "more"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An upright line of a plane where something happened; one with a title bears a flag."""
+
+    at: float
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -210,14 +248,12 @@ class Plane:
         The end of the name.
     below : str
         What is drawn across; without it the axis across is not written.
-    bars : tuple of Bar
-        Bars from the ground.
-    thresholds : tuple of Threshold
-        Dashed lines.
-    areas : tuple of Area
-        Areas, below everything else.
-    low : bool
-        Whether it is less high than others.
+    areas, spans, flags, bars, lines, thresholds : tuple
+        What is drawn, most of it in this order, the last above all others.
+    interval : tuple of float or None
+        Ends of an upright line at the right end.
+    height : float
+        In lines of the page's text (rem).
     """
 
     kind: ClassVar = "planes"
@@ -228,10 +264,14 @@ class Plane:
     name: str = ""
     strong: str = ""
     below: str | None = None
-    bars: tuple[Bar, ...] = ()
-    thresholds: tuple[Threshold, ...] = ()
-    low: bool = False
     areas: tuple[Area, ...] = ()
+    spans: tuple[Span, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    lines: tuple[Line, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
+    interval: tuple[float, float] | None = None
+    height: float = 22.0
 
 
 def stairs(

@@ -7,9 +7,10 @@ keep their size: on a phone a picture that is scaled down as a whole cannot be r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from testsgd.report.formatting import count as write_count
 from testsgd.report.formatting import tick_points
 
 # From so large a ratio of the last to the first time on, time is drawn on a logarithmic scale,
@@ -47,7 +48,14 @@ class Scale:
         return (value - self.low) / (self.high - self.low)
 
 
-def linear_scale(low: float, high: float, *, count: int, in_points: bool = False) -> Scale:
+def tick_percent(value: float) -> str:
+    """Write a share at the tick of an axis, as short as it goes."""
+    return f"{100 * value:.4g}%"
+
+
+def linear_scale(
+    low: float, high: float, *, count: int, write: Callable[[float], str] = tick_percent
+) -> Scale:
     """Return a scale with about `count` round ticks that covers two values.
 
     Parameters
@@ -56,8 +64,8 @@ def linear_scale(low: float, high: float, *, count: int, in_points: bool = False
         What must be covered; the ends move outwards to the next round numbers.
     count : int
         How many intervals between ticks are wanted, at most.
-    in_points : bool
-        Write ticks as signed points instead of per cent.
+    write : callable
+        Writes the label of a tick.
 
     Returns
     -------
@@ -71,7 +79,6 @@ def linear_scale(low: float, high: float, *, count: int, in_points: bool = False
     step = _round_step(max(high - low, 0.004), count)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     last = max(last, first + 1)
-    write = tick_points if in_points else _tick_percent
     scale = Scale(first * step, last * step, ())
     ticks = tuple(
         Tick(scale.place(index * step), write(index * step)) for index in range(first, last + 1)
@@ -90,7 +97,21 @@ def difference_scale(values: Iterable[float], *, count: int = 5) -> Scale:
         How many intervals between ticks are wanted, at most.
     """
     known = [-0.01, 0.01, *values]
-    return linear_scale(max(min(known), -1.0), min(max(known), 1.0), count=count, in_points=True)
+    return linear_scale(max(min(known), -1.0), min(max(known), 1.0), count=count, write=tick_points)
+
+
+def count_scale(low: float, high: float) -> Scale:
+    """Return a scale of counts between two ends, with about five round ticks.
+
+    Examples
+    --------
+    >>> [tick.label for tick in count_scale(0, 2300).ticks]
+    ['0', '500', '1,000', '1,500', '2,000']
+    """
+    step = max(round(_round_step(max(high - low, 1.0), 5)), 1)
+    scale = Scale(low, high, ())
+    marked = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
+    return Scale(low, high, tuple(Tick(scale.place(at), write_count(at)) for at in marked))
 
 
 def rate_scale(rates: Iterable[float | None]) -> Scale:
@@ -146,7 +167,3 @@ def _decades(low: float, high: float) -> list[float]:
     if len(known) < 3:
         known = [value for ten in tens for value in (ten, 3 * ten) if low <= value <= high]
     return known
-
-
-def _tick_percent(value: float) -> str:
-    return f"{100 * value:.4g}%"

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from testsgd.report.charts import (
-    Area,
+    Bar,
     Chart,
+    Flag,
+    Line,
     Mark,
     Plane,
     Segment,
+    Span,
     Stack,
     StripRow,
     Strips,
@@ -28,6 +31,15 @@ _THINNEST = 0.2
 _LABEL = 240
 # Names of lines that are further to the right stand at their left.
 _RIGHT = 70
+# Of more lines only those that are not soft are named.
+_NAMED = 6
+# Names beside lines keep at least this distance, in lines of the page's text (rem).
+_BESIDE = 1.17
+# Outlines are drawn on 100 by 100 that are stretched to the size of the drawing.
+_STRETCHED = Markup(
+    '<svg class="{}" viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%">'
+    "{}</svg>\n"
+)
 _RADIUS = {"dot": 4, "ring": 4, "rest": 4.5, "was": 4}
 
 
@@ -120,24 +132,21 @@ def plane(chart: Plane) -> Markup:
         )
         for tick in chart.upwards.ticks
     )
-    drawn = [
-        *([_areas(chart)] if chart.areas else []),
-        *(_across(100 - tick.at, "grid") for tick in chart.upwards.ticks),
-        *(_bar(bar.start, bar.end, bar.height, bar.title, bar.tone, chart) for bar in chart.bars),
-        _across(100, "ground"),
-        *(_threshold(one, chart) for one in chart.thresholds),
-    ]
+    names = _names(chart)
     widths = "" if chart.below is None else _widths(chart.across)
-    below = Markup('<p class="axis-name under">{}</p>\n').format(chart.below) if chart.below else ""
+    below = Markup('<p class="axis-name below">{}</p>\n').format(chart.below) if chart.below else ""
     return Markup(
-        '{}<div class="plot{}">\n<svg class="y-axis" aria-hidden="true">{}</svg>\n'
-        '<svg class="plane" role="img"><title>{}</title>\n{}</svg>\n{}</div>\n{}'
+        '{}{}<div class="plot" style="--height: {}rem">\n'
+        '<svg class="y-axis" aria-hidden="true">{}</svg>\n'
+        '<svg class="plane" role="img"><title>{}</title>\n{}</svg>\n{}{}</div>\n{}'
     ).format(
         name if chart.name else "",
-        " low" if chart.low else "",
+        _legend(chart),
+        f"{chart.height:g}",
         heights,
         chart.title,
-        _joined(drawn),
+        _joined(_layers(chart)),
+        Markup('<svg class="names" aria-hidden="true">{}</svg>\n').format(names) if names else "",
         widths,
         below,
     )
@@ -259,35 +268,136 @@ def _keys(chart: Stack) -> Markup:
     return Markup('<ul class="keys">\n{}</ul>\n').format(_joined(keys)) if keys else Markup("")
 
 
-def _areas(chart: Plane) -> Markup:
-    return Markup(
-        '<svg class="areas" viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" '
-        'height="100%">{}</svg>\n'
-    ).format(
-        _joined(
-            Markup('<path class="{}{}" d="{}"/>\n').format(
-                area.tone, " solid" if area.solid else "", _outline(area, chart)
-            )
-            for area in chart.areas
+def _layers(chart: Plane) -> Iterable[Markup]:
+    """Draw what is on a plane, from the lowest to the uppermost."""
+    areas = [
+        (f"{area.tone}{' solid' * area.solid}", f"{_outline(area.corners, chart)}Z")
+        for area in chart.areas
+    ]
+    lines = [(line.tone, _outline(line.points, chart)) for line in chart.lines]
+    yield from (_stretched("areas", areas), *(_edge(span, chart) for span in chart.spans))
+    yield from (_across(100 - tick.at, "grid") for tick in chart.upwards.ticks)
+    yield from (_upright(flag, chart) for flag in chart.flags)
+    yield from (_bar(bar, chart) for bar in chart.bars)
+    if chart.bars:
+        yield _across(100, "ground")
+    yield _stretched("lines", lines)
+    yield from (
+        _dot(line.tone, chart.across.place(line.points[-1][0]), end, chart)
+        for line, end in _ends(chart)
+    )
+    yield from (_threshold(line, chart) for line in chart.thresholds)
+    if chart.interval is not None:
+        low, high = (position(100 - chart.upwards.place(end)) for end in chart.interval)
+        yield Markup('<line class="reach" x1="100%" x2="100%" y1="{}%" y2="{}%"/>\n').format(
+            high, low
+        )
+        yield from (_dot("ink", 100, end, chart) for end in chart.interval)
+    yield from (_flag(flag, chart) for flag in chart.flags if flag.title)
+
+
+def _outline(points: Iterable[tuple[float, float | None]], chart: Plane) -> str:
+    """Return the path of a line through points, with gaps where there is no value."""
+    scale, path, drawn = chart.upwards, "", False
+    for across, upwards in points:
+        if upwards is not None:
+            # Beyond the scale it is cut off at the edge.
+            share = (upwards - scale.low) / (scale.high - scale.low)
+            y = 100 - 100 * min(max(share, -1.0), 2.0)
+            path += f"{'L' if drawn else 'M'}{100 * chart.across.share(across):.2f} {y:.2f}"
+        drawn = upwards is not None
+    return path
+
+
+def _stretched(kind: str, outlines: Iterable[tuple[str, str]]) -> Markup:
+    paths = _joined(Markup('<path class="{}" d="{}"/>\n').format(*each) for each in outlines)
+    return _STRETCHED.format(kind, paths) if paths else paths
+
+
+def _ends(chart: Plane) -> list[tuple[Line, float]]:
+    """Return the lines that end in a dot, with the values there."""
+    return [
+        (line, end) for line in chart.lines if line.name and (end := line.points[-1][1]) is not None
+    ]
+
+
+def _dot(tone: str, across: float, value: float, chart: Plane) -> Markup:
+    return Markup('<circle class="{}" cx="{}%" cy="{}%" r="3"/>\n').format(
+        tone, across, position(100 - chart.upwards.place(value))
+    )
+
+
+def _named(chart: Plane) -> list[tuple[Line, float]]:
+    """Return the lines whose names there is room for, with the values at their ends."""
+    ends = _ends(chart)
+    if len(ends) > _NAMED:
+        ends = [(line, end) for line, end in ends if line.tone != "soft"]
+    return sorted(ends, key=lambda each: -each[1])
+
+
+def _names(chart: Plane) -> Markup:
+    """Write the names of lines and thresholds at the right of a plane, moved apart."""
+    names = [(end, line.tone, line.name) for line, end in _named(chart)]
+    names += [(line.value, "soft", line.name) for line in chart.thresholds if not line.upright]
+    names = sorted((each for each in names if each[2]), key=lambda each: -each[0])
+    heights = [100 - chart.upwards.place(value) for value, *_ in names]
+    return _joined(
+        Markup('<text class="{}" x="0" dx="10" y="{}%" dy="4">{}</text>\n').format(
+            tone, position(height), name
+        )
+        for height, (_, tone, name) in zip(
+            _apart(heights, 100 * _BESIDE / chart.height), names, strict=True
         )
     )
 
 
-def _outline(area: Area, chart: Plane) -> str:
-    """Return the path around an area, in per cent of the plane."""
-    points = (
-        f"{100 * chart.across.share(across):.2f} {100 - 100 * chart.upwards.share(upwards):.2f}"
-        for across, upwards in area.corners
+def _apart(heights: list[float], distance: float) -> list[float]:
+    """Move ascending heights apart, down to the lower edge and then upwards."""
+    for index in range(1, len(heights)):
+        heights[index] = max(heights[index], heights[index - 1] + distance)
+    if heights and heights[-1] > 100:
+        heights[-1] = 100.0
+        for index in range(len(heights) - 2, -1, -1):
+            heights[index] = min(heights[index], heights[index + 1] - distance)
+    return heights
+
+
+def _legend(chart: Plane) -> Markup:
+    """Name lines above a plane, for screens on which there is no room beside it."""
+    key = Markup('<span><svg viewBox="0 0 16 10"><path class="{}" d="M0 5H16"/></svg>{}</span>\n')
+    keys = _joined(key.format(line.tone, line.name) for line, _ in _named(chart))
+    return Markup('<p class="legend" aria-hidden="true">{}</p>\n').format(keys) if keys else keys
+
+
+def _edge(span: Span, chart: Plane) -> Markup:
+    start, end = chart.across.place(span.start), chart.across.place(span.end)
+    width = max(position(end - start), _LEAST)
+    return Markup(
+        '<rect class="span" x="{}%" width="{}%" y="-4" height="4"><title>{}</title></rect>\n'
+    ).format(position(min(start, 100 - width)), width, span.title)
+
+
+def _upright(flag: Flag, chart: Plane) -> Markup:
+    return Markup('<line class="flag-line" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>\n').format(
+        chart.across.place(flag.at)
     )
-    return f"M{'L'.join(points)}Z"
 
 
-def _bar(start: float, end: float, height: float, title: str, tone: str, chart: Plane) -> Markup:
-    left, right = chart.across.place(start), chart.across.place(end)
-    tall = max(chart.upwards.place(height), _LEAST)
+def _flag(flag: Flag, chart: Plane) -> Markup:
+    return Markup(
+        '<svg class="flag" x="{}%" y="0" overflow="visible"><path d="M-6 -12h12l-6 10z"/>'
+        "<title>{}</title></svg>\n"
+    ).format(chart.across.place(flag.at), flag.title)
+
+
+def _bar(bar: Bar, chart: Plane) -> Markup:
+    left, right = (100 * chart.across.share(end) for end in (bar.start, bar.end))
+    # Many bars are narrow; one without a width is drawn nevertheless.
+    width = round(right - left, 3) or _LEAST
+    tall = max(chart.upwards.place(bar.height), _LEAST)
     return Markup(
         '<rect class="{}" x="{}%" width="{}%" y="{}%" height="{}%"><title>{}</title></rect>\n'
-    ).format(tone, left, max(position(right - left), _LEAST), position(100 - tall), tall, title)
+    ).format(bar.tone, round(left, 3), width, position(100 - tall), tall, bar.title)
 
 
 def _across(height: float, kind: str) -> Markup:

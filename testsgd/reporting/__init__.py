@@ -38,8 +38,6 @@ from testsgd.reporting.monitoring import (
     MonitoringSummary,
     MonitorVerdict,
     monitoring_verdict,
-    render_monitoring_html,
-    render_monitoring_markdown,
 )
 from testsgd.reporting.monitoring.summarise import summarise_monitoring
 from testsgd.reporting.shielding import (
@@ -101,8 +99,6 @@ __all__ = [
     "render_markdown",
     "render_mitigation_html",
     "render_mitigation_markdown",
-    "render_monitoring_html",
-    "render_monitoring_markdown",
     "summarise",
     "summarise_certification",
     "summarise_comparison",

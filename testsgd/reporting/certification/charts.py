@@ -128,4 +128,5 @@ def shares_over_time(summary: CertificationSummary) -> Plane | None:
             Area(stairs(fair, ground=0.0), "more", solid=True),
             Area(stairs(unfair, ground=1.0), "less", solid=True),
         ),
+        height=16.0,
     )
