@@ -9,9 +9,9 @@ from audit_documents import as_summary
 
 from testsgd.report import scales
 from testsgd.report.charts import HeatMap as DrawnMap
-from testsgd.report.charts import Scatter, Strips
-from testsgd.report.formatting import MINUS
-from testsgd.report.svg import draw
+from testsgd.report.charts import Plane, Strips
+from testsgd.report.formatting import MINUS, tick_points
+from testsgd.report.html import draw
 from testsgd.reporting import audit_charts
 from testsgd.reporting.summary import HeatMap
 from testsgd.reporting.vocabulary import vocabulary
@@ -19,7 +19,7 @@ from testsgd.reporting.wording import findings
 
 
 def test_linear_scale_covers_both_ends_with_round_ticks():
-    scale = scales.linear_scale(-0.213, 0.07, count=5, in_points=True)
+    scale = scales.linear_scale(-0.213, 0.07, count=5, write=tick_points)
     assert [tick.label for tick in scale.ticks] == [
         f"{MINUS}30",
         f"{MINUS}20",
@@ -88,10 +88,10 @@ def test_the_sampling_margin_is_a_band(sampled):
     assert "sampling margin 3.1 points" in rows[0].title
 
 
-def scatter(summary, marked) -> Scatter:
+def scatter(summary, marked) -> Plane:
     only = audit_charts.all_groups(summary, marked, vocabulary(summary))
     chart = only.blocks[1].charts[0]
-    assert isinstance(chart, Scatter)
+    assert isinstance(chart, Plane)
     return chart
 
 
@@ -102,14 +102,14 @@ def test_scatter_keeps_every_point_inside(summary):
     assert len(places) == len(chart.points)
     assert all(0 <= float(end) <= 100 for place in places for end in place)
     assert chart.tiles == ()
-    assert chart.level is None
+    assert [line.upright for line in chart.thresholds] == [True]
 
 
 def test_scatter_tiles_are_darker_with_more_groups_and_touch(crime):
     chart = scatter(crime, [])
     assert chart.points == ()
     tiles = re.findall(
-        r'class="t(\d)" x="([\d.]+)%" y="([-\d.]+)%" width="([\d.]+)%" height="([\d.]+)%"',
+        r'class="tile t(\d)" x="([\d.]+)%" y="([-\d.]+)%" width="([\d.]+)%" height="([\d.]+)%"',
         str(draw(chart)),
     )
     levels = sorted(
@@ -125,12 +125,12 @@ def test_scatter_of_a_single_tile(document):
     document["charts"] |= {"scatter": [{"support": 0.5, "score": 0.2, "n": 7}]}
     document["charts"] |= {"scatter_binned": True}
     drawn = str(draw(scatter(as_summary(document), [])))
-    (tile,) = re.findall(r'class="t5" [^>]*width="([\d.]+)%" height="([\d.]+)%"', drawn)
+    (tile,) = re.findall(r'class="tile t5" [^>]*width="([\d.]+)%" height="([\d.]+)%"', drawn)
     assert all(float(length) > 0 for length in tile)
 
 
 def test_scatter_shows_the_gate(sampled):
-    assert scatter(sampled, []).level == 0.1
+    assert scatter(sampled, []).thresholds[-1].value == 0.1
 
 
 def test_scatter_of_nothing(empty):

@@ -76,13 +76,20 @@ def steps(summary: AuditSummary, group: GroupSummary) -> tuple[StripRow, ...]:
     return rows
 
 
+def ends_of(row: StripRow) -> tuple[float, float]:
+    """Return where the bar of a row begins and ends, in the direction in which it leads."""
+    (segment,) = row.segments
+    ends = segment.start, segment.end
+    return ends if row.side == "more" else (ends[1], ends[0])
+
+
 def test_what_the_rules_add_ends_at_the_difference(trusted: AuditSummary) -> None:
     several = [group for group in findings(trusted) if len(group.rules) > 1]
     assert several
     for group in several:
         rows = steps(trusted, group)
         assert [row.label for row in rows] == [rule.text for rule in group.rules]
-        bars = [row.step or (0.0, 0.0) for row in rows]
+        bars = [ends_of(row) for row in rows]
         assert bars[0][0] == 0
         assert bars[-1][1] == pytest.approx(group.difference, abs=2e-3)
         assert all(bar[1] == following[0] for bar, following in pairwise(bars))

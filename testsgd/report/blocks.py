@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import ClassVar, Literal, TypeAlias
 
 from testsgd.report.charts import Chart
@@ -117,11 +118,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Notes:
-    """Explanations, one below the other."""
+    """Explanations, one below the other, or as ``"cards"`` beside each other."""
 
     kind: ClassVar = "notes"
 
     notes: tuple[Note, ...]
+    style: Literal["", "cards"] = ""
 
 
 @dataclass(frozen=True)
@@ -133,25 +135,28 @@ class Column:
     heading : str
         Its heading.
     content : str
-        What stands in it; a name heads its row.
+        What stands in it; a name heads its row, a group is written once for all of its rows.
     under : str
         A second line of the heading.
     short : str
         What a terminal calls it; columns without are left out where it is narrow.
     view : str
         The only view that has it, if not all have.
+    shared : bool
+        Whether the rows of a group have it in common; it is set back in all but the first.
     """
 
     heading: str
-    content: Literal["text", "name", "number", "strong"] = "text"
+    content: Literal["text", "name", "number", "strong", "group"] = "text"
     under: str = ""
     short: str = ""
     view: Literal["", "html", "markdown"] = ""
+    shared: bool = False
 
     @property
     def numeric(self) -> bool:
         """Whether it is aligned at the right."""
-        return self.content in ("number", "strong")
+        return self.content in ("number", "strong", "group")
 
 
 @dataclass(frozen=True)
@@ -181,6 +186,8 @@ class Row:
         A sentence below the row's name.
     units : tuple of str
         Parts of the row's name, such as rules, between which a line may break.
+    group : int
+        Rows next to each other with the same number belong together.
     """
 
     cells: tuple[str | Cell, ...]
@@ -188,6 +195,7 @@ class Row:
     note: str = ""
     about: str = ""
     units: tuple[str, ...] = ()
+    group: int = 0
 
 
 @dataclass(frozen=True)
@@ -219,6 +227,11 @@ class Table:
     fold: str = ""
     open_rows: int = 20
     most: int | None = None
+
+    @property
+    def groups(self) -> tuple[tuple[Row, ...], ...]:
+        """The rows, those of a group together."""
+        return tuple(tuple(rows) for _, rows in groupby(self.rows, key=lambda row: row.group))
 
 
 @dataclass(frozen=True)
@@ -255,6 +268,15 @@ class Details:
 
 
 @dataclass(frozen=True)
+class Boxed:
+    """Blocks that are set apart from the others, in a frame."""
+
+    kind: ClassVar = "boxed"
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
 class Only:
     """Blocks that one view shows."""
 
@@ -282,6 +304,10 @@ class Article:
         A number before the heading.
     missing : bool
         Whether it says that something is not there.
+    status : Status or None
+        Where it stands, in a few words beside the heading.
+    plain : bool
+        Whether it stands on the page itself, not on a panel.
     """
 
     kind: ClassVar = "article"
@@ -292,6 +318,8 @@ class Article:
     fold: str = ""
     rank: str = ""
     missing: bool = False
+    status: Status | None = None
+    plain: bool = False
 
 
 Block: TypeAlias = (
@@ -305,6 +333,7 @@ Block: TypeAlias = (
     | Figure
     | Quotes
     | Details
+    | Boxed
     | Only
     | Article
 )
@@ -376,6 +405,8 @@ class Document:
         Whether the sentences are a list, not paragraphs.
     heading : str
         What stands above it in Markdown, with its status, if not its title.
+    figures : KeyFigures or None
+        The numbers that a page has right below the headline.
     """
 
     what: str
@@ -391,6 +422,7 @@ class Document:
     closing: str = ""
     listed: bool = True
     heading: str = ""
+    figures: KeyFigures | None = None
 
     @property
     def title(self) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from testsgd.report.scales import Scale
 
 Side = Literal["less", "more"]
-Tone = Literal["less", "more", "soft"]
+# What is not decided is open; what is only estimated is pale.
+Tone = Literal["less", "more", "soft", "ink", "open", "pale"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,29 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Segment:
+    """A part of a bar, or of a row of :class:`Strips`.
+
+    Attributes
+    ----------
+    start, end : float
+        Where it begins and ends; without any length it is not drawn.
+    tone : str
+        Its colour.
+    name, value, remark : str
+        Of a :class:`Stack`: its name and number in the key, and what is said before the name; the
+        key leaves out what has no name.
+    """
+
+    start: float
+    end: float
+    tone: Tone
+    name: str = ""
+    value: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True)
 class StripRow:
     """A row of marks on a scale.
 
@@ -45,8 +70,8 @@ class StripRow:
         What the drawing says to those who do not see it.
     marks : tuple of Mark
         The marks.
-    line, step : tuple of float or None
-        Ends of a line between marks, and of a bar.
+    line : tuple of float or None
+        Ends of a line between marks.
     side : str
         The colour.
     levels : bool
@@ -61,6 +86,8 @@ class StripRow:
         Parts of the label between which a line may break.
     together : bool
         Whether it sums up the rows above.
+    segments : tuple of Segment
+        Parts of a bar, later ones above earlier ones.
     """
 
     label: str
@@ -68,7 +95,6 @@ class StripRow:
     title: str = ""
     marks: tuple[Mark, ...] = ()
     line: tuple[float, float] | None = None
-    step: tuple[float, float] | None = None
     side: Side = "more"
     levels: bool = False
     detail: str = ""
@@ -76,6 +102,7 @@ class StripRow:
     to: str = ""
     units: tuple[str, ...] = ()
     together: bool = False
+    segments: tuple[Segment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +127,45 @@ class Strips:
 
 
 @dataclass(frozen=True)
+class Stack:
+    """A whole as one bar, with a key of its parts.
+
+    Attributes
+    ----------
+    title : str
+        What it says to those who do not see it.
+    scale : Scale
+        Of shares of the whole.
+    segments : tuple of Segment
+        Its parts; later ones are above earlier ones.
+    name : str
+        What is drawn, above the drawing.
+    estimate : Segment or None
+        What is not known but estimated, with both of its ends marked.
+    mark : Mark or None
+        A value on the bar.
+    side : str
+        The colour of the mark.
+    zoom : tuple of float or None
+        Ends of the part that is drawn larger in what follows.
+    axis : bool
+        Whether the scale is written below.
+    """
+
+    kind: ClassVar = "stacks"
+
+    title: str
+    scale: Scale
+    segments: tuple[Segment, ...]
+    name: str = ""
+    estimate: Segment | None = None
+    mark: Mark | None = None
+    side: Side = "more"
+    zoom: tuple[float, float] | None = None
+    axis: bool = False
+
+
+@dataclass(frozen=True)
 class Bar:
     """A bar of a plane, from `start` to `end` across and from the ground to `height`."""
 
@@ -111,12 +177,79 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line through points of a plane.
+
+    Attributes
+    ----------
+    points : tuple of (float, float or None)
+        Across and upwards. The line has gaps where there is no value, and runs out of the drawing
+        where values lie beyond the scale.
+    tone : str
+        The colour; soft lines are thin.
+    name : str
+        If not empty, the line ends in a dot with this name beside it, unless the last point has no
+        value. Of many lines only those are named that are not soft.
+    """
+
+    points: tuple[tuple[float, float | None], ...]
+    tone: Tone = "soft"
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Area:
+    """A part of a plane, tinted or `solid`; `corners` are across and upwards."""
+
+    corners: tuple[tuple[float, float], ...]
+    tone: Tone = "less"
+    solid: bool = False
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the upper edge of a plane that is marked."""
+
+    start: float
+    end: float
+    title: str
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An upright line of a plane where something happened; one with a title bears a flag."""
+
+    at: float
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Threshold:
     """A dashed line across a plane, with its name; `upright` from the ground upwards."""
 
     value: float
     name: str = ""
     upright: bool = False
+
+
+@dataclass(frozen=True)
+class Diamond:
+    """A point that is singled out, with its label."""
+
+    x: float
+    y: float
+    label: str
+    title: str
+    side: Side
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Several points as a tile around a point; the `share` of the darkest makes its shade."""
+
+    x: float
+    y: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -135,12 +268,12 @@ class Plane:
         The end of the name.
     below : str
         What is drawn across; without it the axis across is not written.
-    bars : tuple of Bar
-        Bars from the ground.
-    thresholds : tuple of Threshold
-        Dashed lines.
-    low : bool
-        Whether it is less high than others.
+    areas, spans, flags, bars, points, tiles, lines, thresholds, diamonds : tuple
+        What is drawn, most of it in this order, the last above all others.
+    interval : tuple of float or None
+        Ends of an upright line at the right end.
+    height : float
+        In lines of the page's text (rem).
     """
 
     kind: ClassVar = "planes"
@@ -151,9 +284,17 @@ class Plane:
     name: str = ""
     strong: str = ""
     below: str | None = None
+    areas: tuple[Area, ...] = ()
+    spans: tuple[Span, ...] = ()
+    flags: tuple[Flag, ...] = ()
     bars: tuple[Bar, ...] = ()
+    points: tuple[tuple[float, float], ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    diamonds: tuple[Diamond, ...] = ()
+    lines: tuple[Line, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
-    low: bool = False
+    interval: tuple[float, float] | None = None
+    height: float = 22.0
 
 
 @dataclass(frozen=True)
@@ -225,41 +366,28 @@ class HeatKeys:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Diamond:
-    """A point that is singled out, with its label."""
+def stairs(
+    values: Sequence[tuple[float, float]], *, ground: float
+) -> tuple[tuple[float, float], ...]:
+    """Return the corners of the area between a ground and values that hold until the next.
 
-    x: float
-    y: float
-    label: str
-    title: str
-    side: Side
+    Parameters
+    ----------
+    values : sequence of (float, float)
+        Where each begins across, ascending, and how high it is.
+    ground : float
+        How high the other side of the area is.
 
-
-@dataclass(frozen=True)
-class Tile:
-    """Several points as a tile around a point; the `share` of the darkest makes its shade."""
-
-    x: float
-    y: float
-    share: float
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """Points on a plane, or tiles where there are too many, with some that are singled out."""
-
-    kind: ClassVar = "scatter"
-
-    title: str
-    name: str
-    across: Scale
-    upwards: Scale
-    points: tuple[tuple[float, float], ...] = ()
-    tiles: tuple[Tile, ...] = ()
-    diamonds: tuple[Diamond, ...] = ()
-    upright: float | None = None
-    level: float | None = None
+    Examples
+    --------
+    >>> stairs([(0, 1), (4, 3)], ground=0)
+    ((0, 0), (0, 1), (4, 1), (4, 3), (4, 0))
+    """
+    corners, height = [(values[0][0], ground)], values[0][1]
+    for across, upwards in values:
+        corners += [(across, height), (across, upwards)]
+        height = upwards
+    return tuple(dict.fromkeys([*corners, (values[-1][0], ground)]))
 
 
-Chart: TypeAlias = Strips | Plane | RateBars | HeatMap | HeatKeys | Scatter
+Chart: TypeAlias = Strips | Stack | Plane | RateBars | HeatMap | HeatKeys

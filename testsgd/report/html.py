@@ -6,10 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from testsgd.report.blocks import Document, shown
+from testsgd.report.charts import Chart, HeatKeys, HeatMap, Plane, RateBars, Stack, Strips
 from testsgd.report.formatting import moment
-from testsgd.report.svg import draw, text_units
+from testsgd.report.rate_tables import heat_keys, heat_map, rate_bars
+from testsgd.report.svg import plane, stack, strips, text_units
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -38,6 +41,23 @@ def render_html(document: Document) -> str:
     sections = [section for section in document.sections if shown(section.blocks, "html")]
     template = _environment().get_template("document.html.j2")
     return template.render(document=document, sections=sections, icons=_ICONS)
+
+
+def draw(chart: Chart) -> Markup:
+    """Return a chart as HTML."""
+    match chart:
+        case Strips():
+            return strips(chart)
+        case Stack():
+            return stack(chart)
+        case Plane():
+            return plane(chart)
+        case RateBars():
+            return rate_bars(chart)
+        case HeatMap():
+            return heat_map(chart)
+        case HeatKeys():
+            return heat_keys(chart)
 
 
 @lru_cache

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from testsgd.report.blocks import (
     Article,
     Block,
+    Boxed,
     Bullets,
     Cell,
     Column,
@@ -144,13 +145,12 @@ def _block(block: Block) -> list[str]:
         case Bullets():
             return ["\n".join(f"- {_text(item)}" for item in block.items)]
         case KeyFigures():
-            names = [figure.name for figure in block.figures]
+            names = [escape(figure.name) for figure in block.figures]
             values = [escape(figure.value) for figure in block.figures]
             return [_table(names, [values], right=range(len(names)))]
         case Facts():
-            return [
-                _table([block.title, ""], [[escape(text) for text in one] for one in block.known])
-            ]
+            facts = [[escape(text) for text in pair] for pair in block.known]
+            return [_table([escape(block.title), ""], facts)]
         case Notes():
             return [f"**{escape(note.term)}.** {escape(note.text)}" for note in block.notes]
         case Table():
@@ -162,13 +162,16 @@ def _block(block: Block) -> list[str]:
             return ["\n".join(f"- {place}" for place in places)]
         case Details():
             return _folded(block.title, _blocks(block.blocks))
+        case Boxed():
+            return _blocks(block.blocks)
         case Only():
             return _blocks(block.blocks) if block.view == "markdown" else []
         case Article():
             parts = _blocks(block.blocks)
-            return (
-                _folded(block.fold, parts) if block.fold else [f"**{escape(block.title)}**", *parts]
-            )
+            if block.fold:
+                return _folded(block.fold, parts)
+            status = f" ({escape(block.status.text)})" if block.status else ""
+            return [f"**{escape(block.title)}**{status}", *parts]
 
 
 def _folded(title: str, parts: Sequence[str]) -> list[str]:

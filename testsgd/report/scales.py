@@ -1,4 +1,4 @@
-"""Linear scales of charts, with round ticks.
+"""Scales of charts, with round ticks.
 
 Positions are per cent of the drawing, so that a chart fits any width while its text and its marks
 keep their size: on a phone a picture that is scaled down as a whole cannot be read.
@@ -7,10 +7,16 @@ keep their size: on a phone a picture that is scaled down as a whole cannot be r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
+from testsgd.report.formatting import count as write_count
 from testsgd.report.formatting import tick_points
+
+# From so large a ratio of the last to the first time on, time is drawn on a logarithmic scale,
+# and nothing shorter than this part of the whole time is drawn.
+_LOGARITHMIC = 30.0
+_SHORTEST = 1e-4
 
 
 @dataclass(frozen=True)
@@ -23,11 +29,12 @@ class Tick:
 
 @dataclass(frozen=True)
 class Scale:
-    """A linear scale from `low` to `high`, with its ticks."""
+    """A scale from `low` to `high`, with its ticks; linear, or logarithmic."""
 
     low: float
     high: float
     ticks: tuple[Tick, ...]
+    logarithmic: bool = False
 
     def place(self, value: float) -> float:
         """Return where a value lies, in per cent; values beyond the ends lie at the ends."""
@@ -35,10 +42,20 @@ class Scale:
 
     def share(self, value: float) -> float:
         """Return where a value lies, as a share of the length."""
-        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        value = min(max(value, self.low), self.high)
+        if self.logarithmic:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
 
 
-def linear_scale(low: float, high: float, *, count: int, in_points: bool = False) -> Scale:
+def tick_percent(value: float) -> str:
+    """Write a share at the tick of an axis, as short as it goes."""
+    return f"{100 * value:.4g}%"
+
+
+def linear_scale(
+    low: float, high: float, *, count: int, write: Callable[[float], str] = tick_percent
+) -> Scale:
     """Return a scale with about `count` round ticks that covers two values.
 
     Parameters
@@ -47,8 +64,8 @@ def linear_scale(low: float, high: float, *, count: int, in_points: bool = False
         What must be covered; the ends move outwards to the next round numbers.
     count : int
         How many intervals between ticks are wanted, at most.
-    in_points : bool
-        Write ticks as signed points instead of per cent.
+    write : callable
+        Writes the label of a tick.
 
     Returns
     -------
@@ -62,7 +79,6 @@ def linear_scale(low: float, high: float, *, count: int, in_points: bool = False
     step = _round_step(max(high - low, 0.004), count)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     last = max(last, first + 1)
-    write = tick_points if in_points else _tick_percent
     scale = Scale(first * step, last * step, ())
     ticks = tuple(
         Tick(scale.place(index * step), write(index * step)) for index in range(first, last + 1)
@@ -81,13 +97,55 @@ def difference_scale(values: Iterable[float], *, count: int = 5) -> Scale:
         How many intervals between ticks are wanted, at most.
     """
     known = [-0.01, 0.01, *values]
-    return linear_scale(max(min(known), -1.0), min(max(known), 1.0), count=count, in_points=True)
+    return linear_scale(max(min(known), -1.0), min(max(known), 1.0), count=count, write=tick_points)
+
+
+def count_scale(low: float, high: float) -> Scale:
+    """Return a scale of counts between two ends, with about five round ticks.
+
+    Examples
+    --------
+    >>> [tick.label for tick in count_scale(0, 2300).ticks]
+    ['0', '500', '1,000', '1,500', '2,000']
+    """
+    step = max(round(_round_step(max(high - low, 1.0), 5)), 1)
+    scale = Scale(low, high, ())
+    marked = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
+    return Scale(low, high, tuple(Tick(scale.place(at), write_count(at)) for at in marked))
 
 
 def rate_scale(rates: Iterable[float | None]) -> Scale:
     """Return the scale, from zero, on which rates are drawn as bars; missing ones do not count."""
     known = [rate for rate in rates if rate is not None]
     return linear_scale(0.0, min(max(known, default=0.0), 1.0), count=4)
+
+
+def duration_scale(first: float, last: float, *, count: int = 5) -> Scale:
+    """Return a scale of seconds that ends at `last`, logarithmic if that is many times `first`.
+
+    Parameters
+    ----------
+    first, last : float
+        The shortest and the longest time that is drawn; both are above zero.
+    count : int
+        How many intervals between the ticks of a linear scale are wanted, at most.
+
+    Examples
+    --------
+    >>> [tick.label for tick in duration_scale(0.02, 20).ticks]
+    ['0.1 s', '1 s', '10 s']
+    >>> [tick.label for tick in duration_scale(2, 5).ticks]
+    ['0 s', '1 s', '2 s', '3 s', '4 s', '5 s']
+    """
+    first = max(first, _SHORTEST * last)
+    if last / first > _LOGARITHMIC:
+        plain = Scale(first, last, (), logarithmic=True)
+        times = _decades(first, last)
+    else:
+        plain, covered = Scale(0.0, last, ()), linear_scale(0.0, last, count=count)
+        step = covered.high / (len(covered.ticks) - 1)
+        times = [step * index for index in range(len(covered.ticks)) if step * index <= last]
+    return replace(plain, ticks=tuple(Tick(plain.place(time), f"{time:g} s") for time in times))
 
 
 def position(value: float) -> float:
@@ -101,5 +159,11 @@ def _round_step(span: float, count: int) -> float:
     return next(m * power for m in (1, 2, 5, 10) if m * power * count >= span * (1 - 1e-9))
 
 
-def _tick_percent(value: float) -> str:
-    return f"{100 * value:.4g}%"
+def _decades(low: float, high: float) -> list[float]:
+    """Return the powers of ten between two values, with thrice as much where these are few."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    tens = [10.0**power for power in powers]
+    known = [value for value in tens if low <= value <= high]
+    if len(known) < 3:
+        known = [value for ten in tens for value in (ten, 3 * ten) if low <= value <= high]
+    return known

@@ -9,9 +9,7 @@ from testsgd.reporting.certification import (
     counterexamples_frame,
     regions_frame,
     render_certification_csv,
-    render_certification_html,
     render_certification_junit,
-    render_certification_markdown,
 )
 from testsgd.reporting.certification.summarise import summarise_certification
 from testsgd.reporting.comparison import (
@@ -38,8 +36,6 @@ from testsgd.reporting.monitoring import (
     MonitoringSummary,
     MonitorVerdict,
     monitoring_verdict,
-    render_monitoring_html,
-    render_monitoring_markdown,
 )
 from testsgd.reporting.monitoring.summarise import summarise_monitoring
 from testsgd.reporting.shielding import (
@@ -96,13 +92,9 @@ __all__ = [
     "monitoring_verdict",
     "regions_frame",
     "render_certification_csv",
-    "render_certification_html",
     "render_certification_junit",
-    "render_certification_markdown",
     "render_mitigation_html",
     "render_mitigation_markdown",
-    "render_monitoring_html",
-    "render_monitoring_markdown",
     "summarise",
     "summarise_certification",
     "summarise_comparison",

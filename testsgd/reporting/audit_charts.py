@@ -13,12 +13,14 @@ from testsgd.report.charts import (
     HeatKeys,
     HeatMap,
     Mark,
+    Plane,
     RateBar,
     RateBars,
-    Scatter,
+    Segment,
     Side,
     StripRow,
     Strips,
+    Threshold,
     Tile,
 )
 from testsgd.report.formatting import (
@@ -166,7 +168,9 @@ def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | Non
             share.text,
             points(share.share),
             title=points(share.share),
-            step=(start, end),
+            segments=(
+                Segment(min(start, end), max(start, end), "less" if share.share < 0 else "more"),
+            ),
             side="less" if share.share < 0 else "more",
         )
         for share, start, end in zip(shares, ends, ends[1:], strict=False)
@@ -264,7 +268,7 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
     scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
     largest = max((cell.n for cell in charts.scatter), default=1)
     binned = charts.scatter_binned
-    chart = Scatter(
+    chart = Plane(
         title=f"Support against score of {plural(summary.counts.groups, 'group')}; "
         f"{len(marked)} marked, with their numbers in the table above",
         name="Score, percentage points",
@@ -287,8 +291,11 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
             )
             for group in marked
         ),
-        upright=smallest,
-        level=gate,
+        thresholds=(
+            Threshold(smallest, upright=True),
+            *(() if gate is None else (Threshold(gate),)),
+        ),
+        below="",
     )
     about = (
         "Large groups are to the right, groups that the model treats very differently are at the "

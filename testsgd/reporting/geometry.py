@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from testsgd.report.formatting import interval, points, size_points
+from testsgd.report.formatting import interval, points, size_points, tick_points
 from testsgd.report.scales import Scale, linear_scale, position
 from testsgd.reporting.summary import (
     CounterfactualSummary,
@@ -56,7 +56,7 @@ def difference_scale(groups: Iterable[GroupSummary]) -> Scale:
         values += [part.difference for part in group.rules_alone if part.difference is not None]
         values += [] if group.counterfactual is None else group.counterfactual.interval
         values += partial_sums(group)
-    return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, in_points=True)
+    return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, write=tick_points)
 
 
 def partial_sums(group: GroupSummary) -> list[float]:

@@ -31,6 +31,7 @@ from testsgd.report.formatting import (
     sentence,
     shorten,
     signed,
+    tick_points,
 )
 from testsgd.report.scales import linear_scale
 from testsgd.reporting.comparison.notes import comparison_notes
@@ -179,7 +180,7 @@ def _drawn(summary: ComparisonSummary, others: str) -> tuple[Block, ...]:
     if not parts:
         return ()
     values = [difference for _, rows in sides for *_, difference in rows]
-    scale = linear_scale(min([-0.01, *values]), max([0.01, *values]), count=6, in_points=True)
+    scale = linear_scale(min([-0.01, *values]), max([0.01, *values]), count=6, write=tick_points)
     about = (
         "The first findings of each method by the same measure: how much more or less often the "
         f"model decides “{summary.data.label.favourable}” for the group than for {others}. In "

@@ -88,6 +88,11 @@ def property_of(summary: MonitoringSummary, one: MonitoredComparison) -> Propert
     return next(known for known in summary.properties if known.name == one.property)
 
 
+def estimates_differ(summary: MonitoringSummary) -> bool:
+    """Return whether estimates differ from the observed rates, by a prior belief."""
+    return summary.settings.strength != "0"
+
+
 def standing_name(one: MonitoredComparison, known: PropertySummary) -> str:
     """Say in a few words where a comparison stands."""
     if known.rule == "evidence":

@@ -34,7 +34,7 @@ from testsgd.report.formatting import (
     series,
     share,
 )
-from testsgd.report.scales import Scale, Tick, linear_scale
+from testsgd.report.scales import linear_scale
 from testsgd.reporting.bias_words import bias_text, events_text
 from testsgd.reporting.shielding.notes import shield_notes, simulation_notes
 from testsgd.reporting.shielding.parts import BoundSummary, InputsSummary
@@ -180,7 +180,8 @@ def _document(
         status=Status(STATUS_NAMES[verdict.status], standing),  # type: ignore[arg-type]
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
-        opening=(Only("html", (KeyFigures(figures), Paragraph(explained, "definition"))),),
+        figures=KeyFigures(figures),
+        opening=(Only("html", (Paragraph(explained, "definition"),)),),
         sections=(
             *sections,
             Section(
@@ -232,12 +233,7 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
     With a shield nearly all runs may have one bias; then each histogram has its own height.
     """
     bins, runs = summary.bins, summary.settings.runs
-    drawn = linear_scale(0.0, max(*(one.high for one in bins), 1e-3), count=6)
-    across = Scale(
-        drawn.low,
-        drawn.high,
-        tuple(Tick(tick.at, _bias_tick(tick, drawn)) for tick in drawn.ticks),
-    )
+    across = linear_scale(0.0, max(*(one.high for one in bins), 1e-3), count=6, write=number)
     most = [max(one.without for one in bins), max(one.shielded for one in bins)]
     alike = max(most) <= _ALIKE * min(most)
     last = summary.settings.periods > 1
@@ -268,7 +264,7 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
                 if of(one)
             ),
             thresholds=(Threshold(summary.bound.threshold, name * first, upright=True),),
-            low=True,
+            height=9.0,
         )
 
     scales = "both drawings have the same scale across, and each its own upwards"
@@ -492,8 +488,3 @@ def _extent(one: BiasBin) -> str:
     if one.low == one.high:
         return f"of {bias_text(one.low)}"
     return f"above {bias_text(one.low)}, up to {bias_text(one.high)}"
-
-
-def _bias_tick(tick: Tick, scale: Scale) -> str:
-    value = scale.low + (scale.high - scale.low) * tick.at / 100
-    return f"{round(value, 6):.3g}"
