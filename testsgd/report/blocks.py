@@ -35,6 +35,15 @@ Text: TypeAlias = "str | tuple[str | Strong | Link, ...]"
 
 
 @dataclass(frozen=True)
+class Heading:
+    """A heading inside of a section or an article."""
+
+    kind: ClassVar = "heading"
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Paragraph:
     """A paragraph.
 
@@ -130,12 +139,15 @@ class Column:
         A second line of the heading.
     short : str
         What a terminal calls it; columns without are left out where it is narrow.
+    view : str
+        The only view that has it, if not all have.
     """
 
     heading: str
     content: Literal["text", "name", "number", "strong"] = "text"
     under: str = ""
     short: str = ""
+    view: Literal["", "html", "markdown"] = ""
 
     @property
     def numeric(self) -> bool:
@@ -145,11 +157,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell with more lines below its text, or one that leads to a section."""
+    """A cell with lines below its text, that leads to a section, stands out, or has a bar."""
 
     text: str
     under: tuple[str, ...] = ()
     to: str = ""
+    share: float | None = None
+    strong: bool = False
 
 
 @dataclass(frozen=True)
@@ -220,6 +234,18 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Quotes:
+    """Places in texts: for each name what stands before a term, the term, and what follows.
+
+    Markdown shows the first place of each name.
+    """
+
+    kind: ClassVar = "quotes"
+
+    places: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]
+
+
+@dataclass(frozen=True)
 class Details:
     """Blocks that are folded away under a title."""
 
@@ -276,7 +302,18 @@ class Article:
 
 
 Block: TypeAlias = (
-    Paragraph | Bullets | KeyFigures | Facts | Notes | Table | Figure | Details | Only | Article
+    Heading
+    | Paragraph
+    | Bullets
+    | KeyFigures
+    | Facts
+    | Notes
+    | Table
+    | Figure
+    | Quotes
+    | Details
+    | Only
+    | Article
 )
 
 
@@ -303,6 +340,11 @@ class Section:
     blocks: tuple[Block, ...]
     contents: str = ""
     markdown: Literal["heading", "folded", "blocks"] = "heading"
+
+
+def shown(blocks: tuple[Block, ...], view: View) -> bool:
+    """Return whether a view shows any of some blocks."""
+    return any(not isinstance(block, Only) or block.view == view for block in blocks)
 
 
 @dataclass(frozen=True)
@@ -339,6 +381,8 @@ class Document:
         What Markdown says at the end.
     listed : bool
         Whether the sentences are a list, not paragraphs.
+    heading : str
+        What stands above it in Markdown, with its status, if not its title.
     """
 
     what: str
@@ -353,6 +397,7 @@ class Document:
     opening: tuple[Block, ...] = field(default=())
     closing: str = ""
     listed: bool = True
+    heading: str = ""
 
     @property
     def title(self) -> str:

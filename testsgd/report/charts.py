@@ -45,8 +45,8 @@ class StripRow:
         What the drawing says to those who do not see it.
     marks : tuple of Mark
         The marks.
-    line : tuple of float or None
-        Ends of a line between marks.
+    line, step : tuple of float or None
+        Ends of a line between marks, and of a bar.
     side : str
         The colour.
     levels : bool
@@ -68,6 +68,7 @@ class StripRow:
     title: str = ""
     marks: tuple[Mark, ...] = ()
     line: tuple[float, float] | None = None
+    step: tuple[float, float] | None = None
     side: Side = "more"
     levels: bool = False
     detail: str = ""
@@ -206,4 +207,110 @@ class Plane:
     height: float = 22.0
 
 
-Chart: TypeAlias = Strips | Plane
+@dataclass(frozen=True)
+class RateBar:
+    """A rate as a bar from zero; `detail` is said behind the rate."""
+
+    label: str
+    rate: float | None
+    value: str
+    detail: str = ""
+    tone: Literal["less", "more", "soft", "ring-less", "ring-more"] = "soft"
+
+
+@dataclass(frozen=True)
+class RateBars:
+    """Rates as bars below a heading, with a line across them at `overall`."""
+
+    kind: ClassVar = "rate-bars"
+
+    title: str
+    bars: tuple[RateBar, ...]
+    scale: Scale
+    overall: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """A cell of a heat map.
+
+    Attributes
+    ----------
+    text : str
+        What is written in it.
+    steps : int or None
+        How many steps it is above the centre, -4 to 4; None without a value.
+    title : str
+        What pointing at it shows.
+    few : bool
+        Whether it rests on little.
+    """
+
+    text: str
+    steps: int | None
+    title: str
+    few: bool = False
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Values over two features."""
+
+    kind: ClassVar = "heat"
+
+    down: str
+    across: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class HeatKeys:
+    """The colours of heat maps with what they stand for, from -4 to 4 steps."""
+
+    kind: ClassVar = "heat-keys"
+
+    title: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Diamond:
+    """A point that is singled out, with its label."""
+
+    x: float
+    y: float
+    label: str
+    title: str
+    side: Side
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Several points as a tile around a point; the `share` of the darkest makes its shade."""
+
+    x: float
+    y: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Points on a plane, or tiles where there are too many, with some that are singled out."""
+
+    kind: ClassVar = "scatter"
+
+    title: str
+    name: str
+    across: Scale
+    upwards: Scale
+    points: tuple[tuple[float, float], ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    diamonds: tuple[Diamond, ...] = ()
+    upright: float | None = None
+    level: float | None = None
+
+
+Chart: TypeAlias = Strips | Plane | RateBars | HeatMap | HeatKeys | Scatter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from testsgd.report.blocks import Document
+from testsgd.report.blocks import Document, shown
 from testsgd.report.formatting import moment
 from testsgd.report.svg import draw, text_units
 
@@ -35,7 +35,9 @@ def render_html(document: Document) -> str:
     str
         The page. It works offline, contains no script and asks for no other file.
     """
-    return _environment().get_template("document.html.j2").render(document=document, icons=_ICONS)
+    sections = [section for section in document.sections if shown(section.blocks, "html")]
+    template = _environment().get_template("document.html.j2")
+    return template.render(document=document, sections=sections, icons=_ICONS)
 
 
 @lru_cache

@@ -15,10 +15,12 @@ from testsgd.report.blocks import (
     Document,
     Facts,
     Figure,
+    Heading,
     KeyFigures,
     Notes,
     Only,
     Paragraph,
+    Quotes,
     Row,
     Section,
     Strong,
@@ -66,9 +68,9 @@ def render_markdown(document: Document) -> str:
     """
     told = [escape(sentence) for sentence in document.sentences]
     parts = [
-        f"## {escape(document.title)}",
+        f"## {escape(document.heading or document.title)}",
         f"**{escape(document.headline)}**",
-        f"{escape(document.status.text)}." if document.status else "",
+        f"{escape(document.status.text)}." if document.status and not document.heading else "",
         *(["\n".join(f"- {one}" for one in told)] if document.listed else told),
         *_blocks(document.opening),
     ]
@@ -104,12 +106,17 @@ def escape(text: str, limit: int | None = None) -> str:
     line = " ".join(text.split())
     if limit is not None:
         line = shorten(line, limit)
+    line = _inside(line)
+    # At the start of a line these would make a list, a heading or a rule.
+    line = re.sub(r"^(?=[-+=#](?:[-=#\s]|$))", r"\\", line)
+    return re.sub(r"^(\d+)(?=[.)](?:\s|$))", r"\1\\", line)
+
+
+def _inside(line: str) -> str:
+    """Escape what does not stand at the start of a line."""
     line = line.translate(_SPECIALS)
     # People and issues of the same name are not called upon, which a backslash does not prevent.
     line = re.sub(r"(@|#)(?=\w)", r"\1<!-- -->", line)
-    # At the start of a line these would make a list, a heading or a rule.
-    line = re.sub(r"^(?=[-+=#](?:[-=#\s]|$))", r"\\", line)
-    line = re.sub(r"^(\d+)(?=[.)](?:\s|$))", r"\1\\", line)
     # Addresses are shown, not linked.
     line = re.sub(r"(?i)\b(https?|ftp|mailto|xmpp):", r"\1&#58;", line)
     return re.sub(r"(?i)\bwww\.", "www&#46;", line)
@@ -130,6 +137,8 @@ def _blocks(blocks: Iterable[Block]) -> list[str]:
 
 def _block(block: Block) -> list[str]:
     match block:
+        case Heading():
+            return [f"**{escape(block.text)}**"]
         case Paragraph():
             return [_text(block.text)]
         case Bullets():
@@ -147,6 +156,9 @@ def _block(block: Block) -> list[str]:
             return [_grid(block)] if block.rows else []
         case Figure():
             return []
+        case Quotes():
+            places = [_place(*place) for _, all_places in block.places for place in all_places[:1]]
+            return ["\n".join(f"- {place}" for place in places)]
         case Details():
             return _folded(block.title, _blocks(block.blocks))
         case Only():
@@ -173,26 +185,34 @@ def _text(text: Text) -> str:
     parts = []
     for part in text:
         plain = part if isinstance(part, str) else part.text
-        written = escape(plain)
-        if isinstance(part, Strong):
-            written = f"**{written}**"
+        line = " ".join(plain.split())
+        written = f"**{_inside(line)}**" if isinstance(part, Strong) else escape(line)
         before, after = " " * plain.startswith(" "), " " * plain.endswith(" ")
         parts.append(f"{before}{written}{after}")
     return "".join(parts)
 
 
+def _place(before: str, term: str, after: str) -> str:
+    """Write a place in a text with the term in bold, which must stand as close as it stood."""
+    left, right = " " * before.endswith(" "), " " * after.startswith(" ")
+    return f"{escape(before)}{left}**{escape(term)}**{right}{escape(after)}"
+
+
 def _grid(table: Table) -> str:
+    shown = [index for index, column in enumerate(table.columns) if column.view != "html"]
+    columns = [table.columns[index] for index in shown]
     rows = [
-        [_cell(cell, column, row) for cell, column in zip(row.cells, table.columns, strict=True)]
+        [_cell(row.cells[index], table.columns[index], row) for index in shown]
         for row in table.rows[: table.most]
     ]
-    right = [index for index, column in enumerate(table.columns) if column.numeric]
-    return _table([escape(column.heading, TEXT_LIMIT) for column in table.columns], rows, right)
+    right = [index for index, column in enumerate(columns) if column.numeric]
+    return _table([escape(column.heading, TEXT_LIMIT) for column in columns], rows, right)
 
 
 def _cell(cell: str | Cell, column: Column, row: Row) -> str:
     written = escape(cell if isinstance(cell, str) else cell.text, TEXT_LIMIT)
-    if written and row.emphasis and column.content in ("strong", "name"):
+    bold = row.emphasis and column.content in ("strong", "name")
+    if written and (bold or (isinstance(cell, Cell) and cell.strong)):
         written = f"**{written}**"
     if column.content == "name":
         written += f" ({escape(row.note)})" if row.note else ""

@@ -7,39 +7,42 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from testsgd.report.charts import (
-    Bar,
     Chart,
-    Flag,
-    Line,
+    HeatKeys,
+    HeatMap,
     Mark,
     Plane,
-    Span,
+    RateBars,
+    Scatter,
     StripRow,
     Strips,
-    Threshold,
 )
 from testsgd.report.formatting import shorten
+from testsgd.report.planes import plane, scatter
 from testsgd.report.scales import Scale, position
 
-# Nothing that is there is drawn thinner or lower than this, in per cent.
-_LEAST = 0.6
-# Names of lines that are further to the right stand at their left.
-_RIGHT = 70
-# Of more lines only those that are not soft are named.
-_NAMED = 6
-# Names beside lines keep at least this distance, in lines of the page's text (rem).
-_BESIDE = 1.17
-# Outlines are drawn on 100 by 100 that are stretched to the size of the drawing.
-_STRETCHED = Markup(
-    '<svg class="{}" viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%">'
-    "{}</svg>\n"
-)
+# Steps of heat maps on each side.
+_STEPS = 4
+# Longer names of columns of heat maps are turned.
+_LONG = 6
 _RADIUS = {"dot": 4, "ring": 4, "rest": 4.5, "was": 4}
 
 
 def draw(chart: Chart) -> Markup:
     """Return a chart as HTML."""
-    return strips(chart) if isinstance(chart, Strips) else plane(chart)
+    match chart:
+        case Strips():
+            return strips(chart)
+        case Plane():
+            return plane(chart)
+        case RateBars():
+            return rate_bars(chart)
+        case HeatMap():
+            return heat_map(chart)
+        case HeatKeys():
+            return heat_keys(chart)
+        case Scatter():
+            return scatter(chart)
 
 
 def strips(chart: Strips) -> Markup:
@@ -63,34 +66,92 @@ def strips(chart: Strips) -> Markup:
     return _joined([*parts, axis])
 
 
-def plane(chart: Plane) -> Markup:
-    """Draw what has two axes."""
-    strong = Markup("<strong>{}</strong>").format(chart.strong) if chart.strong else ""
-    name = Markup('<p class="axis-name">{}{}</p>\n').format(chart.name, strong)
-    heights = _joined(
-        Markup('<text x="100%" y="{}%" dx="-8" dy="4" text-anchor="end">{}</text>\n').format(
-            position(100 - tick.at), tick.label.replace("%", "")
+def rate_bars(chart: RateBars) -> Markup:
+    """Draw rates as bars in a table."""
+    detailed = any(bar.detail for bar in chart.bars)
+    overall = Markup("")
+    if chart.overall is not None:
+        at = chart.scale.place(chart.overall)
+        overall = Markup('<line class="overall" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>').format(at)
+    rows = _joined(
+        Markup(
+            '<tr><th scope="row">{}</th><td><svg class="bar {}" aria-hidden="true">'
+            '<rect class="track" y="15%" width="100%" height="70%"/>{}{}</svg></td>'
+            '<td class="n strong">{}</td>{}</tr>\n'
+        ).format(
+            shorten(bar.label, 60),
+            bar.tone,
+            ""
+            if bar.rate is None
+            else Markup('<rect class="fill" y="15%" width="{}%" height="70%"/>').format(
+                chart.scale.place(bar.rate)
+            ),
+            overall,
+            bar.value,
+            Markup('<td class="n soft rows">{}</td>').format(bar.detail) if detailed else "",
         )
-        for tick in chart.upwards.ticks
+        for bar in chart.bars
     )
-    names = _names(chart)
-    widths = "" if chart.below is None else _widths(chart.across)
-    below = Markup('<p class="axis-name below">{}</p>\n').format(chart.below) if chart.below else ""
+    headings = ["Value", "Bar", "Rate", *(["Number"] if detailed else [])]
+    kinds = ["", "", "n", "n rows"]
+    heads = _joined(
+        Markup('<th scope="col" class="{}"><span class="unseen">{}</span></th>').format(kind, name)
+        for name, kind in zip(headings, kinds, strict=False)
+    )
+    detail = Markup(" <small>{}</small>").format(chart.detail) if chart.detail else ""
     return Markup(
-        '{}{}<div class="plot" style="--height: {}rem">\n'
-        '<svg class="y-axis" aria-hidden="true">{}</svg>\n'
-        '<svg class="plane" role="img"><title>{}</title>\n{}</svg>\n{}{}</div>\n{}'
-    ).format(
-        name if chart.name else "",
-        _legend(chart),
-        f"{chart.height:g}",
-        heights,
-        chart.title,
-        _joined(_layers(chart)),
-        Markup('<svg class="names" aria-hidden="true">{}</svg>\n').format(names) if names else "",
-        widths,
-        below,
+        '<table class="rates"><caption>{}{}</caption><thead><tr>{}</tr></thead>\n'
+        "<tbody>\n{}</tbody></table>\n"
+    ).format(chart.title, detail, heads, rows)
+
+
+def heat_map(chart: HeatMap) -> Markup:
+    """Draw a heat map as a table."""
+    turned = any(len(label) > _LONG for label in chart.columns)
+    columns = _joined(
+        Markup('<th scope="col"><span>{}</span></th>').format(shorten(label, 40))
+        for label in chart.columns
     )
+    rows = _joined(
+        Markup('<tr><th scope="row">{}</th>{}</tr>\n').format(
+            shorten(label, 60),
+            _joined(
+                Markup('<td class="{}{}" title="{}">{}</td>').format(
+                    "no" if cell.steps is None else _shade(cell.steps),
+                    " f" * cell.few,
+                    cell.title,
+                    cell.text,
+                )
+                for cell in cells
+            ),
+        )
+        for label, cells in chart.rows
+    )
+    return Markup(
+        '<div class="heat"><p class="heat-name"><b>{0}</b> (down) and <b>{1}</b> (across){2}</p>\n'
+        '<div class="scroll" role="region" aria-label="{0} and {1}" tabindex="0">\n'
+        '<table class="heat{3}"><thead><tr><td></td>{4}</tr></thead>\n'
+        "<tbody>\n{5}</tbody></table>\n"
+        "</div></div>\n"
+    ).format(chart.down, chart.across, chart.detail, " turned" * turned, columns, rows)
+
+
+def heat_keys(chart: HeatKeys) -> Markup:
+    """Draw the colours of heat maps."""
+    last = len(chart.labels) // 2
+    keys = _joined(
+        Markup('<span class="key {}">{}{}{}</span>\n').format(
+            _shade(number - last),
+            "≤ " * (number == 0),
+            "≥ " * (number == 2 * last),
+            label,
+        )
+        for number, label in enumerate(chart.labels)
+    )
+    return Markup(
+        '<div class="heat-keys" role="img" aria-label="{0}"><span class="soft">{0}</span>\n'
+        "{1}</div>\n"
+    ).format(chart.title, keys)
 
 
 def text_units(text: str, units: Iterable[str], limit: int) -> Markup:
@@ -114,7 +175,14 @@ def _strip_row(row: StripRow, scale: Scale, zero: float | None) -> Markup:
     return Markup(
         '<li class="{}"><span class="strip-label">{}{}{}</span>\n'
         '<span class="strip">{}</span><span class="value">{}</span></li>\n'
-    ).format(kind, label, note, detail, _marks(row, scale, zero) if row.marks else "", row.value)
+    ).format(
+        kind,
+        label,
+        note,
+        detail,
+        _marks(row, scale, zero) if row.marks or row.step else "",
+        row.value,
+    )
 
 
 def _marks(row: StripRow, scale: Scale, zero: float | None) -> Markup:
@@ -130,8 +198,14 @@ def _marks(row: StripRow, scale: Scale, zero: float | None) -> Markup:
         _mark(mark, scale, height, row.side)
         for mark, height in zip(row.marks, heights, strict=True)
     )
-    return Markup('<svg class="{}" role="img"><title>{}</title>{}{}{}{}</svg>').format(
-        row.side, row.title, grid, middle, _span("gap-line", row.line, scale, "50%"), drawn
+    step = Markup("")
+    if row.step is not None:
+        low, high = sorted(scale.place(end) for end in row.step)
+        step = Markup('<rect class="step" x="{}%" y="28%" width="{}%" height="44%"/>').format(
+            low, position(high - low)
+        )
+    return Markup('<svg class="{}" role="img"><title>{}</title>{}{}{}{}{}</svg>').format(
+        row.side, row.title, grid, middle, _span("gap-line", row.line, scale, "50%"), step, drawn
     )
 
 
@@ -165,163 +239,10 @@ def _caps(ends: tuple[float, float] | None, scale: Scale, height: str) -> Markup
     return _joined(cap.format(scale.place(end), height) for end in ends)
 
 
-def _layers(chart: Plane) -> Iterable[Markup]:
-    """Draw what is on a plane, from the lowest to the uppermost."""
-    areas = [(area.tone, f"{_outline(area.corners, chart)}Z") for area in chart.areas]
-    lines = [(line.tone, _outline(line.points, chart)) for line in chart.lines]
-    yield from (_stretched("areas", areas), *(_edge(span, chart) for span in chart.spans))
-    yield from (_across(100 - tick.at, "grid") for tick in chart.upwards.ticks)
-    yield from (_upright(flag, chart) for flag in chart.flags)
-    yield from (_bar(bar, chart) for bar in chart.bars)
-    if chart.bars:
-        yield _across(100, "ground")
-    yield _stretched("lines", lines)
-    yield from (
-        _dot(line.tone, chart.across.place(line.points[-1][0]), end, chart)
-        for line, end in _ends(chart)
-    )
-    yield from (_threshold(line, chart) for line in chart.thresholds)
-    if chart.interval is not None:
-        low, high = (position(100 - chart.upwards.place(end)) for end in chart.interval)
-        yield Markup('<line class="reach" x1="100%" x2="100%" y1="{}%" y2="{}%"/>\n').format(
-            high, low
-        )
-        yield from (_dot("ink", 100, end, chart) for end in chart.interval)
-    yield from (_flag(flag, chart) for flag in chart.flags if flag.title)
-
-
-def _outline(points: Iterable[tuple[float, float | None]], chart: Plane) -> str:
-    """Return the path of a line through points, with gaps where there is no value."""
-    scale, path, drawn = chart.upwards, "", False
-    for across, upwards in points:
-        if upwards is not None:
-            # Beyond the scale it is cut off at the edge.
-            share = (upwards - scale.low) / (scale.high - scale.low)
-            y = 100 - 100 * min(max(share, -1.0), 2.0)
-            path += f"{'L' if drawn else 'M'}{100 * chart.across.share(across):.2f} {y:.2f}"
-        drawn = upwards is not None
-    return path
-
-
-def _stretched(kind: str, outlines: Iterable[tuple[str, str]]) -> Markup:
-    paths = _joined(Markup('<path class="{}" d="{}"/>\n').format(*each) for each in outlines)
-    return _STRETCHED.format(kind, paths) if paths else paths
-
-
-def _ends(chart: Plane) -> list[tuple[Line, float]]:
-    """Return the lines that end in a dot, with the values there."""
-    return [
-        (line, end) for line in chart.lines if line.name and (end := line.points[-1][1]) is not None
-    ]
-
-
-def _dot(tone: str, across: float, value: float, chart: Plane) -> Markup:
-    return Markup('<circle class="{}" cx="{}%" cy="{}%" r="3"/>\n').format(
-        tone, across, position(100 - chart.upwards.place(value))
-    )
-
-
-def _named(chart: Plane) -> list[tuple[Line, float]]:
-    """Return the lines whose names there is room for, with the values at their ends."""
-    ends = _ends(chart)
-    if len(ends) > _NAMED:
-        ends = [(line, end) for line, end in ends if line.tone != "soft"]
-    return sorted(ends, key=lambda each: -each[1])
-
-
-def _names(chart: Plane) -> Markup:
-    """Write the names of lines and thresholds at the right of a plane, moved apart."""
-    names = [(end, line.tone, line.name) for line, end in _named(chart)]
-    names += [(line.value, "soft", line.name) for line in chart.thresholds if not line.upright]
-    names = sorted((each for each in names if each[2]), key=lambda each: -each[0])
-    heights = [100 - chart.upwards.place(value) for value, *_ in names]
-    return _joined(
-        Markup('<text class="{}" x="0" dx="10" y="{}%" dy="4">{}</text>\n').format(
-            tone, position(height), name
-        )
-        for height, (_, tone, name) in zip(
-            _apart(heights, 100 * _BESIDE / chart.height), names, strict=True
-        )
-    )
-
-
-def _apart(heights: list[float], distance: float) -> list[float]:
-    """Move ascending heights apart, down to the lower edge and then upwards."""
-    for index in range(1, len(heights)):
-        heights[index] = max(heights[index], heights[index - 1] + distance)
-    if heights and heights[-1] > 100:
-        heights[-1] = 100.0
-        for index in range(len(heights) - 2, -1, -1):
-            heights[index] = min(heights[index], heights[index + 1] - distance)
-    return heights
-
-
-def _legend(chart: Plane) -> Markup:
-    """Name lines above a plane, for screens on which there is no room beside it."""
-    key = Markup('<span><svg viewBox="0 0 16 10"><path class="{}" d="M0 5H16"/></svg>{}</span>\n')
-    keys = _joined(key.format(line.tone, line.name) for line, _ in _named(chart))
-    return Markup('<p class="legend" aria-hidden="true">{}</p>\n').format(keys) if keys else keys
-
-
-def _edge(span: Span, chart: Plane) -> Markup:
-    start, end = chart.across.place(span.start), chart.across.place(span.end)
-    width = max(position(end - start), _LEAST)
-    return Markup(
-        '<rect class="span" x="{}%" width="{}%" y="-4" height="4"><title>{}</title></rect>\n'
-    ).format(position(min(start, 100 - width)), width, span.title)
-
-
-def _upright(flag: Flag, chart: Plane) -> Markup:
-    return Markup('<line class="flag-line" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>\n').format(
-        chart.across.place(flag.at)
-    )
-
-
-def _flag(flag: Flag, chart: Plane) -> Markup:
-    return Markup(
-        '<svg class="flag" x="{}%" y="0" overflow="visible"><path d="M-6 -12h12l-6 10z"/>'
-        "<title>{}</title></svg>\n"
-    ).format(chart.across.place(flag.at), flag.title)
-
-
-def _bar(bar: Bar, chart: Plane) -> Markup:
-    left, right = (100 * chart.across.share(end) for end in (bar.start, bar.end))
-    # Many bars are narrow; one without a width is drawn nevertheless.
-    width = round(right - left, 3) or _LEAST
-    tall = max(chart.upwards.place(bar.height), _LEAST)
-    return Markup(
-        '<rect class="{}" x="{}%" width="{}%" y="{}%" height="{}%"><title>{}</title></rect>\n'
-    ).format(bar.tone, round(left, 3), width, position(100 - tall), tall, bar.title)
-
-
-def _across(height: float, kind: str) -> Markup:
-    return Markup('<line class="{0}" x1="0" x2="100%" y1="{1}%" y2="{1}%"/>\n').format(
-        kind, position(height)
-    )
-
-
-def _threshold(line: Threshold, chart: Plane) -> Markup:
-    if not line.upright:
-        return _across(100 - chart.upwards.place(line.value), "threshold")
-    at = chart.across.place(line.value)
-    drawn = Markup('<line class="threshold" x1="{0}%" x2="{0}%" y1="-4" y2="100%"/>\n').format(at)
-    if not line.name:
-        return drawn
-    left = at > _RIGHT
-    return drawn + Markup(
-        '<text class="threshold-name" x="{}%" y="0" dx="{}" dy="7" text-anchor="{}">{}</text>\n'
-    ).format(at, -7 if left else 7, "end" if left else "start", line.name)
-
-
-def _widths(scale: Scale) -> Markup:
-    return Markup('<svg class="x-axis" aria-hidden="true">{}</svg>\n').format(
-        _joined(
-            Markup('<text x="{}%" y="16" text-anchor="middle">{}</text>').format(
-                tick.at, tick.label
-            )
-            for tick in scale.ticks
-        )
-    )
+def _shade(steps: int) -> str:
+    """Name a shade: l4 (far below) to l1, z, m1 to m4 (far above)."""
+    clipped = max(-_STEPS, min(_STEPS, steps))
+    return f"{'l' if clipped < 0 else 'm'}{abs(clipped)}" if clipped else "z"
 
 
 def _joined(parts: Iterable[Markup]) -> Markup:

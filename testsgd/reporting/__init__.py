@@ -23,9 +23,7 @@ from testsgd.reporting.comparison import (
 from testsgd.reporting.comparison.summarise import summarise_comparison
 from testsgd.reporting.document import AUDIT_DOCUMENT, summary_schema
 from testsgd.reporting.document_kind import DocumentKind
-from testsgd.reporting.html import render_html
 from testsgd.reporting.kinds import DOCUMENTS
-from testsgd.reporting.markdown import render_markdown
 from testsgd.reporting.mitigation import (
     MITIGATION_DOCUMENT,
     MitigationSummary,
@@ -99,8 +97,6 @@ __all__ = [
     "render_certification_html",
     "render_certification_junit",
     "render_certification_markdown",
-    "render_html",
-    "render_markdown",
     "render_mitigation_html",
     "render_mitigation_markdown",
     "summarise",

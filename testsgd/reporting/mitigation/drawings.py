@@ -17,9 +17,9 @@ from testsgd.report.formatting import (
     points,
     tick_points,
 )
+from testsgd.report.labels import Label, place_labels
 from testsgd.report.scales import Scale, linear_scale
 from testsgd.reporting.geometry import Side, Whisker
-from testsgd.reporting.labels import Label, place_labels
 from testsgd.reporting.mitigation.phrases import (
     FEW,
     KINDS,
