@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
@@ -19,10 +17,9 @@ from testsgd.report.charts import (
     Stack,
     StripRow,
     Strips,
-    Threshold,
 )
 from testsgd.report.formatting import shorten
-from testsgd.report.labels import place_labels
+from testsgd.report.planes import plane, scatter
 from testsgd.report.scales import Scale, position
 
 # Nothing that is there is drawn thinner or lower than this, in per cent.

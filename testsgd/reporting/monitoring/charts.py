@@ -35,6 +35,8 @@ _NAME_LENGTH = 14
 # Bars of more windows stand without gaps.
 _GAPS = 150
 _GAP = 0.18
+_CLIPPED = " The first trials, whose rates jump, run out of the drawing."
+_BELOW = "Trials that were counted"
 _RATES_HEIGHT = 13.0
 _BIAS_HEIGHT = 8.0
 
@@ -56,60 +58,20 @@ def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -
     Figure or None
         None if there are fewer than two moments.
     """
-    points, known = comparison.course, property_of(summary, comparison)
+    points, last = comparison.course, _last(comparison)
     if len(points) < 2:
         return None
-    last, title = points[-1].trials, comparison_title(comparison)
-    with_bias = summary.settings.window != "tumbling"
-    alerts = _alerts_of(comparison, summary.alerts) if with_bias else []
-    trials = _trials_at(alerts, points, sliding=summary.settings.window == "sliding")
     settled = [point for point in points if point.trials >= _FIRST * last]
-    across, below = count_scale(0, last), "Trials that were counted"
-    flags = _flags(alerts, trials)
-    rates = Plane(
-        title=f"Rates of the groups over {plural(last, 'trial')}: {title}",
-        across=across,
-        upwards=_rate_scale(comparison, settled),
-        name=f"Rates of the groups, per cent{', as estimated' * estimates_differ(summary)}"
-        f"{'' if with_bias else '; all trials so far'}",
-        below=None if with_bias else below,
-        flags=tuple(Flag(flag.at) for flag in flags),
-        lines=_lines(comparison),
-        height=_RATES_HEIGHT,
-    )
-    interval = None
-    if comparison.low is not None and comparison.high is not None:
-        interval = (comparison.low, comparison.high)
-    upwards = _bias_scale(
-        [*(point.bias for point in settled), *(alert.bias for alert in alerts), *(interval or ())],
-        1.5 * known.threshold,
-    )
-    bias = Plane(
-        title=f"Bias over {plural(last, 'trial')}: at the end {bias_text(comparison.estimate)}, "
-        f"threshold {threshold_of(known)}",
-        across=across,
-        upwards=upwards,
-        name="Bias",
-        below=below,
-        areas=(_forbidden(known, across, upwards),),
-        spans=_spans(comparison, alerts, trials),
-        flags=flags,
-        lines=(Line(tuple((point.trials, point.bias) for point in points), "ink"),),
-        thresholds=(Threshold(known.threshold, f"threshold {threshold_of(known)}"),),
-        interval=interval,
-        height=_BIAS_HEIGHT,
-    )
-    planes = (rates, bias) if with_bias else (rates,)
-    told = (*_rates_caption(rates, with_bias), *(_bias_caption(bias) if with_bias else ()))
-    clipped = any(_runs_out(plane) for plane in planes)
-    return Figure(
-        f"Rates{' and bias' * with_bias} over {plural(last, 'trial')}: {title}",
-        planes,
-        " ".join((*told, *_CLIPPED * clipped)),
-    )
-
-
-_CLIPPED = ("The first trials, whose rates jump, run out of the drawing.",)
+    title = f"over {plural(last, 'trial')}: {comparison_title(comparison)}"
+    if summary.settings.window == "tumbling":
+        rates = _rates_plane(summary, comparison, settled, ())
+        caption = sentence(_rates_caption(rates))
+        return Figure(f"Rates {title}", (rates,), f"{caption}{_CLIPPED * _runs_out(rates)}")
+    bias = _bias_plane(summary, comparison, settled)
+    rates = _rates_plane(summary, comparison, settled, bias.flags, above=True)
+    caption = f"Above: {_rates_caption(rates)}. Below: {_bias_caption(bias)}."
+    clipped = _runs_out(rates) or _runs_out(bias)
+    return Figure(f"Rates and bias {title}", (rates, bias), f"{caption}{_CLIPPED * clipped}")
 
 
 def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> Figure | None:
@@ -159,6 +121,66 @@ def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> F
         "One bar a window, in their order; orange is above the threshold. Dashed: the threshold "
         f"{threshold_of(known)}.",
     )
+
+
+def _rates_plane(
+    summary: MonitoringSummary,
+    comparison: MonitoredComparison,
+    settled: Sequence[CoursePoint],
+    flags: Sequence[Flag],
+    above: bool = False,
+) -> Plane:
+    """Draw the rates of the groups; `above` another plane, whose axis across serves both."""
+    last, prior = _last(comparison), estimates_differ(summary)
+    return Plane(
+        title=f"Rates of the groups over {plural(last, 'trial')}: {comparison_title(comparison)}",
+        across=count_scale(0, last),
+        upwards=_rate_scale(comparison, settled),
+        name=f"Rates of the groups, per cent{', as estimated' * prior}"
+        f"{'' if above else '; all trials so far'}",
+        below=None if above else _BELOW,
+        flags=tuple(Flag(flag.at) for flag in flags),
+        lines=_lines(comparison),
+        height=_RATES_HEIGHT,
+    )
+
+
+def _bias_plane(
+    summary: MonitoringSummary, comparison: MonitoredComparison, settled: Sequence[CoursePoint]
+) -> Plane:
+    """Draw the bias with the threshold and, at the right end, where it lies by evidence."""
+    known, last = property_of(summary, comparison), _last(comparison)
+    alerts = _alerts_of(comparison, summary.alerts)
+    trials = _trials_at(alerts, comparison.course, sliding=summary.settings.window == "sliding")
+    interval = None
+    if comparison.low is not None and comparison.high is not None:
+        interval = (comparison.low, comparison.high)
+    across = count_scale(0, last)
+    upwards = _bias_scale(
+        [*(point.bias for point in settled), *(alert.bias for alert in alerts), *(interval or ())],
+        1.5 * known.threshold,
+    )
+    name = f"threshold {threshold_of(known)}"
+    return Plane(
+        title=f"Bias over {plural(last, 'trial')}: at the end {bias_text(comparison.estimate)}, "
+        f"{name}",
+        across=across,
+        upwards=upwards,
+        name="Bias",
+        below=_BELOW,
+        areas=(_forbidden(known, across, upwards),),
+        spans=_spans(comparison, alerts, trials),
+        flags=_flags(alerts, trials),
+        lines=(Line(tuple((point.trials, point.bias) for point in comparison.course), "ink"),),
+        thresholds=(Threshold(known.threshold, name),),
+        interval=interval,
+        height=_BIAS_HEIGHT,
+    )
+
+
+def _last(comparison: MonitoredComparison) -> int:
+    """Return how many trials had been counted at the end of the course."""
+    return comparison.course[-1].trials if comparison.course else 0
 
 
 def _alerts_of(
@@ -221,9 +243,9 @@ def _spans(
             ends.append((start, at))
             start = None
     if start is not None:
-        ends.append((start, float(comparison.course[-1].trials)))
+        ends.append((start, float(_last(comparison))))
     return tuple(
-        Span(low, high, f"In alert from {plural(round(low), 'trial')} to {count(round(high))}")
+        Span(low, high, f"In alert from {count(round(low))} to {plural(round(high), 'trial')}")
         for low, high in ends
     )
 
@@ -249,13 +271,12 @@ def _lines(comparison: MonitoredComparison) -> tuple[Line, ...]:
     tones: dict[str | None, Tone] = {}
     if comparison.highest != comparison.lowest:
         tones = {comparison.highest: "more", comparison.lowest: "less"}
-    last = comparison.course[-1].trials
     lines = []
     for index, group in enumerate(comparison.groups):
         points = [(point.trials, point.estimates[index]) for point in comparison.course]
         if points[-1][1] != group.estimate:
             # Windows may have moved on since the last trial.
-            points.append((last, group.estimate))
+            points.append((_last(comparison), group.estimate))
         name = f"{shorten(group.name, _NAME_LENGTH)} {percent(group.estimate)}"
         lines.append(Line(tuple(points), tones.get(group.name, "soft"), name))
     return tuple(sorted(lines, key=lambda line: line.tone != "soft"))
@@ -275,18 +296,18 @@ def _runs_out(plane: Plane) -> bool:
     return any(not low <= value <= high for value in values if value is not None)
 
 
-def _rates_caption(rates: Plane, with_bias: bool) -> tuple[str, ...]:
-    told = "the rate" if len(rates.lines) == 1 else "the rates"
+def _rates_caption(rates: Plane) -> str:
     if any(line.tone == "more" for line in rates.lines):
-        told = "blue has the highest rate now, orange the lowest"
-    return (sentence(f"Above: {told}" if with_bias else told),)
+        return "blue has the highest rate now, orange the lowest"
+    return "the rate" if len(rates.lines) == 1 else "the rates"
 
 
-def _bias_caption(bias: Plane) -> tuple[str, ...]:
+def _bias_caption(bias: Plane) -> str:
     marked = (
+        "the bias by these rates",
         f"dashed, the {bias.thresholds[0].name}",
         *(("triangles, alerts",) if bias.flags else ()),
         *(("orange at the upper edge, in alert",) if bias.spans else ()),
         *(("at the right end, where the bias lies by evidence",) if bias.interval else ()),
     )
-    return (f"Below: the bias by these rates; {'; '.join(marked)}.",)
+    return "; ".join(marked)

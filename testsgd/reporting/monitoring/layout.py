@@ -272,7 +272,7 @@ def _comparison(
 def _outcome(
     summary: MonitoringSummary, comparison: MonitoredComparison, known: PropertySummary
 ) -> Text:
-    """Say how large the bias is, what is allowed, and how alerts come."""
+    """Return in words how large the bias is, what is allowed, and how alerts come."""
     bias, in_each, told = bias_text(comparison.estimate), "", list[str | Strong]()
     if summary.settings.window == "tumbling":
         in_each = " in each window"
