@@ -11,8 +11,9 @@ from markupsafe import Markup
 from testsgd.report.blocks import Document, shown
 from testsgd.report.charts import Chart, HeatKeys, HeatMap, Plane, RateBars, Stack, Strips
 from testsgd.report.formatting import moment
+from testsgd.report.planes import plane
 from testsgd.report.rate_tables import heat_keys, heat_map, rate_bars
-from testsgd.report.svg import plane, stack, strips, text_units
+from testsgd.report.svg import stack, strips, text_units
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

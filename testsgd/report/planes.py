@@ -8,9 +8,10 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from testsgd.report.charts import Bar, Flag, Line, Plane, Scatter, Span, Threshold
+from testsgd.report.charts import Bar, Flag, Line, Plane, Span, Threshold
 from testsgd.report.labels import place_labels
 from testsgd.report.scales import Scale, position
+from testsgd.report.svg import joined
 
 # Nothing that is there is drawn thinner or lower than this, in per cent.
 _LEAST = 0.6
@@ -20,8 +21,6 @@ _RIGHT = 70
 _NAMED = 6
 # Names beside lines keep at least this distance, in lines of the page's text (rem).
 _BESIDE = 1.17
-# Height of a drawing, in lines of the page's text (rem).
-_HEIGHT = 22.0
 # Shades of tiles.
 _LEVELS = 5
 _NOTHING = Markup("")
@@ -43,29 +42,11 @@ def plane(chart: Plane) -> Markup:
     return name + _plot(chart, _layers(chart), _names(chart), widths, chart.height) + below
 
 
-def scatter(chart: Scatter) -> Markup:
-    """Draw points or tiles on a plane, and diamonds with their labels."""
-    drawn = [_across(100 - tick.at, "grid") for tick in chart.upwards.ticks]
-    if chart.upright is not None:
-        drawn.append(_upright(chart.upright, "limit", chart.across))
-    if chart.level is not None:
-        drawn.append(_across(100 - chart.upwards.place(chart.level), "limit"))
-    circles = _joined(
-        Markup('<circle cx="{}%" cy="{}%" r="3"/>\n').format(*_on_plane(x, y, chart))
-        for x, y in chart.points
-    )
-    drawn.append(Markup('<g class="points">{}</g>\n').format(circles))
-    drawn.append(Markup('<g class="tiles">{}</g>\n').format(_joined(_tiles(chart))))
-    drawn += _diamonds(chart)
-    widths = _widths(chart.across)
-    return _axis_name(chart.name) + _plot(chart, drawn, _NOTHING, widths, _HEIGHT)
-
-
 def _plot(
-    chart: Plane | Scatter, drawn: Iterable[Markup], names: Markup, widths: Markup, height: float
+    chart: Plane, drawn: Iterable[Markup], names: Markup, widths: Markup, height: float
 ) -> Markup:
     """Put a drawing between its axes and the names at its right."""
-    heights = _joined(
+    heights = joined(
         Markup('<text x="100%" y="{}%" dx="-8" dy="4" text-anchor="end">{}</text>\n').format(
             position(100 - tick.at), tick.label.replace("%", "")
         )
@@ -75,7 +56,7 @@ def _plot(
         '<div class="plot" style="--height: {}rem">\n'
         '<svg class="y-axis" aria-hidden="true">{}</svg>\n'
         '<svg class="plane" role="img"><title>{}</title>\n{}</svg>\n{}{}</div>\n'
-    ).format(f"{height:g}", heights, chart.title, _joined(drawn), names, widths)
+    ).format(f"{height:g}", heights, chart.title, joined(drawn), names, widths)
 
 
 def _axis_name(name: str, strong: str = "") -> Markup:
@@ -85,7 +66,10 @@ def _axis_name(name: str, strong: str = "") -> Markup:
 
 def _layers(chart: Plane) -> Iterable[Markup]:
     """Draw what is on a plane, from the lowest to the uppermost."""
-    areas = [(area.tone, f"{_outline(area.corners, chart)}Z") for area in chart.areas]
+    areas = [
+        (f"{area.tone}{' solid' * area.solid}", f"{_outline(area.corners, chart)}Z")
+        for area in chart.areas
+    ]
     lines = [(line.tone, _outline(line.points, chart)) for line in chart.lines]
     yield from (_stretched("areas", areas), *(_edge(span, chart) for span in chart.spans))
     yield from (_across(100 - tick.at, "grid") for tick in chart.upwards.ticks)
@@ -93,6 +77,8 @@ def _layers(chart: Plane) -> Iterable[Markup]:
     yield from (_bar(bar, chart) for bar in chart.bars)
     if chart.bars:
         yield _across(100, "ground")
+    yield _points(chart)
+    yield from _tiles(chart)
     yield _stretched("lines", lines)
     yield from (
         _dot(line.tone, chart.across.place(line.points[-1][0]), end, chart)
@@ -106,6 +92,7 @@ def _layers(chart: Plane) -> Iterable[Markup]:
         )
         yield from (_dot("ink", 100, end, chart) for end in chart.interval)
     yield from (_flag(flag, chart) for flag in chart.flags if flag.title)
+    yield from _diamonds(chart)
 
 
 def _outline(points: Iterable[tuple[float, float | None]], chart: Plane) -> str:
@@ -122,7 +109,7 @@ def _outline(points: Iterable[tuple[float, float | None]], chart: Plane) -> str:
 
 
 def _stretched(kind: str, outlines: Iterable[tuple[str, str]]) -> Markup:
-    paths = _joined(Markup('<path class="{}" d="{}"/>\n').format(*each) for each in outlines)
+    paths = joined(Markup('<path class="{}" d="{}"/>\n').format(*each) for each in outlines)
     return _STRETCHED.format(kind, paths) if paths else paths
 
 
@@ -153,7 +140,7 @@ def _names(chart: Plane) -> Markup:
     names += [(line.value, "soft", line.name) for line in chart.thresholds if not line.upright]
     names = sorted((each for each in names if each[2]), key=lambda each: -each[0])
     heights = [100 - chart.upwards.place(value) for value, *_ in names]
-    texts = _joined(
+    texts = joined(
         Markup('<text class="{}" x="0" dx="10" y="{}%" dy="4">{}</text>\n').format(
             tone, position(height), name
         )
@@ -180,7 +167,7 @@ def _apart(heights: list[float], distance: float) -> list[float]:
 def _legend(chart: Plane) -> Markup:
     """Name lines above a plane, for screens on which there is no room beside it."""
     key = Markup('<span><svg viewBox="0 0 16 10"><path class="{}" d="M0 5H16"/></svg>{}</span>\n')
-    keys = _joined(key.format(line.tone, line.name) for line, _ in _named(chart))
+    keys = joined(key.format(line.tone, line.name) for line, _ in _named(chart))
     return Markup('<p class="legend" aria-hidden="true">{}</p>\n').format(keys) if keys else keys
 
 
@@ -236,7 +223,7 @@ def _upright(value: float, kind: str, scale: Scale, top: int = 0) -> Markup:
 
 def _widths(scale: Scale) -> Markup:
     return Markup('<svg class="x-axis" aria-hidden="true">{}</svg>\n').format(
-        _joined(
+        joined(
             Markup('<text x="{}%" y="16" text-anchor="middle">{}</text>').format(
                 tick.at, tick.label
             )
@@ -245,17 +232,23 @@ def _widths(scale: Scale) -> Markup:
     )
 
 
-def _on_plane(x: float, y: float, chart: Scatter) -> tuple[float, float]:
+def _on_plane(x: float, y: float, chart: Plane) -> tuple[float, float]:
     return chart.across.place(x), position(100 - chart.upwards.place(y))
 
 
-def _diamonds(chart: Scatter) -> list[Markup]:
+def _points(chart: Plane) -> Markup:
+    places = (_on_plane(x, y, chart) for x, y in chart.points)
+    circles = joined(Markup('<circle cx="{}%" cy="{}%" r="3"/>\n').format(*at) for at in places)
+    return Markup('<g class="points">{}</g>\n').format(circles) if circles else circles
+
+
+def _diamonds(chart: Plane) -> list[Markup]:
     """Draw the diamonds, the first above all others, with labels where there is room."""
     places = [_on_plane(one.x, one.y, chart) for one in chart.diamonds]
     labels = place_labels(places, [one.label for one in chart.diamonds])
     drawn = []
     for diamond, (x, y), label in zip(chart.diamonds, places, labels, strict=True):
-        text = _NOTHING
+        text = Markup("")
         if label.text:
             text = Markup(
                 '<text x="{}%" y="{}%" dx="{}" dy="{}" text-anchor="{}">{}</text>'
@@ -268,12 +261,12 @@ def _diamonds(chart: Scatter) -> list[Markup]:
     return drawn[::-1]
 
 
-def _tiles(chart: Scatter) -> list[Markup]:
+def _tiles(chart: Plane) -> list[Markup]:
     """Draw tiles so that neighbours touch."""
     across = _edges([100 * chart.across.share(tile.x) for tile in chart.tiles])
     downwards = _edges([100 - 100 * chart.upwards.share(tile.y) for tile in chart.tiles])
     return [
-        Markup('<rect class="t{}" x="{}%" y="{}%" width="{}%" height="{}%"/>\n').format(
+        Markup('<rect class="tile t{}" x="{}%" y="{}%" width="{}%" height="{}%"/>\n').format(
             max(1, math.ceil(_LEVELS * tile.share - 1e-9)),
             left,
             top,
@@ -302,7 +295,3 @@ def _edges(centres: Sequence[float]) -> list[tuple[float, float]]:
         (round(first + index * width, 2), round(first + (index + 1) * width, 2))
         for index in indices
     ]
-
-
-def _joined(parts: Iterable[Markup]) -> Markup:
-    return _NOTHING.join(parts)
