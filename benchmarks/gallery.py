@@ -7,6 +7,7 @@ from pathlib import Path
 from testsgd.data import load_specification
 from testsgd.models import read_card
 from testsgd.reporting import AuditSummary, MitigationSummary
+from testsgd.report.markdown import escape
 from testsgd.results import AuditResult, MitigationResult
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -132,7 +133,7 @@ def _mitigation_cells(summary: MitigationSummary) -> str:
     if summary.written is None:
         before = _points(target.held_out_before.difference, target.held_out_before.interval)
         accuracy = f"{summary.accuracy_before:.1%}"
-        return f"{status}| {target.text} | {before}, kept | | | | {accuracy} | | | | "
+        return f"{status}| {escape(target.text)} | {before}, kept | | | | {accuracy} | | | | "
     (one,), part = summary.written.targets, summary.written.held_out
     first, last = target.held_out_before, target.held_out_after
     effect = ""
@@ -146,7 +147,7 @@ def _mitigation_cells(summary: MitigationSummary) -> str:
     factor = f"{sizes[0] / sizes[1]:.1f}" if sizes[0] and sizes[1] else ""
     runs = spread.held_out_score
     return (
-        f"{status}| {target.text} "
+        f"{status}| {escape(target.text)} "
         f"| {_points(first.difference, first.interval)} to "
         f"{_points(last.difference, last.interval)} | {factor} "
         f"| {_points(one.observed_before.difference, one.observed_before.interval)} to "
@@ -173,7 +174,7 @@ def _paper_cells(name: str) -> str:
         return "| | | "
     (accuracy, accuracy_after), (score, score_after) = _PAPER[name]
     return (
-        f"{score}% to {score_after}% | {score / score_after:.2g} "
+        f"| {score}% to {score_after}% | {score / score_after:.2g} "
         f"| {accuracy}% {accuracy_after - accuracy:+.1f} "
     )
 

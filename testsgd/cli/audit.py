@@ -256,9 +256,10 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     summary = result.summary
     other = "observed" if summary.parameters.estimand == "neighbourhood" else "neighbourhood"
+    by_terms = summary.parameters.rank_by == "counterfactual"
     columns = [
         Column("rank", numeric=True),
-        Column("difference", numeric=True),
+        Column("from others" if by_terms else "difference", numeric=True),
         Column("in", numeric=True),
         Column("out", numeric=True),
         Column(summary.data.kind, numeric=True),
@@ -267,11 +268,13 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
         Column("population", numeric=True, only_if_wide=True),
         Column("lower bound", numeric=True, only_if_wide=True),
     ]
-    by_terms = any(group.counterfactual for group in groups)
-    if by_terms:
-        columns.insert(2, Column("terms alone", numeric=True))
     if summary.mode == "sampled":
         columns.insert(2, Column("margin", numeric=True))
+    with_terms = any(group.counterfactual for group in groups)
+    # What the audit goes by comes first.
+    terms_at = 1 if by_terms else 2
+    if with_terms:
+        columns.insert(terms_at, Column("terms alone", numeric=True))
     rows = []
     for group in groups:
         low, high = group.interval
@@ -286,11 +289,11 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
             f"{points(low)} to {points(high)}",
             "" if group.assured is None else f"{100 * group.assured:.1f}",
         ]
-        if by_terms:
-            own = group.counterfactual
-            row.insert(2, points(own.difference) if own else "")
         if summary.mode == "sampled":
             row.insert(2, f"{group.margin * 100:.1f}")
+        if with_terms:
+            own = group.counterfactual
+            row.insert(terms_at, points(own.difference) if own else "")
         rows.append(row)
     print_table(
         f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "

@@ -37,6 +37,7 @@ from testsgd.report.scales import Scale, difference_scale, linear_scale, rate_sc
 from testsgd.reporting.certainty import interval_scope
 from testsgd.reporting.summary import AuditSummary, CounterfactualSummary, GroupSummary
 from testsgd.reporting.summary import HeatMap as HeatMapSummary
+from testsgd.reporting.wording import by_terms
 from testsgd.reporting.words import Words
 
 # Below this many rows a rate says little; heat maps set it apart.
@@ -70,7 +71,7 @@ def partial_sums(group: GroupSummary) -> list[float]:
 def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figure:
     """Draw the differences of the first groups with their intervals."""
     own = any(group.counterfactual for group in groups)
-    rows = tuple(_group_row(group) for group in groups)
+    rows = tuple(_group_row(group, goes_by_terms=by_terms(summary)) for group in groups)
     scope = interval_scope(summary)
     caption = "Difference in percentage points. The dot is the difference; the thin line with ends "
     caption += f"is the population interval{', ' * bool(scope)}{scope}"
@@ -87,15 +88,16 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figur
     )
 
 
-def _group_row(group: GroupSummary) -> StripRow:
+def _group_row(group: GroupSummary, *, goes_by_terms: bool) -> StripRow:
     own = group.counterfactual
     marks, title = [_mark(group)], _title(group)
     if own is not None:
         marks.append(_own_mark(own))
         title += f"; {_own_title(own)}"
+    spoken = own.difference if own is not None and goes_by_terms else group.difference
     return StripRow(
         group.text,
-        points(group.difference),
+        points(spoken),
         title=title,
         marks=tuple(marks),
         side=_side(group.difference),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from testsgd.report.blocks import (
     Article,
@@ -64,6 +65,7 @@ from testsgd.reporting.vocabulary import vocabulary
 from testsgd.reporting.wording import (
     STATUS_NAMES,
     apart,
+    by_terms,
     compared,
     counterfactual_points,
     doubts,
@@ -75,6 +77,7 @@ from testsgd.reporting.wording import (
     ranked_by,
     remark,
     sampling_margin,
+    top_figure,
 )
 from testsgd.reporting.words import Words
 
@@ -184,7 +187,7 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary]) -> KeyFigures:
         rows_figure(summary, words): count(summary.data.rows),
         "Groups examined": count(examined(summary)),
         "Overall rate": percent(summary.overall_rate),
-        "Top difference": points(top[0].difference) if top else "none",
+        **dict([top_figure(summary)]),
         "Mode": mode_name(summary),
         "Model queries": count(summary.model_queries),
     }
@@ -208,7 +211,9 @@ def _differences(
         f"of zero the group is predicted “{label}” less often than {words.others}, right of zero "
         "more often."
     )
-    drawn += " The ring below a dot shows what the terms change by themselves." * own
+    if own:
+        drawn += " The ring below a dot shows what the terms change by themselves"
+        drawn += ", and so does the number at the right." if by_terms(summary) else "."
     listed = f"{intro} The difference is the rate in the group minus the rate outside it."
     return (
         *_rules(summary, top, words),
@@ -230,7 +235,7 @@ def _rules(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> 
     columns = (
         Column("Rank", "number"),
         Column("Rule", "name"),
-        Column("Difference", "strong"),
+        Column("Effect of the terms" if by_terms(summary) else "Difference", "strong"),
         Column("Adds", "number"),
         Column("Together", "number"),
         Column("Stands for", view="markdown"),
@@ -269,61 +274,106 @@ def _group_table(
     fold: str = "",
 ) -> Table:
     """List groups; a compact table on a page has intervals below the differences."""
-    page = "markdown" if compact else ""
-    sampled = summary.mode == "sampled"
+    columns = _columns(summary, groups, words, compact=compact, remarks=remarks)
+    rows = tuple(
+        Row(tuple(write(group) for _, write in columns), units=_units(group)) for group in groups
+    )
+    shown = tuple(column for column, _ in columns)
+    return Table(label, shown, rows, fold=fold, open_rows=0, most=_SHOWN)
+
+
+def _columns(
+    summary: AuditSummary,
+    groups: Sequence[GroupSummary],
+    words: Words,
+    *,
+    compact: bool,
+    remarks: bool,
+) -> list[tuple[Column, Callable[[GroupSummary], str | Cell]]]:
+    """Return the columns of a table of groups, each with what writes its cells."""
+    page: Literal["", "markdown"] = "markdown" if compact else ""
     own = any(group.counterfactual for group in groups)
-    other = next((group.other for group in groups if group.other), None)
+    # What the audit goes by comes first.
+    first = own and by_terms(summary)
     found = any(group.q_value is not None for group in groups)
-    assured = not found and any(group.assured is not None for group in groups)
-    columns = [
-        Column("Rank", "number"),
-        Column("Group", "name"),
-        Column(words.many.capitalize(), "number", "share" if compact else ""),
-        Column("Share", "number", view=page),  # type: ignore[arg-type]
-        Column("In group", "number"),
-        Column("Outside", "number"),
-        Column("Difference", "strong", "population interval" if compact else ""),
+    assured = not found and not first and any(group.assured is not None for group in groups)
+    terms = Column("Terms alone, points", "strong" if first else "number")
+    differing = Column(
+        "Difference from other texts" if first else "Difference",
+        "number" if first else "strong",
+        "population interval" if compact else "",
+    )
+
+    def between(group: GroupSummary) -> tuple[str, ...]:
+        return (interval(group.interval),) if compact else ()
+
+    def share(group: GroupSummary) -> tuple[str, ...]:
+        return (percent(group.support),) if compact else ()
+
+    columns: list[tuple[Column, Callable[[GroupSummary], str | Cell]]] = [
+        (Column("Rank", "number"), lambda group: str(group.rank)),
+        (Column("Group", "name"), lambda group: group.text),
+        (
+            Column(words.many.capitalize(), "number", "share" if compact else ""),
+            lambda group: Cell(count(group.n_in), share(group)),
+        ),
+        (Column("Share", "number", view=page), lambda group: percent(group.support)),
+        (Column("In group", "number"), lambda group: percent(group.rate_in)),
+        (Column("Outside", "number"), lambda group: percent(group.rate_out)),
     ]
-    if sampled:
-        columns.append(Column("Sampling margin", "number"))
-    columns.append(Column("Population interval, points", "number", view=page))  # type: ignore[arg-type]
+    if first:
+        columns.append((terms, lambda group: Cell(counterfactual_points(group), strong=True)))
+    columns.append(
+        (
+            differing,
+            lambda group: Cell(points(group.difference), between(group), strong=not first),
+        )
+    )
+    if summary.mode == "sampled":
+        columns.append((Column("Sampling margin", "number"), _margin))
+    columns.append(
+        (
+            Column("Population interval, points", "number", view=page),
+            lambda group: interval(group.interval),
+        )
+    )
+    other = next((group.other for group in groups if group.other), None)
     if other is not None:
         name = f"{other.estimand.capitalize()} difference, points"
-        columns.append(Column(name, "number", "interval, rates", view="html"))
-        columns.append(Column(name, "number", view="markdown"))
-    columns += [Column("Lower bound, points", "number")] if assured else []
-    columns += [Column("q-value", "number")] if found else []
-    columns += [Column("Terms alone, points", "number")] if own else []
-    if remarks:
-        columns += [Column("Remark", view="html"), Column("Remark", view="markdown")]
-    guarantee = summary.guarantee
-    simultaneous = guarantee is not None and guarantee.kind == "simultaneous"
-    surest = guarantee.surest_rank if guarantee is not None and simultaneous else None
-    rows = []
-    for group in groups:
-        between = interval(group.interval)
-        cells: list[str | Cell] = [
-            str(group.rank),
-            group.text,
-            Cell(count(group.n_in), (percent(group.support),) if compact else ()),
-            percent(group.support),
-            percent(group.rate_in),
-            percent(group.rate_out),
-            Cell(points(group.difference), (between,) if compact else (), strong=True),
+        columns += [
+            (Column(name, "number", "interval, rates", view="html"), _other),
+            (Column(name, "number", view="markdown"), lambda group: other_points(group.other)),
         ]
-        if sampled:
-            cells.append("exact" if group.exact else f"± {size_points(group.margin)}")
-        cells.append(between)
-        if other is not None:
-            cells += [_other(group), other_points(group.other)]
-        cells += [size(group.assured)] if assured else []
-        cells += [q_text(group.q_value)] if found else []
-        cells += [counterfactual_points(group)] if own else []
-        if remarks:
-            marked = ", largest lower bound" if group.rank == surest else ""
-            cells += [f"{remark(group)}{marked}".removeprefix(", "), remark(group)]
-        rows.append(Row(tuple(cells), units=_units(group)))
-    return Table(label, tuple(columns), tuple(rows), fold=fold, open_rows=0, most=_SHOWN)
+    if assured:
+        columns.append((Column("Lower bound, points", "number"), lambda group: size(group.assured)))
+    if found:
+        columns.append((Column("q-value", "number"), lambda group: q_text(group.q_value)))
+    if own and not first:
+        columns.append((terms, counterfactual_points))
+    if remarks:
+        surest = _surest(summary)
+        columns += [
+            (Column("Remark", view="html"), lambda group: _marked(group, surest)),
+            (Column("Remark", view="markdown"), remark),
+        ]
+    return columns
+
+
+def _margin(group: GroupSummary) -> str:
+    return "exact" if group.exact else f"± {size_points(group.margin)}"
+
+
+def _surest(summary: AuditSummary) -> int | None:
+    """Return the rank of the group of the largest lower bound, if intervals hold at once."""
+    guarantee = summary.guarantee
+    if guarantee is None or guarantee.kind != "simultaneous":
+        return None
+    return guarantee.surest_rank
+
+
+def _marked(group: GroupSummary, surest: int | None) -> str:
+    marks = [remark(group), "largest lower bound" if group.rank == surest else ""]
+    return ", ".join(mark for mark in marks if mark)
 
 
 def _other(group: GroupSummary) -> Cell:

@@ -57,7 +57,9 @@ def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> lis
     facts = []
     if group.assured is not None:
         least = f"at least {assured_points(group)}" if group.assured else "nothing"
-        facts.append(("Lower bound", least))
+        # An effect of terms has an interval of its own.
+        of_texts = summary.parameters.rank_by == "counterfactual"
+        facts.append((f"Lower bound{', from other texts' * of_texts}", least))
     if group.q_value is not None:
         facts.append(("q-value", q_text(group.q_value)))
     if group.stability is not None:

@@ -47,7 +47,7 @@ class ExplainingLine:
 
 def explaining_lines(summary: AuditSummary) -> list[ExplainingLine]:
     """Return the lines of the table of explaining rules."""
-    differences = {group.rank: group.difference for group in summary.groups}
+    differences = {group.rank: _spoken(group, summary) for group in summary.groups}
     lines, together = [], 0.0
     for rule in summary.rules:
         together += rule.share or 0.0
@@ -58,6 +58,14 @@ def explaining_lines(summary: AuditSummary) -> list[ExplainingLine]:
         known = None if rule.share is None else min(together, 1.0)
         lines.append(ExplainingLine(rule, differences.get(rule.rank), known, near))
     return lines
+
+
+def _spoken(group: GroupSummary, summary: AuditSummary) -> float:
+    """Return the difference that the headline would speak of."""
+    effect = group.counterfactual
+    if summary.parameters.rank_by == "counterfactual" and effect is not None:
+        return effect.difference
+    return group.difference
 
 
 def disagreement_sentences(

@@ -83,6 +83,23 @@ def other_rates(other: EstimandRates) -> str:
     return f"{percent(other.rate_in)} against {percent(other.rate_out)}"
 
 
+def by_terms(summary: AuditSummary) -> bool:
+    """Return whether an audit goes by what the terms change by themselves."""
+    return summary.parameters.rank_by == "counterfactual"
+
+
+def top_figure(summary: AuditSummary) -> tuple[str, str]:
+    """Return the name and the value of the difference that the headline speaks of."""
+    top = findings(summary)
+    name = "Top effect of the terms" if by_terms(summary) else "Top difference"
+    if not top:
+        return name, "none"
+    effect = top[0].counterfactual
+    if by_terms(summary) and effect is not None:
+        return name, points(effect.difference)
+    return name, points(top[0].difference)
+
+
 def compared(group: GroupSummary, label: str, words: Words) -> str:
     """Say in a sentence how often a group is given the favourable label."""
     here, elsewhere = percent(group.rate_in), percent(group.rate_out)
