@@ -17,6 +17,7 @@ from testsgd.report.blocks import (
     Heading,
     KeyFigure,
     KeyFigures,
+    Link,
     Notes,
     Only,
     Paragraph,
@@ -214,16 +215,14 @@ def _differences(
     if own:
         drawn += " The ring below a dot shows what the terms change by themselves"
         drawn += ", and so does the number at the right." if by_terms(summary) else "."
+    ranking = Link("full ranking", "ranking")
     listed = f"{intro} The difference is the rate in the group minus the rate outside it."
     return (
         *_rules(summary, top, words),
         Only("html", (Paragraph(drawn), charts.first_groups(summary, top))),
         Only("markdown", (Paragraph(listed),)),
         _group_table(summary, top, words, "First groups", compact=True),
-        Only(
-            "html",
-            (Paragraph("All other groups are in the full ranking.", "soft"),),
-        ),
+        Only("html", (Paragraph(("All others are in the ", ranking, "."), "soft"),)),
     )
 
 
