@@ -15,7 +15,7 @@ import testsgd
 from testsgd.data import specification_from_mapping
 from testsgd.errors import ModelError, SpecificationError
 from testsgd.models import load_model
-from testsgd.reporting import render_html, render_markdown
+from testsgd.reporting import AUDIT_DOCUMENT
 
 ROWS = 400
 
@@ -246,6 +246,9 @@ def test_columns_in_which_models_differ_are_part_of_the_fingerprint() -> None:
 
 def test_both_layouts_tell_what_the_model_was_given() -> None:
     result = testsgd.audit(Recorder(["score", "applied_on"]), people(), description())
-    for text in (render_markdown(result.summary), render_html(result.summary)):
+    for text in (
+        AUDIT_DOCUMENT.to_markdown(result.summary),
+        AUDIT_DOCUMENT.to_html(result.summary),
+    ):
         assert "applied_on" in text.replace("\\", "")
         assert "gender, age and years" in text

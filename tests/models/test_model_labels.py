@@ -15,7 +15,7 @@ import testsgd
 from testsgd.data import Label, specification_from_mapping
 from testsgd.errors import ModelError
 from testsgd.models import CallableModel, CallableTextModel, load_model
-from testsgd.reporting import render_html, render_markdown
+from testsgd.reporting import AUDIT_DOCUMENT
 
 FRAME = pd.DataFrame({"age": [20, 40, 60]})
 YES_NO = Label(column="granted", favourable="yes", values=["no", "yes"])
@@ -165,7 +165,10 @@ SPECIFICATION: dict[str, Any] = {
 def test_the_report_says_what_zero_and_one_were_read_as() -> None:
     result = testsgd.audit(lambda f: f["b"].to_numpy(), people(), SPECIFICATION)
     assert result.summary.model.read_as == {"0": "no", "1": "yes"}
-    for text in (render_markdown(result.summary), render_html(result.summary)):
+    for text in (
+        AUDIT_DOCUMENT.to_markdown(result.summary),
+        AUDIT_DOCUMENT.to_html(result.summary),
+    ):
         assert "0 as “no”" in text
         assert "1 as “yes”" in text
 
@@ -176,5 +179,8 @@ def test_the_report_names_the_labels_of_the_rest() -> None:
 
     result = testsgd.audit(three, people(), SPECIFICATION)
     assert result.summary.model.other_labels == ["no", "refer"]
-    for text in (render_markdown(result.summary), render_html(result.summary)):
+    for text in (
+        AUDIT_DOCUMENT.to_markdown(result.summary),
+        AUDIT_DOCUMENT.to_html(result.summary),
+    ):
         assert "refer" in text

@@ -10,7 +10,7 @@ import pytest
 from certification_documents import CERTIFICATIONS
 from test_mitigation_browser import CHROMIUM, PHONE, browse
 
-from testsgd.reporting import render_certification_html
+from testsgd.results import CertificationResult
 
 pytestmark = [
     pytest.mark.browser,
@@ -22,7 +22,7 @@ pytestmark = [
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a report."""
     target = tmp_path_factory.mktemp("certification") / "report.html"
-    page = render_certification_html(CERTIFICATIONS[request.param]())
+    page = CertificationResult(CERTIFICATIONS[request.param]()).to_html()
     target.write_text(page, encoding="utf-8")
     return target
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from certification_documents import CERTIFICATIONS, bounded, domain, enumerated, network
 from page_outline import Outline, outline_of_report
+from page_parts import of_class, section, text
 
 from testsgd.certification.domain import CategoryInput, IntegerInput
 from testsgd.cli.report import report
@@ -59,10 +60,10 @@ def test_junit_is_green_only_if_the_policy_is_proved_to_be_kept(
 
 def test_proved_and_estimated_stand_apart() -> None:
     page = CertificationResult(CERTIFICATIONS["bounded"]()).to_html()
-    boxed = re.search(r'<div class="estimated">.*?</div>\n<p class="read">.*?</p>', page, re.DOTALL)
-    assert boxed is not None
-    assert "Estimated by sampling, 95% confidence" in boxed.group()
-    assert "4.6% to 5.6%" in boxed.group()
+    (box,) = of_class(section(page, "proved"), "boxed")
+    assert "Estimated by sampling, 95% confidence" in text(box)
+    assert "4.6% to 5.6%" in text(box)
+    assert "94.2%" not in text(box)
     tiles = re.search(r'<dl class="answers">.*?</dl>', page, re.DOTALL)
     assert tiles is not None
     assert "≥ 94.2%" in tiles.group()
@@ -82,6 +83,16 @@ def test_rows_of_a_counterexample_differ_only_in_what_is_protected() -> None:
     blue = next(row for row in rows if ">Blue<" in row)
     assert 'class="emphasis"' in blue
     assert Outline(blue).text == "Blue >50K 0.032 34 cook 40"
+
+
+def test_the_rows_of_a_case_stand_together() -> None:
+    page = CertificationResult(CERTIFICATIONS["bounded"]()).to_html()
+    cases = list(section(page, "cases").iter("tbody"))
+    assert [[text(row[0]) for row in case] for case in cases] == [["1", "", ""], ["2", "", ""]]
+    for case in cases:
+        first, *others = ([text(cell) for cell in row[4:]] for row in case)
+        assert all(row == first for row in others)
+        assert [len(list(of_class(row, "repeated"))) for row in case] == [0, 3, 3]
 
 
 def test_the_regions_as_csv(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from comparison_documents import COMPARISONS, as_comparison
 
-from testsgd.reporting import render_comparison_markdown
+from testsgd.reporting import COMPARISON_DOCUMENT
 
 
 def rendered(name: str) -> str:
-    return render_comparison_markdown(as_comparison(COMPARISONS[name]()))
+    return COMPARISON_DOCUMENT.to_markdown(as_comparison(COMPARISONS[name]()))
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
@@ -41,6 +41,6 @@ def test_alone_there_is_nothing_in_common() -> None:
 def test_what_means_something_in_markdown_is_escaped() -> None:
     document = COMPARISONS["several"]()
     document["methods"][0]["findings"][0]["text"] = "a | b <i> *c*"
-    text = render_comparison_markdown(as_comparison(document))
+    text = COMPARISON_DOCUMENT.to_markdown(as_comparison(document))
 
     assert "a \\| b &lt;i&gt; \\*c\\*" in text

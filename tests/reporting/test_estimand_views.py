@@ -13,7 +13,7 @@ from page_outline import Outline
 
 import testsgd
 from testsgd import AuditResult
-from testsgd.reporting.wording import interval, percent, points, signed
+from testsgd.report.formatting import interval, percent, points, signed
 
 PEOPLE = pd.DataFrame({"g": ["f", "m"] * 500, "b": [0, 1] * 500})
 SPECIFICATION: dict[str, Any] = {

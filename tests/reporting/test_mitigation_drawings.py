@@ -17,8 +17,8 @@ from mitigation_documents import (
     several_targets_document,
 )
 
+from testsgd.report.formatting import MINUS
 from testsgd.reporting.mitigation import MitigationSummary, drawings
-from testsgd.reporting.wording import MINUS
 
 
 @pytest.fixture(params=MITIGATIONS)

@@ -19,8 +19,8 @@ from mitigation_documents import (
 )
 from page_outline import Outline
 
+from testsgd.report.formatting import MINUS
 from testsgd.reporting import render_mitigation_html, render_mitigation_markdown
-from testsgd.reporting.wording import MINUS
 
 EVIL = "<script>alert(1)</script>"
 

@@ -8,8 +8,8 @@ import pytest
 from mitigation_documents import as_mitigation, one_target_document, texts_document
 from page_outline import Outline
 
+from testsgd.report.formatting import NOTHING
 from testsgd.reporting import render_mitigation_html
-from testsgd.reporting.wording import NOTHING
 
 
 def part(page: str, name: str) -> str:

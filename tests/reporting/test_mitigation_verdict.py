@@ -24,9 +24,9 @@ from mitigation_documents import (
 )
 from written_parts import compared, effects, part, written_target
 
+from testsgd.report.formatting import MINUS
 from testsgd.reporting.mitigation import MitigationVerdict
 from testsgd.reporting.mitigation.answers import answers
-from testsgd.reporting.wording import MINUS
 
 Document = dict[str, Any]
 

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from monitor_documents import MONITORINGS, strata
+from monitor_documents import MONITORINGS, PARITY, comparison, specification, status, strata
 from page_outline import Outline, outline_of_report
 from test_mitigation_browser import CHROMIUM, browse
 
 from testsgd.cli.report import report
+from testsgd.reporting import summarise_monitoring
 from testsgd.results import MonitorResult
 
 
@@ -56,7 +57,7 @@ def test_counts_rates_and_intervals_stand_in_the_table() -> None:
 
 def test_of_many_comparisons_the_first_are_drawn_and_all_are_listed() -> None:
     page = MonitorResult(strata(20)).to_html()
-    assert page.count('class="comparison"') == 12
+    assert page.count("<article") == 12
     text = Outline(page).text
     for place in range(20):
         assert f"department = d{place} " in text
@@ -66,6 +67,15 @@ def test_of_many_comparisons_the_first_are_drawn_and_all_are_listed() -> None:
         *("Events that did not fit 12", "Events that wait 13"),
     ):
         assert told in text
+
+
+def test_names_of_fields_are_escaped_in_markdown() -> None:
+    specified = specification(properties=[PARITY | {"given": ["zip_code"]}])
+    found = comparison(specified, given=(("zip_code", "a*b*"),), alerts=0, first_alert=None)
+    text = MonitorResult(summarise_monitoring(status(found), specified)).to_markdown()
+    assert "zip\\_code" in text
+    assert "zip_code" not in text
+    assert "a*b*" not in text
 
 
 def test_a_saved_result_is_rendered_again_with_the_same_exit_code(tmp_path: Path) -> None:
@@ -81,5 +91,5 @@ def test_the_report_says_nothing_on_the_console(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     page.write_text(MonitorResult(MONITORINGS["alarmed"]()).to_html(), encoding="utf-8")
     finished = browse(page, "--dump-dom")
-    assert "Rates and bias" in finished.stdout
+    assert "What is promised" in finished.stdout
     assert [line for line in finished.stderr.splitlines() if "CONSOLE" in line] == []

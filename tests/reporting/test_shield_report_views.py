@@ -44,8 +44,8 @@ def test_a_simulation_says_both_sides_in_every_view() -> None:
         for told in ("100.0% (2)", "50.0% (1)", "75.0%", "67.5%"):
             assert told in text
     # Biases of 0.5 and 1 without the shield, of 0.6 with it; the one of 0.1 is within.
-    assert result.to_html().count('class="above"') == 3
-    assert result.to_html().count('class="within"') == 1
+    assert result.to_html().count('<rect class="less"') == 3
+    assert result.to_html().count('<rect class="more"') == 1
     assert "Assumption held" in result.to_markdown()
     assert "Assumption held" not in SimulationResult(SIMULATIONS["finite"]()).to_markdown()
 

@@ -21,14 +21,14 @@ from text_documents import (
     text_summary,
 )
 
-from testsgd.reporting import render_html
+from testsgd.reporting import AUDIT_DOCUMENT
 from testsgd.reporting.wording import findings
 
 EVIL = "<script>alert(1)</script>"
 
 
 def page_of(document: dict[str, Any]) -> str:
-    return render_html(text_summary(document))
+    return AUDIT_DOCUMENT.to_html(text_summary(document))
 
 
 def words_of(document: dict[str, Any]) -> str:
@@ -90,7 +90,7 @@ def test_a_report_that_leaves_the_house_shows_no_text() -> None:
 
 def test_the_terms_alone_stand_beside_the_score() -> None:
     summary = text_summary()
-    page = render_html(summary)
+    page = AUDIT_DOCUMENT.to_html(summary)
     top = findings(summary)
     chart = part_of(page, "differences", "all-groups")
     assert chart.count('class="ring"') == len(top)
@@ -99,8 +99,8 @@ def test_the_terms_alone_stand_beside_the_score() -> None:
         "21.0% of the group against 8.0% of other texts: 13.0 points more often",
         "12.3% of the same 1,040 texts",
         "8.7 are the terms' own",
-        "“gay” in place of every term of gender ambiguous: also a first name",
-        "“taoist” in place of every term of religion not in the vocabulary of the model",
+        "“gay” in place of every term of gender (ambiguous: also a first name)",
+        "“taoist” in place of every term of religion (not in the vocabulary of the model)",
         "Generated from the 1,040 texts that have terms of gender and religion, 5.2% of all.",
         "Terms alone +8.7 points",
         "Other terms 12.3%",
@@ -143,7 +143,7 @@ def test_colours_of_a_map_start_from_its_own_mean() -> None:
     one = moved["charts"]["heat_maps"][0]
     one["rates"] = [[rate + 0.3 for rate in line] for line in one["rates"]]
     shades = [
-        re.findall(r'<td class="(\w+)', part_of(page_of(each), "rates", "groups"))
+        re.findall(r'<td class="(\w+)', part_of(page_of(each), "rates", "terms"))
         for each in (document, moved)
     ]
     assert shades[0] == shades[1]
@@ -179,8 +179,8 @@ def test_nothing_of_the_texts_or_terms_becomes_markup() -> None:
 
 
 def test_the_mark_can_be_read_in_both_schemes() -> None:
-    templates = Path(__file__).parents[2] / "testsgd" / "reporting" / "templates"
-    css = (templates / "text.css.j2").read_text(encoding="utf-8")
+    templates = Path(__file__).parents[2] / "testsgd" / "report" / "templates"
+    css = (templates / "style.css.j2").read_text(encoding="utf-8")
     light, dark = re.findall(r"--mark: #(\w{6})", css)
     inks = ("1b2127", "e4e8ec")
 

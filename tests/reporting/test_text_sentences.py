@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from text_documents import comments_document, text_summary
 
+from testsgd.report.formatting import MINUS
 from testsgd.reporting import GroupSummary
 from testsgd.reporting.estimand_sentences import unjudged_sentences
 from testsgd.reporting.summary import TermsSummary, UnjudgedSummary
 from testsgd.reporting.text.sentences import ambiguity, of_the_terms, unknown_words
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import MINUS
 
 WORDS = words_for("texts")
 

@@ -16,7 +16,7 @@ import testsgd
 from testsgd import AuditResult
 from testsgd.data.text import texts_fingerprint
 from testsgd.models import LoadedModel
-from testsgd.reporting import AUDIT_DOCUMENT, render_html, render_markdown, summarise
+from testsgd.reporting import AUDIT_DOCUMENT, summarise
 
 KINDS: dict[str, dict[str, Any]] = {
     "exact": {},
@@ -55,8 +55,8 @@ def test_a_document_is_read_back_as_it_was(result: AuditResult) -> None:
 
 def test_every_view_is_rendered(result: AuditResult) -> None:
     verdict = result.verdict.headline
-    assert verdict in render_html(result.summary)
-    assert verdict in render_markdown(result.summary)
+    assert verdict in AUDIT_DOCUMENT.to_html(result.summary)
+    assert verdict in AUDIT_DOCUMENT.to_markdown(result.summary)
 
 
 def test_the_verdict_says_what_is_the_terms_own() -> None:

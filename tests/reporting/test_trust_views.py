@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from audit_documents import as_summary, census_document
 from page_outline import Outline
 from trusted_documents import SUREST, anytime_document, found_document, trusted_document
 
-from testsgd.reporting import geometry, render_html, render_markdown
+from testsgd.report.charts import StripRow
+from testsgd.reporting import AUDIT_DOCUMENT, audit_charts
 from testsgd.reporting.explanations import meaning_notes
-from testsgd.reporting.steps import steps
-from testsgd.reporting.summary import AuditSummary
+from testsgd.reporting.summary import AuditSummary, GroupSummary
+from testsgd.reporting.vocabulary import vocabulary
 from testsgd.reporting.wording import findings
 
 
@@ -27,8 +29,13 @@ def notes(summary: AuditSummary) -> dict[str, str]:
 
 def readings(summary: AuditSummary) -> list[str]:
     """Both views as plain text, without the marks of Markdown."""
-    markdown = render_markdown(summary).replace("\\", "").replace("&lt;", "<").replace("&gt;", ">")
-    return [Outline(render_html(summary)).text, markdown]
+    markdown = (
+        AUDIT_DOCUMENT.to_markdown(summary)
+        .replace("\\", "")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+    )
+    return [Outline(AUDIT_DOCUMENT.to_html(summary)).text, markdown]
 
 
 def test_both_views_tell_of_stability_holdout_rules_and_leads(trusted: AuditSummary) -> None:
@@ -60,18 +67,32 @@ def test_a_group_that_differs_in_nothing_else_says_so() -> None:
         assert "In no other feature does it differ by as much as a tenth" in text
 
 
+def steps(summary: AuditSummary, group: GroupSummary) -> tuple[StripRow, ...]:
+    """Return the rows that draw what each rule of a group adds."""
+    scale = audit_charts.groups_scale([group])
+    figure = audit_charts.group_steps(group, scale, vocabulary(summary))
+    assert figure is not None
+    ((_, rows),) = figure.charts[0].parts  # type: ignore[union-attr]
+    return rows
+
+
+def ends_of(row: StripRow) -> tuple[float, float]:
+    """Return where the bar of a row begins and ends, in the direction in which it leads."""
+    (segment,) = row.segments
+    ends = segment.start, segment.end
+    return ends if row.side == "more" else (ends[1], ends[0])
+
+
 def test_what_the_rules_add_ends_at_the_difference(trusted: AuditSummary) -> None:
-    top = findings(trusted)
-    scale = geometry.difference_scale(top)
-    several = [group for group in top if len(group.rules) > 1]
+    several = [group for group in findings(trusted) if len(group.rules) > 1]
     assert several
     for group in several:
-        drawn = steps(group, scale)
-        assert [step.text for step in drawn] == [rule.text for rule in group.rules]
-        ends = [drawn[0].start, drawn[0].start + drawn[0].width]
-        assert min(abs(end - scale.place(0)) for end in ends) < 0.11
-        ends = [drawn[-1].start, drawn[-1].start + drawn[-1].width]
-        assert min(abs(end - scale.place(group.difference)) for end in ends) < 0.11
+        rows = steps(trusted, group)
+        assert [row.label for row in rows] == [rule.text for rule in group.rules]
+        bars = [ends_of(row) for row in rows]
+        assert bars[0][0] == 0
+        assert bars[-1][1] == pytest.approx(group.difference, abs=2e-3)
+        assert all(bar[1] == following[0] for bar, following in pairwise(bars))
 
 
 def test_steps_that_go_back_and_forth_stay_on_the_scale() -> None:
@@ -84,10 +105,10 @@ def test_steps_that_go_back_and_forth_stay_on_the_scale() -> None:
         {"text": "one", "share": 0.8},
         {"text": "other", "share": group["difference"] - 0.8},
     ]
-    (found,) = [one for one in as_summary(document).groups if one.rank == group["rank"]]
-    scale = geometry.difference_scale([found])
-    assert scale.high >= 0.8
-    first, second = steps(found, scale)
+    summary = as_summary(document)
+    (found,) = [one for one in summary.groups if one.rank == group["rank"]]
+    assert audit_charts.groups_scale([found]).high >= 0.8
+    first, second = steps(summary, found)
     assert (first.side, second.side) == ("more", "less")
 
 
@@ -96,7 +117,7 @@ def test_a_group_whose_rules_are_all_needed_says_so() -> None:
     for group in document["groups"]:
         if "explanation" in group:
             group["explanation"]["simplest"]["rules"] = group["rules"]
-    text = Outline(render_html(as_summary(document))).text
+    text = Outline(AUDIT_DOCUMENT.to_html(as_summary(document))).text
     assert "No rule can be left out" in text
     assert "Simpler, with" not in text
 
@@ -104,15 +125,15 @@ def test_a_group_whose_rules_are_all_needed_says_so() -> None:
 def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
     trusted: AuditSummary,
 ) -> None:
-    page = render_html(trusted)
-    ranking = page[page.index('id="ranking"') : page.index('id="unknown"')]
+    page = AUDIT_DOCUMENT.to_html(trusted)
+    ranking = page[page.index('id="ranking"') : page.index('id="particulars"')]
     rows = [row for row in ranking.split("<tr>") if "largest lower bound" in row]
     assert len(rows) == 1
-    assert f"<td>{trusted.groups[SUREST].rank}</td>" in rows[0]
+    assert f'<td class="n">{trusted.groups[SUREST].rank}</td>' in rows[0]
 
 
 def test_the_lower_bound_is_a_column(trusted: AuditSummary) -> None:
-    assert "31.4" in render_html(trusted)
+    assert "31.4" in AUDIT_DOCUMENT.to_html(trusted)
     for text in readings(trusted):
         assert "Lower bound, points" in text
     for text in readings(as_summary(census_document())):
@@ -152,7 +173,7 @@ def test_a_margin_that_holds_whenever_sampling_stops_is_named() -> None:
     summary = as_summary(anytime_document())
     assert "confidence sequence" in notes(summary)["Sampling margin"]
     assert "z = 1.96" not in notes(summary)["Sampling margin"]
-    assert "(anytime; 1,000 samples inside" in Outline(render_html(summary)).text
+    assert "(anytime; 1,000 samples inside" in Outline(AUDIT_DOCUMENT.to_html(summary)).text
 
 
 def test_the_rows_held_out_are_not_called_the_file(trusted: AuditSummary) -> None:
@@ -168,7 +189,7 @@ def test_the_rule_of_the_gate_is_told(trusted: AuditSummary) -> None:
             "The gate fails if a difference exceeds 10.0 points by more than chance explains."
             in text
         )
-    text = Outline(render_html(as_summary(anytime_document()))).text
+    text = Outline(AUDIT_DOCUMENT.to_html(as_summary(anytime_document()))).text
     assert "The gate fails on a difference of more than 10.0 points." in text
 
 
@@ -183,5 +204,5 @@ def test_names_in_explanations_are_escaped() -> None:
             found["shares"][0]["text"] = found["simplest"]["text"] = evil
             found["conditional"]["features"] = [evil]
     summary = as_summary(document)
-    assert Outline(render_html(summary)).tags["script"] == 0
-    assert not re.search("<script", render_markdown(summary))
+    assert Outline(AUDIT_DOCUMENT.to_html(summary)).tags["script"] == 0
+    assert not re.search("<script", AUDIT_DOCUMENT.to_markdown(summary))

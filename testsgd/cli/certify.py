@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testsgd.cli.console import Column, print_line, print_table
+from testsgd.cli.console import print_block, print_line
 from testsgd.cli.folders import check_writable
 from testsgd.cli.live_shares import live_shares
 from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed
@@ -16,7 +16,7 @@ from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
     from testsgd.reporting.certification import CertificationSummary
-    from testsgd.reporting.certification.summary import CounterexampleSummary, RegionSummary
+    from testsgd.reporting.certification.summary import CounterexampleSummary
     from testsgd.results import CertificationResult
 
 _SHOWN = 5
@@ -193,9 +193,11 @@ def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | N
 
 
 def _print_result(result: CertificationResult, written: list[Path], verbose: bool) -> None:
+    from testsgd.reporting.certification.layout import short_region_table
+
     summary = result.summary
     if any(region.rules for region in summary.regions):
-        _print_regions(summary)
+        print_block(short_region_table(summary, _SHOWN))
     print_line(summary.verdict.headline)
     for sentence in summary.verdict.sentences:
         print_line(sentence)
@@ -215,41 +217,6 @@ def _print_result(result: CertificationResult, written: list[Path], verbose: boo
 def _looked_at(summary: CertificationSummary) -> str:
     what = "boxes looked at" if summary.method == "bounded" else "people tried"
     return f"{summary.boxes:,} {what}"
-
-
-def _print_regions(summary: CertificationSummary) -> None:
-    from testsgd.reporting.certification.figures import at_least, at_most
-
-    sampled = summary.estimated is not None
-    columns = [
-        Column("proved", numeric=True),
-        *([Column("estimated", numeric=True)] if sampled else []),
-        Column("undecided", numeric=True),
-        Column("region"),
-        Column("size", numeric=True, only_if_wide=True),
-    ]
-    rows = [
-        [
-            at_least(region.falsified, 2),
-            *([_estimate(region)] if sampled else []),
-            at_most(region.undecided, 2),
-            region.text,
-            f"{region.share:.2%}",
-        ]
-        for region in summary.regions[:_SHOWN]
-    ]
-    print_table(
-        f"{summary.network.name} on {summary.domain.name}: where unfairness is proved, "
-        "estimated or possible, as shares of the domain",
-        columns,
-        rows,
-    )
-
-
-def _estimate(region: RegionSummary) -> str:
-    if region.unfair_estimate is None:
-        return ""
-    return f"{region.falsified + region.undecided * region.unfair_estimate:.2%}"
 
 
 def _print_counterexample(example: CounterexampleSummary, protected: list[str]) -> None:

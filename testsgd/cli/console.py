@@ -6,6 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from testsgd.report.blocks import Table
 
 DONE = 0
 USAGE_ERROR = 2
@@ -94,7 +98,7 @@ def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> Non
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Table as Drawn
 
     console = Console()
     kept = [
@@ -104,7 +108,7 @@ def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> Non
     ]
     # As a title of the table it would be no wider than that.
     console.print(escape(title), style="bold", highlight=False)
-    table = Table(box=SIMPLE_HEAD)
+    table = Drawn(box=SIMPLE_HEAD)
     for place in kept:
         numeric = columns[place].numeric
         table.add_column(
@@ -113,3 +117,19 @@ def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> Non
     for row in rows:
         table.add_row(*(escape(row[place]) for place in kept))
     console.print(table)
+
+
+def print_block(table: Table) -> None:
+    """Print a table of a report; on a narrow terminal only the columns with a short heading."""
+    columns = [
+        Column(
+            column.short or column.heading.lower(),
+            numeric=column.numeric,
+            only_if_wide=bool(column.heading) and not column.short,
+        )
+        for column in table.columns
+    ]
+    rows = [
+        [cell if isinstance(cell, str) else cell.text for cell in row.cells] for row in table.rows
+    ]
+    print_table(table.label, columns, rows)

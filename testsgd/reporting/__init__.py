@@ -9,9 +9,7 @@ from testsgd.reporting.certification import (
     counterexamples_frame,
     regions_frame,
     render_certification_csv,
-    render_certification_html,
     render_certification_junit,
-    render_certification_markdown,
 )
 from testsgd.reporting.certification.summarise import summarise_certification
 from testsgd.reporting.comparison import (
@@ -19,15 +17,11 @@ from testsgd.reporting.comparison import (
     ComparisonSummary,
     ComparisonVerdict,
     comparison_verdict,
-    render_comparison_html,
-    render_comparison_markdown,
 )
 from testsgd.reporting.comparison.summarise import summarise_comparison
 from testsgd.reporting.document import AUDIT_DOCUMENT, summary_schema
 from testsgd.reporting.document_kind import DocumentKind
-from testsgd.reporting.html import render_html
 from testsgd.reporting.kinds import DOCUMENTS
-from testsgd.reporting.markdown import render_markdown
 from testsgd.reporting.mitigation import (
     MITIGATION_DOCUMENT,
     MitigationSummary,
@@ -42,8 +36,6 @@ from testsgd.reporting.monitoring import (
     MonitoringSummary,
     MonitorVerdict,
     monitoring_verdict,
-    render_monitoring_html,
-    render_monitoring_markdown,
 )
 from testsgd.reporting.monitoring.summarise import summarise_monitoring
 from testsgd.reporting.shielding import (
@@ -52,10 +44,6 @@ from testsgd.reporting.shielding import (
     ShieldSummary,
     ShieldVerdict,
     SimulationSummary,
-    render_shield_html,
-    render_shield_markdown,
-    render_simulation_html,
-    render_simulation_markdown,
 )
 from testsgd.reporting.shielding.summarise import summarise_simulation, summarise_synthesis
 from testsgd.reporting.summarise import summarise
@@ -104,21 +92,9 @@ __all__ = [
     "monitoring_verdict",
     "regions_frame",
     "render_certification_csv",
-    "render_certification_html",
     "render_certification_junit",
-    "render_certification_markdown",
-    "render_comparison_html",
-    "render_comparison_markdown",
-    "render_html",
-    "render_markdown",
     "render_mitigation_html",
     "render_mitigation_markdown",
-    "render_monitoring_html",
-    "render_monitoring_markdown",
-    "render_shield_html",
-    "render_shield_markdown",
-    "render_simulation_html",
-    "render_simulation_markdown",
     "summarise",
     "summarise_certification",
     "summarise_comparison",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.reporting.certainty import assured_points
-from testsgd.reporting.summary import AuditSummary, ContrastSummary, GroupSummary
-from testsgd.reporting.wording import (
+from testsgd.report.formatting import (
     MINUS,
     count,
     interval,
@@ -17,6 +15,8 @@ from testsgd.reporting.wording import (
     shorten,
     size_points,
 )
+from testsgd.reporting.certainty import assured_points
+from testsgd.reporting.summary import AuditSummary, ContrastSummary, GroupSummary
 from testsgd.reporting.words import Words
 
 # A rule may list many values.

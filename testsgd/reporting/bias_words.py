@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from testsgd.reporting.wording import number, series
+from testsgd.report.formatting import number, series
 
 
 def exact_number(text: str) -> str:

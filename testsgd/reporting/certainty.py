@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from testsgd.report.formatting import count, how_often, plural, series, share, size_points
 from testsgd.reporting.summary import (
     AuditSummary,
     GroupSummary,
     GuaranteeSummary,
     HoldoutSummary,
 )
-from testsgd.reporting.wording import count, how_often, plural, series, share, size_points
 from testsgd.reporting.words import Words
 
 # A group that comes back in fewer bootstrap samples is remarked on.

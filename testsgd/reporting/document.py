@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from testsgd.reporting.audit_layout import audit_layout
 from testsgd.reporting.document_kind import DocumentKind
 from testsgd.reporting.summary import SCHEMA_NAME, AuditSummary
 
 AUDIT_DOCUMENT = DocumentKind(
-    AuditSummary, SCHEMA_NAME, what="an audit", again="run the audit again"
+    AuditSummary, SCHEMA_NAME, what="an audit", again="run the audit again", layout=audit_layout
 )
 """The document of an audit."""
 

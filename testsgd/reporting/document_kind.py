@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -10,6 +11,9 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from testsgd.errors import ResultError
+from testsgd.report.blocks import Document
+from testsgd.report.html import render_html
+from testsgd.report.markdown import render_markdown
 
 Summary = TypeVar("Summary", bound=BaseModel)
 
@@ -31,6 +35,8 @@ class DocumentKind(Generic[Summary]):
         What it is the result of, with its article, for error messages.
     again : str
         What to do if a document is broken, for error messages.
+    layout : callable, optional
+        Lays a summary out as a report.
 
     Examples
     --------
@@ -45,6 +51,7 @@ class DocumentKind(Generic[Summary]):
     name: str
     what: str
     again: str
+    layout: Callable[[Summary], Document] | None = None
 
     @property
     def file(self) -> Path:
@@ -54,6 +61,18 @@ class DocumentKind(Generic[Summary]):
     def render(self, summary: Summary) -> str:
         """Write a summary as JSON text."""
         return summary.model_dump_json(by_alias=True, indent=1) + "\n"
+
+    def to_html(self, summary: Summary) -> str:
+        """Return the report as one self-contained HTML page."""
+        return render_html(self._laid_out(summary))
+
+    def to_markdown(self, summary: Summary) -> str:
+        """Return the report as GitHub-flavoured Markdown."""
+        return render_markdown(self._laid_out(summary))
+
+    def _laid_out(self, summary: Summary) -> Document:
+        assert self.layout is not None
+        return self.layout(summary)
 
     def read(self, text: str, *, where: str = "result") -> Summary:
         """Read a summary back from JSON text.

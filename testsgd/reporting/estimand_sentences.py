@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from testsgd.report.formatting import count, interval, percent, plural, points, series, shorten
 from testsgd.reporting.estimand_parts import (
     ExplainingRuleSummary,
     MovedFeature,
@@ -12,7 +13,6 @@ from testsgd.reporting.estimand_parts import (
 )
 from testsgd.reporting.estimands import disagree
 from testsgd.reporting.summary import AuditSummary, GroupSummary
-from testsgd.reporting.wording import count, interval, percent, plural, points, series, shorten
 from testsgd.reporting.words import Words
 
 # A sentence names as many rules as explain so much of the variation.

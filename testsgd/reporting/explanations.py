@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.notes import Note
+from testsgd.report.blocks import Note
 from testsgd.reporting.summary import AuditSummary
 from testsgd.reporting.table.notes import row_notes
 from testsgd.reporting.text.notes import text_notes

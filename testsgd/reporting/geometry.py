@@ -6,45 +6,20 @@ keep their size: on a phone a picture that is scaled down as a whole cannot be r
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from testsgd.report.formatting import interval, points, size_points, tick_points
+from testsgd.report.scales import Scale, linear_scale, position
 from testsgd.reporting.summary import (
     CounterfactualSummary,
     FeatureRates,
     GroupSummary,
 )
-from testsgd.reporting.wording import interval, points, size_points, tick_points
 
 Side = Literal["less", "more"]
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A labelled position on a scale, in per cent of its length."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A linear scale from `low` to `high`, with its ticks."""
-
-    low: float
-    high: float
-    ticks: tuple[Tick, ...]
-
-    def place(self, value: float) -> float:
-        """Return where a value lies, in per cent; values beyond the ends lie at the ends."""
-        return position(100 * self.share(value))
-
-    def share(self, value: float) -> float:
-        """Return where a value lies, as a share of the length."""
-        return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -58,38 +33,6 @@ class Whisker:
     margin_width: float
     side: Side
     title: str
-
-
-def linear_scale(low: float, high: float, *, count: int, in_points: bool = False) -> Scale:
-    """Make a scale with about `count` round ticks that covers two values.
-
-    Parameters
-    ----------
-    low, high : float
-        What must be covered; the ends move outwards to the next round numbers.
-    count : int
-        How many intervals between ticks are wanted, at most.
-    in_points : bool
-        Write ticks as signed points instead of per cent.
-
-    Returns
-    -------
-    Scale
-
-    Examples
-    --------
-    >>> [tick.label for tick in linear_scale(0, 0.37, count=4).ticks]
-    ['0%', '10%', '20%', '30%', '40%']
-    """
-    step = _round_step(max(high - low, 0.004), count)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    last = max(last, first + 1)
-    write = tick_points if in_points else _tick_percent
-    scale = Scale(first * step, last * step, ())
-    ticks = tuple(
-        Tick(scale.place(index * step), write(index * step)) for index in range(first, last + 1)
-    )
-    return Scale(scale.low, scale.high, ticks)
 
 
 def difference_scale(groups: Iterable[GroupSummary]) -> Scale:
@@ -113,7 +56,7 @@ def difference_scale(groups: Iterable[GroupSummary]) -> Scale:
         values += [part.difference for part in group.rules_alone if part.difference is not None]
         values += [] if group.counterfactual is None else group.counterfactual.interval
         values += partial_sums(group)
-    return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, in_points=True)
+    return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, write=tick_points)
 
 
 def partial_sums(group: GroupSummary) -> list[float]:
@@ -195,37 +138,6 @@ def dot(difference: float, scale: Scale) -> Whisker:
     return Whisker(at, at, 0.0, at, 0.0, side, points(difference))
 
 
-def rate_scale(rates: Iterable[float | None]) -> Scale:
-    """Make the scale, from zero, on which rates are drawn as bars.
-
-    Parameters
-    ----------
-    rates : iterable of float or None
-        The rates; missing ones do not count.
-
-    Returns
-    -------
-    Scale
-    """
-    known = [rate for rate in rates if rate is not None]
-    return linear_scale(0.0, min(max(known, default=0.0), 1.0), count=4)
-
-
 def feature_rates(features: Sequence[FeatureRates]) -> list[float | None]:
     """Return the rates of all cells of some features, one after the other."""
     return [cell.rate for feature in features for cell in feature.cells]
-
-
-def _round_step(span: float, count: int) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that covers `span` in `count` steps."""
-    power = 10.0 ** math.floor(math.log10(span / count))
-    return next(m * power for m in (1, 2, 5, 10) if m * power * count >= span * (1 - 1e-9))
-
-
-def _tick_percent(value: float) -> str:
-    return f"{100 * value:.4g}%"
-
-
-def position(value: float) -> float:
-    """Round a position in per cent as far as a drawing shows it."""
-    return round(value, 1)

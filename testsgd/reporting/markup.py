@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from testsgd.reporting import wording
+from testsgd.report import formatting
 
 _SPECIALS = str.maketrans(
     {
@@ -40,7 +40,7 @@ def escape(text: str, limit: int | None = None) -> str:
     """
     line = " ".join(text.split())
     if limit is not None:
-        line = wording.shorten(line, limit)
+        line = formatting.shorten(line, limit)
     line = line.translate(_SPECIALS)
     # People and issues of the same name are not called upon, which a backslash does not prevent.
     line = re.sub(r"(@|#)(?=\w)", r"\1<!-- -->", line)

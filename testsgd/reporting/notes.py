@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import number, size_points, z_value
 from testsgd.reporting.summary import AuditSummary
-from testsgd.reporting.wording import number, size_points, z_value
-
-
-@dataclass(frozen=True)
-class Note:
-    """One thing a reader must know.
-
-    Attributes
-    ----------
-    term : str
-        What the note is about.
-    text : str
-        Plain text, not escaped for any view.
-    """
-
-    term: str
-    text: str
 
 
 def sampling_margin_note(summary: AuditSummary, *, exact: str, missing: str) -> Note:

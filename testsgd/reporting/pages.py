@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from testsgd.report import formatting
 from testsgd.reporting import behind, certainty, wording
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -46,27 +47,25 @@ def page_environment(*folders: Path) -> Environment:
         certainty.rows_figure,
         wording.apart,
         wording.compared,
-        wording.count,
+        formatting.count,
         wording.doubts,
-        wording.interval,
+        formatting.interval,
         wording.mode_name,
-        wording.moment,
-        wording.number,
-        wording.percent,
-        wording.plural,
-        wording.points,
+        formatting.moment,
+        formatting.number,
+        formatting.percent,
+        formatting.plural,
+        formatting.points,
         wording.ranked_by,
         wording.remark,
         wording.sampling_margin,
         wording.other_rates,
-        wording.seconds,
-        wording.share,
-        wording.shorten,
-        wording.signed,
-        wording.by_terms,
-        wording.top_figure,
-        wording.size,
-        wording.size_points,
+        formatting.seconds,
+        formatting.share,
+        formatting.shorten,
+        formatting.signed,
+        formatting.size,
+        formatting.size_points,
     ):
         environment.filters[write.__name__] = write
     return environment

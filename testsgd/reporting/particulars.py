@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.reporting.summary import AuditSummary, DataSummary, ModelSummary, TermsSummary
-from testsgd.reporting.vocabulary import vocabulary
-from testsgd.reporting.wording import (
+from testsgd.report.formatting import (
     count,
-    mode_name,
     moment,
     number,
     percent,
@@ -17,6 +14,9 @@ from testsgd.reporting.wording import (
     share,
     size_points,
 )
+from testsgd.reporting.summary import AuditSummary, DataSummary, ModelSummary, TermsSummary
+from testsgd.reporting.vocabulary import vocabulary
+from testsgd.reporting.wording import mode_name
 from testsgd.reporting.words import Words
 
 _GUARANTEES = {

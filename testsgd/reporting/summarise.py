@@ -16,6 +16,7 @@ from testsgd._version import __version__
 from testsgd.auditing import AuditParameters, Estimates, Findings, TableFindings
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
+from testsgd.report.formatting import count
 from testsgd.reporting.certainty import GateMeasure
 from testsgd.reporting.chart_numbers import charts
 from testsgd.reporting.estimand_parts import EstimandRates, EstimandSummary
@@ -46,7 +47,6 @@ from testsgd.reporting.trust import (
     rule_summary,
 )
 from testsgd.reporting.verdict import verdict
-from testsgd.reporting.wording import count
 
 __all__ = [
     "PACKAGES",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.notes import Note
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import count, number, series, share, z_value
 from testsgd.reporting.summary import AuditSummary, GuaranteeSummary
-from testsgd.reporting.wording import count, number, series, share, z_value
 
 
 def searching_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:

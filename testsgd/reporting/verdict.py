@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from testsgd.report.formatting import count, how_often, interval, percent, plural, share
 from testsgd.reporting.certainty import (
     GateMeasure,
     certainty_sentences,
@@ -32,14 +33,6 @@ from testsgd.reporting.summary import (
     Verdict,
 )
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import (
-    count,
-    how_often,
-    interval,
-    percent,
-    plural,
-    share,
-)
 from testsgd.reporting.words import Words
 
 DONE = 0

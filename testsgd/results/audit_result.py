@@ -17,8 +17,6 @@ from testsgd.reporting import (
     AuditSummary,
     Verdict,
     groups_frame,
-    render_html,
-    render_markdown,
     summary_frame,
     write_csv,
     write_parquet,
@@ -51,7 +49,6 @@ class AuditResult(DocumentResult[AuditSummary]):
     """
 
     _document: ClassVar = AUDIT_DOCUMENT
-    _renderers: ClassVar = {"html": render_html, "md": render_markdown}
 
     def __init__(self, summary: AuditSummary, findings: Findings | None = None) -> None:
         super().__init__(summary)

@@ -13,9 +13,7 @@ from testsgd.reporting import (
     counterexamples_frame,
     regions_frame,
     render_certification_csv,
-    render_certification_html,
     render_certification_junit,
-    render_certification_markdown,
 )
 from testsgd.results.document_result import DOCUMENT_FORMATS, DocumentResult
 from testsgd.results.files import FILE_NAMES, check_known, write_views
@@ -49,10 +47,6 @@ class CertificationResult(DocumentResult[CertificationSummary]):
     """
 
     _document: ClassVar = CERTIFICATION_DOCUMENT
-    _renderers: ClassVar = {
-        "html": render_certification_html,
-        "md": render_certification_markdown,
-    }
 
     def __init__(
         self, summary: CertificationSummary, certification: Certification | None = None

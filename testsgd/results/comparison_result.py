@@ -8,8 +8,6 @@ from testsgd.reporting import (
     COMPARISON_DOCUMENT,
     ComparisonSummary,
     ComparisonVerdict,
-    render_comparison_html,
-    render_comparison_markdown,
 )
 from testsgd.results.document_result import DocumentResult
 
@@ -36,10 +34,6 @@ class ComparisonResult(DocumentResult[ComparisonSummary]):
     """
 
     _document: ClassVar = COMPARISON_DOCUMENT
-    _renderers: ClassVar = {
-        "html": render_comparison_html,
-        "md": render_comparison_markdown,
-    }
 
     def __init__(self, summary: ComparisonSummary, comparison: Comparison | None = None) -> None:
         super().__init__(summary)

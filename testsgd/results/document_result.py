@@ -31,7 +31,7 @@ class DocumentResult(ABC, Generic[Document]):
 
     # How the document is written and read, and how it is rendered for people, by format.
     _document: ClassVar[DocumentKind[Any]]
-    _renderers: ClassVar[Mapping[str, Callable[[Any], str]]]
+    _renderers: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
 
     def __init__(self, summary: Document) -> None:
         self.summary = summary
@@ -42,11 +42,11 @@ class DocumentResult(ABC, Generic[Document]):
 
     def to_html(self) -> str:
         """Give the report as one self-contained HTML page."""
-        return self._renderers["html"](self.summary)
+        return self._renderers.get("html", self._document.to_html)(self.summary)
 
     def to_markdown(self) -> str:
         """Give the report as Markdown."""
-        return self._renderers["md"](self.summary)
+        return self._renderers.get("md", self._document.to_markdown)(self.summary)
 
     @classmethod
     def from_json(cls, source: str | Path) -> Self:

@@ -8,8 +8,6 @@ from testsgd.reporting import (
     MONITORING_DOCUMENT,
     MonitoringSummary,
     MonitorVerdict,
-    render_monitoring_html,
-    render_monitoring_markdown,
 )
 from testsgd.results.document_result import DocumentResult
 
@@ -36,10 +34,6 @@ class MonitorResult(DocumentResult[MonitoringSummary]):
     """
 
     _document: ClassVar = MONITORING_DOCUMENT
-    _renderers: ClassVar = {
-        "html": render_monitoring_html,
-        "md": render_monitoring_markdown,
-    }
 
     def __init__(self, summary: MonitoringSummary, monitor: Monitor | None = None) -> None:
         super().__init__(summary)

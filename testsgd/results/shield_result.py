@@ -10,10 +10,6 @@ from testsgd.reporting import (
     ShieldSummary,
     ShieldVerdict,
     SimulationSummary,
-    render_shield_html,
-    render_shield_markdown,
-    render_simulation_html,
-    render_simulation_markdown,
 )
 from testsgd.results.document_result import DocumentResult
 
@@ -40,10 +36,6 @@ class ShieldResult(DocumentResult[ShieldSummary]):
     """
 
     _document: ClassVar = SHIELD_DOCUMENT
-    _renderers: ClassVar = {
-        "html": render_shield_html,
-        "md": render_shield_markdown,
-    }
 
     def __init__(self, summary: ShieldSummary, shield: Shield | None = None) -> None:
         super().__init__(summary)
@@ -82,10 +74,6 @@ class SimulationResult(DocumentResult[SimulationSummary]):
     """
 
     _document: ClassVar = SIMULATION_DOCUMENT
-    _renderers: ClassVar = {
-        "html": render_simulation_html,
-        "md": render_simulation_markdown,
-    }
 
     def __init__(self, summary: SimulationSummary, simulation: Simulation | None = None) -> None:
         super().__init__(summary)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testsgd.cli.console import Column, print_line, print_table
+from testsgd.cli.console import print_block, print_line
 from testsgd.cli.folders import check_writable
 from testsgd.cli.options import QuietOption, SeedOption, VerboseOption, listed
 from testsgd.cli.shield.options import (
@@ -18,7 +18,6 @@ from testsgd.cli.shield.options import (
 )
 
 if TYPE_CHECKING:
-    from testsgd.reporting.grid import Grid
     from testsgd.results import SimulationResult
 
 
@@ -91,39 +90,14 @@ def simulate(
 
 
 def _print_result(result: SimulationResult, written: list[Path]) -> None:
-    from testsgd.reporting.shielding.grids import ABOVE, EVER_ABOVE, periods_grid, sides_grid
+    from testsgd.reporting.shielding.layout import period_table, sides_table
 
     summary = result.summary
-    _print_grid(
-        sides_grid(summary),
-        {ABOVE: "above", EVER_ABOVE: "ever above", "Median bias": "median bias"},
-    )
+    print_block(sides_table(summary))
     if len(summary.periods) > 1:
-        _print_grid(
-            periods_grid(summary),
-            {
-                "Period": "period",
-                "Above, without": "above without",
-                "Above, with the shield": "with the shield",
-                "Assumption held": "assumption held",
-                "Then fair": "then fair",
-            },
-        )
+        print_block(period_table(summary))
     print_line(summary.verdict.headline)
     for sentence in summary.verdict.sentences:
         print_line(sentence)
     for path in written:
         print_line(f"Written: {path}")
-
-
-def _print_grid(grid: Grid, narrow: dict[str, str]) -> None:
-    """Print a table; on a narrow terminal only some columns, and all under shorter headings."""
-    columns = [
-        Column(
-            narrow.get(column.heading, column.heading.lower()),
-            numeric=column.kind in ("number", "strong"),
-            only_if_wide=bool(column.heading) and column.heading not in narrow,
-        )
-        for column in grid.columns
-    ]
-    print_table(grid.label, columns, [list(row.cells) for row in grid.rows])

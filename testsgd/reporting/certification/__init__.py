@@ -1,9 +1,7 @@
 """Reporting of certifications: one summary, and every view rendered from it."""
 
 from testsgd.reporting.certification.document import CERTIFICATION_DOCUMENT
-from testsgd.reporting.certification.html import render_certification_html
 from testsgd.reporting.certification.junit import render_certification_junit
-from testsgd.reporting.certification.markdown import render_certification_markdown
 from testsgd.reporting.certification.summary import (
     CertificationSummary,
     CertificationVerdict,
@@ -28,7 +26,5 @@ __all__ = [
     "counterexamples_frame",
     "regions_frame",
     "render_certification_csv",
-    "render_certification_html",
     "render_certification_junit",
-    "render_certification_markdown",
 ]

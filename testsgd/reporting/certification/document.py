@@ -1,7 +1,8 @@
-"""The summary of a certification as JSON text, and its schema."""
+"""The document of a certification: its summary as JSON text, its schema, and its report."""
 
 from __future__ import annotations
 
+from testsgd.reporting.certification.layout import certification_layout
 from testsgd.reporting.certification.summary import SCHEMA_NAME, CertificationSummary
 from testsgd.reporting.document_kind import DocumentKind
 
@@ -10,5 +11,6 @@ CERTIFICATION_DOCUMENT = DocumentKind(
     SCHEMA_NAME,
     what="a certification",
     again="run the certification again",
+    layout=certification_layout,
 )
 """The document of a certification."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
+from testsgd.report.formatting import share
 from testsgd.reporting.certification.figures import between, proved_texts
 from testsgd.reporting.certification.summary import CertificationSummary, PolicyRule
-from testsgd.reporting.wording import share
 
 # XML has no way to write these.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import capital, share
 from testsgd.reporting.certification.phrases import changing
 from testsgd.reporting.certification.summary import CertificationSummary
-from testsgd.reporting.notes import Note
-from testsgd.reporting.sentences import capital
-from testsgd.reporting.wording import share
 
 
 def certification_notes(summary: CertificationSummary) -> tuple[Note, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import MINUS, count, plural, series, share, shorten
 from testsgd.reporting.certification.summary import (
     AnswerSummary,
     CertificationSummary,
@@ -10,7 +11,6 @@ from testsgd.reporting.certification.summary import (
     ProvedSummary,
     RegionSummary,
 )
-from testsgd.reporting.wording import MINUS, count, plural, series, share, shorten
 
 STATUS_NAMES = {
     "reported": "Reported, no policy set",

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from testsgd.certification.domain import CategoryInput, IntegerInput
+from testsgd.report.formatting import either
 from testsgd.reporting.certification.summary import (
     AnswerSummary,
     CertificationSettings,
@@ -24,7 +25,6 @@ from testsgd.reporting.certification.summary import (
 )
 from testsgd.reporting.certification.verdict import certification_verdict, check_policy
 from testsgd.reporting.summarise import package_versions
-from testsgd.reporting.wording import either
 
 if TYPE_CHECKING:
     from testsgd.certification.domain import Domain, DomainInput

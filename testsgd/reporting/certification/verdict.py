@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from testsgd.errors import ParameterError
+from testsgd.report.formatting import count, plural, seconds, share
 from testsgd.reporting.certification.figures import (
     ProvedTexts,
     between,
@@ -22,7 +23,6 @@ from testsgd.reporting.certification.summary import (
     PolicyRule,
     ProvedSummary,
 )
-from testsgd.reporting.wording import count, plural, seconds, share
 
 DONE = 0
 FAILED = 1

@@ -1,7 +1,8 @@
-"""The summary of a comparison as JSON text, and its schema."""
+"""The document of a comparison: its summary as JSON text, its schema, and its report."""
 
 from __future__ import annotations
 
+from testsgd.reporting.comparison.layout import layout
 from testsgd.reporting.comparison.summary import SCHEMA_NAME, ComparisonSummary
 from testsgd.reporting.document_kind import DocumentKind
 
@@ -10,5 +11,6 @@ COMPARISON_DOCUMENT = DocumentKind(
     SCHEMA_NAME,
     what="a comparison",
     again="run the comparison again",
+    layout=layout,
 )
 """The document of a comparison."""

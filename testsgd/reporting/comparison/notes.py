@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import share
 from testsgd.reporting.comparison.phrases import HOLDS_FOR, nearness
 from testsgd.reporting.comparison.summary import ComparisonSummary
-from testsgd.reporting.notes import Note
-from testsgd.reporting.wording import share
 
 ABOUT = {
     "testsgd": "All rule sets over the sensitive features that hold for enough rows; each group "

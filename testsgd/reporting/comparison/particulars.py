@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import count, moment, number, percent, seconds, share
 from testsgd.reporting.comparison.phrases import HOLDS_FOR, nearness
 from testsgd.reporting.comparison.summary import ComparisonSummary
 from testsgd.reporting.particulars import Section, data_section, model_section, section
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import count, moment, number, percent, seconds, share
 
 
 def comparison_particulars(summary: ComparisonSummary) -> tuple[Section, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import MINUS, NOTHING, capital, count, percent, sentence
 from testsgd.reporting.comparison.summary import (
     FigureSummary,
     MethodSummary,
 )
-from testsgd.reporting.sentences import capital, sentence
-from testsgd.reporting.wording import MINUS, NOTHING, count, percent
 
 # The audit's short name among the methods.
 AUDIT = "testsgd"

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testsgd.reporting.comparison.phrases import AUDIT, HOLDS_FOR, change_sentences
-from testsgd.reporting.comparison.summary import (
-    ComparedFindingSummary,
-    ComparisonSettings,
-    ComparisonVerdict,
-    MethodSummary,
-)
-from testsgd.reporting.wording import (
+from testsgd.report.formatting import (
     count,
     how_often,
     interval,
@@ -22,6 +15,13 @@ from testsgd.reporting.wording import (
     series,
     share,
     shorten,
+)
+from testsgd.reporting.comparison.phrases import AUDIT, HOLDS_FOR, change_sentences
+from testsgd.reporting.comparison.summary import (
+    ComparedFindingSummary,
+    ComparisonSettings,
+    ComparisonVerdict,
+    MethodSummary,
 )
 
 _TEXT = 160

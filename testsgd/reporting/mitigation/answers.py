@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from testsgd.report.formatting import NOTHING, count, interval, plural, points, signed, size_points
 from testsgd.reporting.mitigation.phrases import (
     FEW,
     NO_BREAK,
@@ -19,15 +20,6 @@ from testsgd.reporting.mitigation.phrases import (
 )
 from testsgd.reporting.mitigation.summary import ChangeSummary, MitigationSummary
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import (
-    NOTHING,
-    count,
-    interval,
-    plural,
-    points,
-    signed,
-    size_points,
-)
 
 Tone = Literal["good", "bad", "plain"]
 

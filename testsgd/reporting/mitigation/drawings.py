@@ -8,8 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from testsgd.reporting.geometry import Scale, Side, Whisker, linear_scale
-from testsgd.reporting.labels import Label, place_labels
+from testsgd.report.formatting import (
+    MINUS,
+    count,
+    interval,
+    percent,
+    plural,
+    points,
+    tick_points,
+)
+from testsgd.report.labels import Label, place_labels
+from testsgd.report.scales import Scale, linear_scale
+from testsgd.reporting.geometry import Side, Whisker
 from testsgd.reporting.mitigation.phrases import (
     FEW,
     KINDS,
@@ -27,7 +37,6 @@ from testsgd.reporting.mitigation.summary import (
     RatesSummary,
     TargetSummary,
 )
-from testsgd.reporting.wording import MINUS, count, interval, percent, plural, points
 
 # Candidates that lose more than this many budgets are not drawn, if others are.
 _BUDGETS_SHOWN = 3.0
@@ -215,7 +224,7 @@ def shift_scale(groups: Iterable[GroupChange | TargetSummary]) -> Scale:
         for side in (group.before, group.after):
             values += [] if side.difference is None else [side.difference]
         values += list(group.after.interval or ())
-    return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, in_points=True)
+    return linear_scale(max(min(values), -1.0), min(max(values), 1.0), count=5, write=tick_points)
 
 
 def shifts(groups: Sequence[GroupChange | TargetSummary], scale: Scale) -> tuple[Shift, ...]:

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import (
+    NOTHING,
+    count,
+    interval,
+    percent,
+    points,
+    seconds,
+    sentence,
+    signed,
+)
 from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.mitigation.phrases import (
     accuracy,
@@ -31,9 +41,7 @@ from testsgd.reporting.mitigation.summary import (
     Spread,
     TargetSummary,
 )
-from testsgd.reporting.sentences import sentence
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import NOTHING, count, interval, percent, points, seconds, signed
 from testsgd.reporting.words import Words
 
 _STATUS_TEXTS = {

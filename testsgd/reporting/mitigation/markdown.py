@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import moment, plural, sentence, size_points
 from testsgd.reporting.grid import Grid, grid_markdown
 from testsgd.reporting.markup import cells, escape, folded, table
 from testsgd.reporting.mitigation.answers import answers
@@ -19,9 +20,7 @@ from testsgd.reporting.mitigation.notes import mitigation_notes
 from testsgd.reporting.mitigation.particulars import mitigation_particulars
 from testsgd.reporting.mitigation.phrases import STATUS_NAMES, method
 from testsgd.reporting.mitigation.summary import MitigationSummary
-from testsgd.reporting.sentences import sentence
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import moment, plural, size_points
 
 TEXT_LIMIT = 160
 

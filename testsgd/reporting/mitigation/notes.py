@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import count, plural, size_points
 from testsgd.reporting.mitigation.phrases import FEW, budget, estimated
 from testsgd.reporting.mitigation.summary import MitigationSummary, SplitSummary
-from testsgd.reporting.notes import Note
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import count, plural, size_points
 from testsgd.reporting.words import Words
 
 KIND_MEANINGS = {

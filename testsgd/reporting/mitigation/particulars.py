@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import count, moment, seconds, series, share, size_points
 from testsgd.reporting.mitigation.phrases import KINDS, budget, estimated
 from testsgd.reporting.mitigation.summary import MitigationSummary
 from testsgd.reporting.particulars import Section, data_section, model_section, section
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import count, moment, seconds, series, share, size_points
 
 SIDES = {
     "auto": "the smaller side, if it has less than a tenth, or else of both",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from testsgd.mitigation import LEAST_HELD_OUT
+from testsgd.report.formatting import MINUS, NOTHING, count, plural, points, signed, size_points
 from testsgd.reporting.mitigation.summary import (
     CandidateSummary,
     RatesSummary,
@@ -16,15 +17,6 @@ from testsgd.reporting.mitigation.summary import (
     Spread,
     TargetSpread,
     TargetSummary,
-)
-from testsgd.reporting.wording import (
-    MINUS,
-    NOTHING,
-    count,
-    plural,
-    points,
-    signed,
-    size_points,
 )
 
 STATUS_NAMES = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from testsgd.report.formatting import count, plural, series
 from testsgd.reporting.mitigation.phrases import KINDS, span, weight
 from testsgd.reporting.mitigation.summary import SamplesSummary, SplitSummary, TargetSummary
-from testsgd.reporting.wording import count, plural, series
 from testsgd.reporting.words import Words
 
 

@@ -7,6 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testsgd.report.formatting import (
+    count,
+    interval,
+    percent,
+    plural,
+    series,
+    shorten,
+    signed,
+    size_points,
+)
 from testsgd.reporting.mitigation.phrases import (
     FEW,
     accuracy,
@@ -37,16 +47,6 @@ from testsgd.reporting.mitigation.summary import (
     TargetSpread,
     TargetSummary,
     WrittenSummary,
-)
-from testsgd.reporting.wording import (
-    count,
-    interval,
-    percent,
-    plural,
-    series,
-    shorten,
-    signed,
-    size_points,
 )
 from testsgd.reporting.words import Described, Words
 

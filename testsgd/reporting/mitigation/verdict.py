@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from testsgd.report.formatting import count, interval, percent, plural, shorten, size, size_points
 from testsgd.reporting.mitigation.outcome import (
     EXIT_CODES,
     Loss,
@@ -60,15 +61,6 @@ from testsgd.reporting.mitigation.summary import (
 )
 from testsgd.reporting.summary import DataSummary
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import (
-    count,
-    interval,
-    percent,
-    plural,
-    shorten,
-    size,
-    size_points,
-)
 from testsgd.reporting.words import Words
 
 FAILED = 1

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import count, plural, share
 from testsgd.reporting.bias_words import exact_number
-from testsgd.reporting.monitoring.phrases import bias_meaning, property_title, rate_meaning
+from testsgd.reporting.monitoring.phrases import (
+    bias_meaning,
+    estimates_differ,
+    property_title,
+    rate_meaning,
+)
 from testsgd.reporting.monitoring.summary import MonitoringSummary
-from testsgd.reporting.notes import Note
-from testsgd.reporting.wording import count, plural, share
 
 
 def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
@@ -25,6 +30,7 @@ def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
                 "often one looks. The intervals of biases hold together with "
                 f"{share(settings.confidence)} confidence in the same sense; the interval of a "
                 "rate holds for that rate alone.",
+                "good",
             )
         )
         told.append(
@@ -80,7 +86,7 @@ def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
 
 def _estimate(summary: MonitoringSummary) -> Note:
     settings = summary.settings
-    if settings.strength == "0":
+    if not estimates_differ(summary):
         return Note("Estimate", "The rates as they were observed; no prior belief is added.")
     prior = (
         "the rate of all groups together so far"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from testsgd.report.formatting import NOTHING, count, number, percent, plural, series
 from testsgd.reporting.bias_words import bias_text, events_text, exact_number
 from testsgd.reporting.monitoring.summary import (
     AlertSummary,
@@ -15,7 +16,6 @@ from testsgd.reporting.monitoring.summary import (
     PropertySummary,
     StreamSummary,
 )
-from testsgd.reporting.wording import NOTHING, count, number, percent, plural, series
 
 STATUS_NAMES = {
     "alert_raised": "Alert raised",
@@ -86,6 +86,11 @@ def threshold_of(known: PropertySummary) -> str:
 def property_of(summary: MonitoringSummary, one: MonitoredComparison) -> PropertySummary:
     """Find the property of a comparison."""
     return next(known for known in summary.properties if known.name == one.property)
+
+
+def estimates_differ(summary: MonitoringSummary) -> bool:
+    """Return whether estimates differ from the observed rates, by a prior belief."""
+    return summary.settings.strength != "0"
 
 
 def standing_name(one: MonitoredComparison, known: PropertySummary) -> str:

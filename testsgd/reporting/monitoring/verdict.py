@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from testsgd.report.formatting import count, plural, share
 from testsgd.reporting.bias_words import bias_text
 from testsgd.reporting.monitoring.phrases import (
     alert_place,
@@ -20,7 +21,6 @@ from testsgd.reporting.monitoring.summary import (
     PropertySummary,
     StreamSummary,
 )
-from testsgd.reporting.wording import count, plural, share
 
 NO_ALERT, ALERT, WRONG_EVENTS, NOT_ENOUGH = 0, 1, 2, 3
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.notes import Note
+from testsgd.report.blocks import Note
 from testsgd.reporting.shielding.parts import BoundSummary, InputsSummary
 from testsgd.reporting.shielding.phrases import (
     ASSUMPTIONS,

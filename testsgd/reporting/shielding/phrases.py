@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import plural, series
 from testsgd.reporting.bias_words import events_text, exact_number
 from testsgd.reporting.shielding.parts import BoundSummary
-from testsgd.reporting.wording import plural, series
 
 STATUS_NAMES = {
     "synthesised": "Synthesised",

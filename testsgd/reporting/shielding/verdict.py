@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from testsgd.report.formatting import MINUS, count, percent, plural, seconds, share
 from testsgd.reporting.shielding.parts import BoundSummary, ShieldVerdict
 from testsgd.reporting.shielding.phrases import (
     ASSUMPTIONS,
@@ -19,7 +20,6 @@ from testsgd.reporting.shielding.simulation_summary import (
     UtilitySummary,
 )
 from testsgd.reporting.shielding.summary import SynthesisSummary
-from testsgd.reporting.wording import MINUS, count, percent, plural, seconds, share
 
 DONE, FAILED = 0, 1
 _INSTEAD = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from testsgd.report.formatting import count, either, number, percent, plural
 from testsgd.reporting.summary import GroupSummary, RuleSummary
-from testsgd.reporting.wording import count, either, number, percent, plural
 from testsgd.reporting.words import Described, Words
 
 

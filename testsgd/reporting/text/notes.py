@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.notes import (
-    Note,
-    not_judged_note,
-    not_shown_note,
-    sampling_margin_note,
-)
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import percent, plural, series
+from testsgd.reporting.notes import not_judged_note, not_shown_note, sampling_margin_note
 from testsgd.reporting.summary import AuditSummary
 from testsgd.reporting.trust_notes import behind_notes, interval_confidence, searching_notes
-from testsgd.reporting.wording import percent, plural, series
 
 
 def text_notes(summary: AuditSummary) -> tuple[Note, ...]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.reporting.summary import CounterfactualSummary, GroupSummary, TermsSummary, TermSummary
-from testsgd.reporting.wording import (
+from testsgd.report.formatting import (
     how_often,
     interval,
     is_nothing,
@@ -13,6 +12,7 @@ from testsgd.reporting.wording import (
     signed,
     size_points,
 )
+from testsgd.reporting.summary import CounterfactualSummary, GroupSummary, TermsSummary, TermSummary
 
 # Of ambiguous terms so many are named, those with most mentions.
 _NAMED = 3

@@ -9,6 +9,7 @@ import numpy as np
 
 from testsgd.auditing.text import TextFindings
 from testsgd.data.text import texts_fingerprint
+from testsgd.report.formatting import count
 from testsgd.reporting.subject import Subject
 from testsgd.reporting.summary import (
     CounterfactualSummary,
@@ -23,7 +24,6 @@ from testsgd.reporting.summary import (
 from testsgd.reporting.text.charts import pair_rates, term_rates
 from testsgd.reporting.text.terms import describe_terms
 from testsgd.reporting.vocabulary import words_for
-from testsgd.reporting.wording import count
 from testsgd.reporting.words import Words
 
 

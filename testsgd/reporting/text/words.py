@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from testsgd.report.formatting import count, percent, plural, series
 from testsgd.reporting.summary import GroupSummary, RuleSummary, TermsSummary
 from testsgd.reporting.text.sentences import (
     ambiguity,
@@ -13,7 +14,6 @@ from testsgd.reporting.text.sentences import (
     own_difference,
     unknown_words,
 )
-from testsgd.reporting.wording import count, percent, plural, series
 from testsgd.reporting.words import Described, Words
 
 

@@ -1,0 +1,430 @@
+"""What a report consists of: blocks that every view writes in its own way.
+
+A capability lays a result out once, as a :class:`Document` of blocks; the terminal, Markdown and
+HTML are written from the same blocks, so they cannot disagree. Texts are plain: each view escapes
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import ClassVar, Literal, TypeAlias
+
+from testsgd.report.charts import Chart
+
+View = Literal["html", "markdown"]
+Standing = Literal["", "good", "bad"]
+
+
+@dataclass(frozen=True)
+class Strong:
+    """Words of a text that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """Words of a text that lead to a section of the same document; `to` is its key."""
+
+    text: str
+    to: str
+
+
+Text: TypeAlias = "str | tuple[str | Strong | Link, ...]"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside of a section or an article."""
+
+    kind: ClassVar = "heading"
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph.
+
+    Attributes
+    ----------
+    text : Text
+        What it says.
+    style : str
+        ``"lead"`` for what stands below the headline, ``"soft"`` for what is said aside,
+        ``"definition"`` for what every number is about.
+    """
+
+    kind: ClassVar = "paragraph"
+
+    text: Text
+    style: Literal["", "lead", "soft", "definition"] = ""
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list; `style` is ``"columns"`` for short items beside each other, ``"lines"`` for facts."""
+
+    kind: ClassVar = "bullets"
+
+    items: tuple[Text, ...]
+    style: Literal["", "columns", "lines"] = ""
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """A number that answers a question; `about` says what it is of, below it."""
+
+    name: str
+    value: str
+    about: tuple[str, ...] = ()
+    standing: Standing = ""
+
+
+@dataclass(frozen=True)
+class KeyFigures:
+    """The numbers at the top of a report."""
+
+    kind: ClassVar = "key_figures"
+
+    figures: tuple[KeyFigure, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with their values; pairs whose value is empty are left out."""
+
+    kind: ClassVar = "facts"
+
+    title: str
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def known(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that have a value."""
+        return tuple((name, value) for name, value in self.pairs if value)
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that a reader must know: what it is about, and what is so."""
+
+    term: str
+    text: str
+    standing: Standing = ""
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Explanations, one below the other, or as ``"cards"`` beside each other."""
+
+    kind: ClassVar = "notes"
+
+    notes: tuple[Note, ...]
+    style: Literal["", "cards"] = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Attributes
+    ----------
+    heading : str
+        Its heading.
+    content : str
+        What stands in it; a name heads its row, a group is written once for all of its rows.
+    under : str
+        A second line of the heading.
+    short : str
+        What a terminal calls it; columns without are left out where it is narrow.
+    view : str
+        The only view that has it, if not all have.
+    shared : bool
+        Whether the rows of a group have it in common; it is set back in all but the first.
+    """
+
+    heading: str
+    content: Literal["text", "name", "number", "strong", "group"] = "text"
+    under: str = ""
+    short: str = ""
+    view: Literal["", "html", "markdown"] = ""
+    shared: bool = False
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is aligned at the right."""
+        return self.content in ("number", "strong", "group")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell with lines below its text, that leads to a section, stands out, or has a bar."""
+
+    text: str
+    under: tuple[str, ...] = ()
+    to: str = ""
+    share: float | None = None
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells of a table.
+
+    Attributes
+    ----------
+    cells : tuple of str or Cell
+        One for each column.
+    emphasis : bool
+        Marks the row that the eye should find.
+    note : str
+        A word beside the row's name.
+    about : str
+        A sentence below the row's name.
+    units : tuple of str
+        Parts of the row's name, such as rules, between which a line may break.
+    group : int
+        Rows next to each other with the same number belong together.
+    """
+
+    cells: tuple[str | Cell, ...]
+    emphasis: bool = False
+    note: str = ""
+    about: str = ""
+    units: tuple[str, ...] = ()
+    group: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    label : str
+        What it shows, for those who do not see it.
+    columns : tuple of Column
+        Its columns.
+    rows : tuple of Row
+        Its rows; without rows there is no table.
+    title : str
+        A heading that a page has above it.
+    fold : str
+        If not empty, a title under which a page folds away more than `open_rows` rows.
+    most : int or None
+        Rows that Markdown shows.
+    """
+
+    kind: ClassVar = "table"
+
+    label: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...] = ()
+    title: str = ""
+    fold: str = ""
+    open_rows: int = 20
+    most: int | None = None
+
+    @property
+    def groups(self) -> tuple[tuple[Row, ...], ...]:
+        """The rows, those of a group together."""
+        return tuple(tuple(rows) for _, rows in groupby(self.rows, key=lambda row: row.group))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Charts under one label, with what they show below; Markdown has none."""
+
+    kind: ClassVar = "figure"
+
+    label: str
+    charts: tuple[Chart, ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Quotes:
+    """Places in texts: for each name what stands before a term, the term, and what follows.
+
+    Markdown shows the first place of each name.
+    """
+
+    kind: ClassVar = "quotes"
+
+    places: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]
+
+
+@dataclass(frozen=True)
+class Details:
+    """Blocks that are folded away under a title."""
+
+    kind: ClassVar = "details"
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """Blocks that are set apart from the others, in a frame."""
+
+    kind: ClassVar = "boxed"
+
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Only:
+    """Blocks that one view shows."""
+
+    kind: ClassVar = "only"
+
+    view: View
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Article:
+    """A part of a section, with a heading of its own.
+
+    Attributes
+    ----------
+    key : str
+        What links name it by.
+    title : str
+        Its heading.
+    blocks : tuple of Block
+        What it consists of.
+    fold : str
+        If not empty, the title under which Markdown folds it away.
+    rank : str
+        A number before the heading.
+    missing : bool
+        Whether it says that something is not there.
+    status : Status or None
+        Where it stands, in a few words beside the heading.
+    plain : bool
+        Whether it stands on the page itself, not on a panel.
+    """
+
+    kind: ClassVar = "article"
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+    fold: str = ""
+    rank: str = ""
+    missing: bool = False
+    status: Status | None = None
+    plain: bool = False
+
+
+Block: TypeAlias = (
+    Heading
+    | Paragraph
+    | Bullets
+    | KeyFigures
+    | Facts
+    | Notes
+    | Table
+    | Figure
+    | Quotes
+    | Details
+    | Boxed
+    | Only
+    | Article
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a document; one without blocks is left out.
+
+    Attributes
+    ----------
+    key : str
+        What links name it by.
+    title : str
+        Its heading.
+    blocks : tuple of Block
+        What it consists of.
+    contents : str
+        Its name in the table of contents, if that is another.
+    markdown : str
+        Whether Markdown shows it below its heading, folds it away, or shows its blocks only.
+    """
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+    contents: str = ""
+    markdown: Literal["heading", "folded", "blocks"] = "heading"
+
+
+def shown(blocks: tuple[Block, ...], view: View) -> bool:
+    """Return whether a view shows any of some blocks."""
+    return any(not isinstance(block, Only) or block.view == view for block in blocks)
+
+
+@dataclass(frozen=True)
+class Status:
+    """The outcome in a few words, and whether it is good."""
+
+    text: str
+    standing: Literal["good", "bad", "open", ""] = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report.
+
+    Attributes
+    ----------
+    what : str
+        What kind of report it is.
+    subject : str
+        What it is about.
+    headline : str
+        The outcome, as a sentence.
+    sentences : tuple of str
+        What to know beside it.
+    sections : tuple of Section
+        The rest.
+    created, version, schema_name : str
+        When the result was made, by which version, and the name of its form.
+    status : Status or None
+        The outcome in a few words.
+    opening : tuple of Block
+        What stands between the headline and the first section.
+    closing : str
+        What Markdown says at the end.
+    listed : bool
+        Whether the sentences are a list, not paragraphs.
+    heading : str
+        What stands above it in Markdown, with its status, if not its title.
+    figures : KeyFigures or None
+        The numbers that a page has right below the headline.
+    """
+
+    what: str
+    subject: str
+    headline: str
+    sentences: tuple[str, ...]
+    sections: tuple[Section, ...]
+    created: str
+    version: str
+    schema_name: str
+    status: Status | None = None
+    opening: tuple[Block, ...] = field(default=())
+    closing: str = ""
+    listed: bool = True
+    heading: str = ""
+    figures: KeyFigures | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return f"{self.what}: {self.subject}"
