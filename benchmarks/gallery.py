@@ -6,8 +6,8 @@ from pathlib import Path
 
 from testsgd.data import load_specification
 from testsgd.models import read_card
-from testsgd.reporting import AuditSummary, MitigationSummary
 from testsgd.report.markdown import escape
+from testsgd.reporting import AuditSummary, MitigationSummary
 from testsgd.results import AuditResult, MitigationResult
 
 _ROOT = Path(__file__).resolve().parent.parent
