@@ -110,9 +110,8 @@ def mitigation_gallery() -> str:
         "| --- " * 15 + "|",
     ]
     names = (*_PAPER, "tweets")
-    for name in (*names, *(f"{name}-both-sides" for name in names)):
-        data, _, kind = name.partition("-")
-        folder = f"{data}-mitigated{'-' if kind else ''}{kind}"
+    for name in names:
+        folder = f"{name}-mitigated"
         file = _ROOT / "reports" / folder / "result.json"
         if not file.is_file():
             continue
@@ -121,8 +120,8 @@ def mitigation_gallery() -> str:
         if summary.kept_run is not None and summary.written is None:
             continue
         lines.append(
-            f"| [{data}](../reports/{folder}/report.md) {_mitigation_cells(summary)} "
-            f"{_paper_cells('' if kind else data)}|"
+            f"| [{name}](../reports/{folder}/report.md) {_mitigation_cells(summary)} "
+            f"{_paper_cells(name)}|"
         )
     return "\n".join(lines)
 
