@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.marked_page import Marks, fill_marked, percent, table
 from testsgd.report.formatting import NOTHING
-from testsgd.reporting.markup import escape
+from testsgd.report.markdown import escape
 
 _DOCS = Path(__file__).resolve().parent.parent / "docs"
 _TRUTH = ("thousand", "more", "worlds")

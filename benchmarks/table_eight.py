@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from testsgd.report.formatting import NOTHING, count, percent, seconds, signed
+from testsgd.report.markdown import escape
 from testsgd.reporting import ComparisonSummary
 from testsgd.reporting.comparison.phrases import speed
 from testsgd.reporting.comparison.summary import MethodSummary
-from testsgd.reporting.markup import escape
 from testsgd.results import ComparisonResult
 
 _ROOT = Path(__file__).resolve().parent.parent

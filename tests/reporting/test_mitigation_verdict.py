@@ -22,11 +22,11 @@ from mitigation_documents import (
     texts_document,
     uncompared_document,
 )
+from testsgd.reporting.mitigation.answers import answers
 from written_parts import compared, effects, part, written_target
 
 from testsgd.report.formatting import MINUS
 from testsgd.reporting.mitigation import MitigationVerdict
-from testsgd.reporting.mitigation.answers import answers
 
 Document = dict[str, Any]
 

@@ -57,8 +57,7 @@ def stack(chart: Stack) -> Markup:
             for end in (chart.estimate.start, chart.estimate.end)
         ]
     if chart.mark is not None:
-        # Shares are above zero, so that the mark has the colour of the whole drawing.
-        drawn.append(_mark(chart.mark, scale, "50%", "more"))
+        drawn.append(_mark(chart.mark, scale, "50%", chart.side, signed=False))
     if chart.zoom is not None:
         zoom = Markup(
             '<svg class="zoom" aria-hidden="true"><line x1="{}%" x2="0" y1="0" y2="100%"/>'
@@ -134,7 +133,7 @@ def _marks(row: StripRow, scale: Scale, zero: float | None) -> Markup:
         _bar_across(row.segments, scale),
         _span("way-line" if before else "gap-line", row.line, scale, "50%"),
         *(
-            _mark(mark, scale, height, row.side)
+            _mark(mark, scale, height, row.side, signed=zero is not None)
             for mark, height in zip(row.marks, heights, strict=True)
         ),
         *_texts_beside(row.marks, scale),
@@ -162,8 +161,9 @@ def _bar_across(segments: Iterable[Segment], scale: Scale) -> Markup:
     return Markup('<g transform="translate(0 -7)">{}</g>').format(drawn) if drawn else drawn
 
 
-def _mark(mark: Mark, scale: Scale, height: str, side: str) -> Markup:
-    own = "less" if mark.value < 0 else "more"
+def _mark(mark: Mark, scale: Scale, height: str, side: str, *, signed: bool) -> Markup:
+    """Draw a mark; on a scale of signed differences its colour is that of its sign."""
+    own = ("less" if mark.value < 0 else "more") if signed else side
     written = Markup('{}{}{}<circle class="{}" cx="{}%" cy="{}" r="{}"/>').format(
         _span("margin", mark.margin, scale, height),
         _span("whisker", mark.interval, scale, height),
