@@ -65,12 +65,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list; `style` is ``"columns"`` for short items beside each other, ``"lines"`` for facts."""
+    """A list; with the style ``"lines"`` each item has a line of its own below it."""
 
     kind: ClassVar = "bullets"
 
     items: tuple[Text, ...]
-    style: Literal["", "columns", "lines"] = ""
+    style: Literal["", "lines"] = ""
 
 
 @dataclass(frozen=True)
