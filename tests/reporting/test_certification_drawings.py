@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from page_parts import Element, drawing, extent, number, of_class, section, text
 
 from testsgd.certification.outcome import Certification, Moment, Shares
-from testsgd.report import svg
+from testsgd.report.planes import plane
+from testsgd.report.svg import stack
 from testsgd.reporting import summarise_certification
 from testsgd.reporting.certification.charts import proved_stack, shares_over_time
 from testsgd.results import CertificationResult
@@ -104,7 +105,7 @@ def test_every_part_is_where_its_share_says_and_none_is_invisible(
     falsified = (1 - certified) * of_rest
     undecided = max(0.0, 1 - certified - falsified)
     found = bounded(shares=Shares(certified, falsified, undecided), remainder=None)
-    (bar,) = of_class(drawing(svg.stack(proved_stack(summarise_certification(found)))), "stack")
+    (bar,) = of_class(drawing(stack(proved_stack(summarise_certification(found)))), "stack")
     parts = extents(bar)
     for name, share, start in (("more", certified, 0.0), ("less", falsified, 1 - falsified)):
         if share > 1e-15:
@@ -185,7 +186,7 @@ def test_areas_over_time_are_steps_within_the_drawing(
     summary = summarise_certification(found)
     chart = shares_over_time(summary)
     assert chart is not None
-    drawn = drawing(svg.plane(chart))
+    drawn = drawing(plane(chart))
     undecided, fair, unfair = (path.attrib for path in drawn.iter("path"))
     tones = [path["class"].split()[0] for path in (undecided, fair, unfair)]
     assert tones == ["open", "more", "less"]
