@@ -136,7 +136,7 @@ def test_scatter_shows_the_gate(sampled):
 def test_scatter_of_nothing(empty):
     chart = scatter(empty, [])
     assert chart.points == ()
-    assert chart.diamonds == ()
+    assert chart.highlights == ()
 
 
 def labelled(drawn: str) -> list[tuple[str, ...]]:
@@ -148,7 +148,7 @@ def labelled(drawn: str) -> list[tuple[str, ...]]:
 def test_marks_are_by_rank_and_labels_keep_apart(summary):
     top = findings(summary)
     chart = scatter(summary, top)
-    assert [mark.label for mark in chart.diamonds] == [str(group.rank) for group in top]
+    assert [mark.label for mark in chart.highlights] == [str(group.rank) for group in top]
     places = labelled(str(draw(chart)))
     assert len(places) == len(set(places)) > 0
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +19,18 @@ from mitigation_documents import (
     rates,
     several_targets_document,
 )
+from page_parts import Element, drawing, number, of_class, section, text
+from page_planes import planes_of
 
+from testsgd.report import svg
+from testsgd.report.charts import Plane, Strips
 from testsgd.report.formatting import MINUS
-from testsgd.reporting.mitigation import MitigationSummary, drawings
+from testsgd.report.planes import plane
+from testsgd.reporting import MITIGATION_DOCUMENT
+from testsgd.reporting.mitigation import MitigationSummary, charts
+
+# Positions are rounded to a tenth of a per cent.
+ROUNDED = 0.0501
 
 
 @pytest.fixture(params=MITIGATIONS)
@@ -26,109 +38,235 @@ def summary(request: pytest.FixtureRequest) -> MitigationSummary:
     return as_mitigation(MITIGATIONS[request.param]())
 
 
-def _at(low: float, high: float, value: float) -> float:
+def page_section(summary: MitigationSummary, key: str) -> Element:
+    return section(MITIGATION_DOCUMENT.to_html(summary), key)
+
+
+def gap_rows(summary: MitigationSummary, rank: int = 1) -> list[Element]:
+    """The rows of the drawing of a target's rates."""
+    targets = of_class(page_section(summary, "before-after"), "group", "article")
+    article = next(one for one in targets if one.get("id") == f"target-{rank}")
+    return list(of_class(article, "strip-row", "li"))
+
+
+def label(row: Element) -> str:
+    return text(next(of_class(row, "strip-label")))
+
+
+def value(row: Element) -> str:
+    return text(next(of_class(row, "value")))
+
+
+def dot(row: Element, kind: str) -> float:
+    """Where a row's mark of a kind is."""
+    (mark,) = of_class(row, kind, "circle")
+    return number(mark, "cx")
+
+
+def ends(row: Element, kind: str) -> tuple[float, float]:
+    """Where a row's line of a kind begins and ends."""
+    (line,) = (one for one in of_class(row, kind, "line") if one.get("y1") == one.get("y2"))
+    return number(line, "x1"), number(line, "x2")
+
+
+def beside(row: Element) -> list[tuple[float, str, str]]:
+    """What is written beside a row's marks: where, on which side of it, and what."""
+    marks = of_class(row, "mark-text", "text")
+    return [(number(mark, "x"), mark.get("text-anchor", ""), text(mark)) for mark in marks]
+
+
+def shift_rows(summary: MitigationSummary) -> list[Element]:
+    targets = summary.targets
+    figure = charts.shifts(targets, charts.shift_scale(targets), "")
+    (chart,) = figure.charts
+    assert isinstance(chart, Strips)
+    return list(of_class(drawing(svg.strips(chart)), "strip-row", "li"))
+
+
+def trade_off(summary: MitigationSummary) -> Plane:
+    figure = charts.trade_off(summary)
+    assert figure is not None
+    (chart,) = figure.charts
+    assert isinstance(chart, Plane)
+    return chart
+
+
+def at(low: float, high: float, value: float) -> float:
     return 100 * (value - low) / (high - low)
 
 
 def test_a_gap_joins_the_two_rates() -> None:
     summary = as_mitigation(one_target_document())
-    scale = drawings.gap_scale(summary.targets)
-    everywhere, held_out = drawings.gap_rows(summary.targets[0], scale, "rows", kept=True)
-    before, after = everywhere.gaps
-    assert (everywhere.label, held_out.label) == ("All rows", "Held-out rows")
-    assert [before.label, after.label] == ["Before", "After"]
-    assert before.inside == pytest.approx(_at(scale.low, scale.high, 0.4204), abs=0.051)
-    assert before.outside == pytest.approx(_at(scale.low, scale.high, 0.1261), abs=0.051)
-    assert before.start == before.outside
-    assert before.start + before.width == pytest.approx(before.inside, abs=0.11)
-    assert (before.left, before.right, before.value) == ("12.6%", "42.0%", "+29.4 points")
-    assert after.width < before.width
-    assert everywhere.remark == held_out.remark == ""
+    scale = charts.gap_scale(summary.targets)
+    before, after, *held_out = gap_rows(summary)
+    assert [label(row) for row in (before, after, *held_out)] == ["Before", "After"] * 2
+    inside, outside = at(scale.low, scale.high, 0.4204), at(scale.low, scale.high, 0.1261)
+    assert dot(before, "dot") == pytest.approx(inside, abs=ROUNDED)
+    assert dot(before, "rest") == pytest.approx(outside, abs=ROUNDED)
+    assert ends(before, "gap-line") == pytest.approx((outside, inside), abs=ROUNDED)
+    assert beside(before) == [
+        (dot(before, "rest"), "end", "12.6%"),
+        (dot(before, "dot"), "start", "42.0%"),
+    ]
+    assert value(before) == "+29.4 points"
+    low, high = ends(after, "gap-line")
+    assert high - low < inside - outside
+    headings = [text(one) for one in page_section(summary, "before-after").iter("h4")]
+    assert headings == ["All rows", "Held-out rows"]
+
+
+def test_all_targets_are_drawn_on_one_scale_on_which_all_rates_lie() -> None:
+    summary = as_mitigation(several_targets_document())
+    scale = charts.gap_scale(summary.targets)
+    known = [
+        rate
+        for target in summary.targets
+        for side in (target.before, target.after, target.held_out_before, target.held_out_after)
+        for rate in (side.rate_in, side.rate_out)
+        if rate is not None
+    ]
+    assert scale.low <= min(known) < max(known) <= scale.high
+    drawn = [
+        [(number(tick, "x"), tick.text) for tick in axis.iter("text")]
+        for figure in page_section(summary, "before-after").iter("figure")
+        if list(of_class(figure, "gap-line"))
+        for axis in of_class(figure, "strip-axis")
+    ]
+    assert len(drawn) == len(summary.targets)
+    assert all(ticks == [(tick.at, tick.label) for tick in scale.ticks] for ticks in drawn)
 
 
 def test_the_lower_rate_is_written_at_the_left_whichever_side_it_is_of() -> None:
     summary = as_mitigation(several_targets_document())
-    women = summary.targets[1]
-    gap = drawings.gap_rows(women, drawings.gap_scale(summary.targets), "rows", kept=True)[0].gaps[
-        0
-    ]
-    assert (gap.left, gap.right, gap.side) == ("8.1%", "26.3%", "less")
-    assert gap.start == gap.inside < gap.outside
+    before = gap_rows(summary, summary.targets[1].rank)[0]
+    assert [(side, rate) for _, side, rate in beside(before)] == [
+        ("end", "8.1%"), ("start", "26.3%"),
+    ]  # fmt: skip
+    assert ends(before, "gap-line")[0] == dot(before, "dot") < dot(before, "rest")
+    # The whole row has the colour of those who get it less often, the dot too.
+    assert list(of_class(before, "less", "svg"))
+    assert not list(of_class(before, "more"))
 
 
 def test_without_a_retrained_model_there_is_no_after() -> None:
-    summary = as_mitigation(no_candidate_document())
-    scale = drawings.gap_scale(summary.targets)
-    for rows in drawings.gap_rows(summary.targets[0], scale, "rows", kept=False):
-        assert [gap.label for gap in rows.gaps] == ["Original model"]
+    rows = gap_rows(as_mitigation(no_candidate_document()))
+    assert [label(row) for row in rows] == ["Original model"] * 2
 
 
 def test_few_held_out_rows_and_empty_sides_are_remarked_upon() -> None:
     document = few_held_out_document()
     summary = as_mitigation(document)
-    scale = drawings.gap_scale(summary.targets)
-    assert "too few" in drawings.gap_rows(summary.targets[0], scale, "rows", kept=True)[1].remark
+    everywhere, held_out = page_section(summary, "before-after").iter("h4")
+    assert "too few" in text(held_out)
+    assert "too few" not in text(everywhere)
+    faint = ["faint" in row.get("class", "").split() for row in gap_rows(summary)]
+    assert faint == [False, False, True, True]
     for key in ("held_out_before", "held_out_after"):
         document["targets"][0][key] = rates(0, 200, 0.0, 0.5)
-    held_out = drawings.gap_rows(as_mitigation(document).targets[0], scale, "rows", kept=True)[1]
-    assert held_out.gaps == ()
-    assert held_out.remark
+    empty = as_mitigation(document)
+    assert len(gap_rows(empty)) == 2
+    _, held_out = page_section(empty, "before-after").iter("h4")
+    assert text(held_out) != "Held-out rows"
+
+
+def positions(element: Element) -> Iterator[float]:
+    """Positions across of all that is drawn, and downwards of what has one in per cent."""
+    for mark in element.iter():
+        for name in ("x", "x1", "x2", "cx", "y", "cy"):
+            if mark.get(name, "").endswith("%"):
+                yield number(mark, name)
 
 
 def test_everything_lies_within_the_drawing(summary: MitigationSummary) -> None:
-    scale = drawings.gap_scale(summary.targets)
-    places = []
-    for target in summary.targets:
-        for rows in drawings.gap_rows(target, scale, "rows", kept=True):
-            places += [at for gap in rows.gaps for at in (gap.inside, gap.outside)]
-    groups = [*summary.all_rows.worst, *summary.all_rows.risen, *summary.targets]
-    shift_scale = drawings.shift_scale(groups)
-    for shift in drawings.shifts(groups, shift_scale):
-        places += [shift.start, shift.start + shift.width, shift.after.start]
-        places += [shift.after.start + shift.after.width]
-    chart = drawings.trade_off(summary)
-    assert chart is not None
-    places += [at for one in (*chart.points, *chart.chosen) for at in (one.x, one.y)]
-    places += [chart.budget]
-    assert min(places) >= -0.1
-    assert max(places) <= 100.1
+    page = MITIGATION_DOCUMENT.to_html(summary)
+    places = [
+        place for key in ("before-after", "others") for place in positions(section(page, key))
+    ]
+    chart = trade_off(summary)
+    places += positions(drawing(plane(chart)))
+    assert min(places) >= 0
+    assert max(places) <= 100
 
 
 def test_a_shift_goes_from_before_to_after() -> None:
     summary = as_mitigation(one_target_document())
-    scale = drawings.shift_scale(summary.targets)
-    (shift,) = drawings.shifts(summary.targets, scale)
+    scale = charts.shift_scale(summary.targets)
+    (row,) = shift_rows(summary)
     target = summary.targets[0]
-    assert shift.before == pytest.approx(_at(scale.low, scale.high, 0.2943), abs=0.051)
-    assert shift.after.at == pytest.approx(_at(scale.low, scale.high, 0.0808), abs=0.051)
+    before, after = at(scale.low, scale.high, 0.2943), at(scale.low, scale.high, 0.0808)
+    assert dot(row, "was") == pytest.approx(before, abs=ROUNDED)
+    assert dot(row, "dot") == pytest.approx(after, abs=ROUNDED)
+    assert ends(row, "way-line") == pytest.approx((after, before), abs=ROUNDED)
     assert target.after.interval is not None
-    low, high = (_at(scale.low, scale.high, end) for end in target.after.interval)
-    assert shift.after.start == pytest.approx(low, abs=0.051)
-    assert shift.after.start + shift.after.width == pytest.approx(high, abs=0.11)
+    interval = [at(scale.low, scale.high, end) for end in target.after.interval]
+    assert ends(row, "whisker") == pytest.approx(interval, abs=ROUNDED)
     assert scale.low < 0 < scale.high
+    (zero,) = of_class(row, "zero")
+    assert number(zero, "x1") == pytest.approx(at(scale.low, scale.high, 0), abs=ROUNDED)
+
+
+def test_the_drawing_of_all_targets_leads_to_each_of_them() -> None:
+    summary = as_mitigation(several_targets_document())
+    links = [link.get("href") for link in page_section(summary, "before-after").iter("a")]
+    assert [f"#target-{target.rank}" for target in summary.targets] == [
+        link for link in links if link is not None and link.startswith("#target")
+    ]
 
 
 def test_the_chart_has_every_candidate_once(summary: MitigationSummary) -> None:
-    chart = drawings.trade_off(summary)
-    assert chart is not None
-    assert len(chart.points) + len(chart.chosen) + chart.beyond == len(summary.candidates)
-    assert len(chart.chosen) == sum(one.chosen for one in summary.candidates)
-    for point in chart.points:
-        # A position is rounded to a tenth of a per cent.
-        assert point.x <= chart.budget + 0.1 if point.allowed else point.x >= chart.budget - 0.1
-    assert all(mark.x <= chart.budget + 0.1 for mark in chart.chosen)
+    chart = trade_off(summary)
+    chosen = [mark for mark in chart.highlights if mark.shape == "diamond"]
+    figure = charts.trade_off(summary)
+    assert figure is not None
+    beyond = re.search(r"(\d+) models? further right", figure.caption)
+    left_out = int(beyond.group(1)) if beyond else 0
+    assert len(chart.symbols) + len(chosen) + left_out == len(summary.candidates)
+    assert len(chosen) == sum(one.chosen for one in summary.candidates)
+    (drawn,) = planes_of(plane(chart))
+    (budget,) = drawn.numbers("plane", "line", "threshold", "x1")
+    allowed = drawn.numbers("plane", "use", "more", "x")
+    refused = drawn.numbers("plane", "use", "soft", "x")
+    assert len(allowed) == sum(one.allowed and not one.chosen for one in summary.candidates)
+    assert len(allowed) + len(refused) == len(chart.symbols)
+    diamonds = [
+        float(mark["x"][:-1]) for mark in drawn.marks("plane", "use") if mark["href"] == "#diamond"
+    ]
+    assert len(diamonds) == len(chosen)
+    # A position is rounded to a tenth of a per cent.
+    assert all(x <= budget[0] + 0.1 for x in (*(x for (x,) in allowed), *diamonds))
+    assert all(x >= budget[0] - 0.1 for (x,) in refused)
+
+
+def test_candidates_are_where_their_figures_say() -> None:
+    summary = as_mitigation(one_target_document())
+    chart = trade_off(summary)
+    (drawn,) = planes_of(plane(chart))
+    places = Counter(drawn.numbers("plane", "use", "", "x", "y"))
+    for one in summary.candidates:
+        if chart.across.low <= one.accuracy_drop / 100 <= chart.across.high:
+            assert one.scores[0] is not None
+            x = at(chart.across.low, chart.across.high, one.accuracy_drop / 100)
+            y = 100 - at(0, chart.upwards.high, one.scores[0])
+            near = [place for place in places if place == pytest.approx((x, y), abs=2 * ROUNDED)]
+            assert near, one
 
 
 def test_points_know_the_kind_of_their_samples(summary: MitigationSummary) -> None:
-    chart = drawings.trade_off(summary)
-    assert chart is not None
-    listed = [one.kind for one in summary.candidates if not one.chosen]
-    found = Counter(point.kind for point in chart.points)
-    assert found <= Counter(listed)
-    assert found.total() + chart.beyond == len(listed)
-    assert set(chart.kinds) == set(found)
-    order = ("none", "counter", "odds", "shifted", "anchored")
-    assert list(chart.kinds) == sorted(chart.kinds, key=order.index)
+    chart = trade_off(summary)
+    shapes = {"none": "cross", "counter": "circle", "odds": "square", "shifted": "triangle",
+              "anchored": "wedge"}  # fmt: skip
+    listed = Counter(shapes[one.kind] for one in summary.candidates if not one.chosen)
+    (drawn,) = planes_of(plane(chart))
+    hrefs = [mark["href"] for mark in drawn.marks("plane", "use")]
+    found = Counter(href.removeprefix("#symbol-") for href in hrefs if href != "#diamond")
+    assert found <= listed
+    assert found.total() == len(chart.symbols)
+    if len(found) > 1:
+        assert list(chart.keys) == [
+            (shape, kind) for kind, shape in shapes.items() if shape in found
+        ]
+    else:
+        assert chart.keys == ()
 
 
 def test_a_chosen_point_tells_its_kind_and_weight() -> None:
@@ -136,35 +274,33 @@ def test_a_chosen_point_tells_its_kind_and_weight() -> None:
     for one in document["candidates"]:
         if one["chosen"]:
             one |= {"kind": "odds", "weight": 2.5, "samples": 690}
-    chart = drawings.trade_off(as_mitigation(document))
-    assert chart is not None
-    for mark in chart.chosen:
-        assert "690 samples of the kind odds, weight 2.5" in mark.title
+    chart = trade_off(as_mitigation(document))
+    told = "690 samples of the kind odds, weight 2.5"
+    titles = [mark.title for mark in chart.highlights if mark.shape == "diamond"]
+    assert len(titles) == chart.about.count(told) == 3
+    assert all(told in title for title in titles)
 
 
 def test_the_original_model_loses_nothing() -> None:
     summary = as_mitigation(one_target_document())
-    chart = drawings.trade_off(summary)
-    assert chart is not None
-    assert chart.origin is not None
-    zero = next(tick.at for tick in chart.x_scale.ticks if tick.label == "0")
-    assert chart.origin.x == zero
-    before = 100 * (1 - summary.targets[0].choice_before / chart.y_scale.high)
-    assert chart.origin.y == pytest.approx(before, abs=0.051)
+    chart = trade_off(summary)
+    (drawn,) = planes_of(plane(chart))
+    ((x, y),) = drawn.numbers("plane", "circle", "origin", "cx", "cy")
+    assert x == next(tick.at for tick in chart.across.ticks if tick.label == "0")
+    assert summary.targets[0].choice_before is not None
+    before = 100 * (1 - summary.targets[0].choice_before / chart.upwards.high)
+    assert y == pytest.approx(before, abs=ROUNDED)
     document = one_target_document()
     document["targets"][0]["choice_before"] = None
-    without = drawings.trade_off(as_mitigation(document))
-    assert without is not None
-    assert without.origin is None
-    assert len(without.chosen) == 3
+    without = trade_off(as_mitigation(document))
+    assert [mark.shape for mark in without.highlights] == ["diamond"] * 3
 
 
 def test_points_of_accuracy_are_no_per_cent() -> None:
     document = one_target_document()
     document["candidates"][-1] |= {"accuracy_drop": 0.97, "allowed": False, "chosen": False}
-    chart = drawings.trade_off(as_mitigation(document))
-    assert chart is not None
-    labels = [tick.label for tick in chart.x_scale.ticks]
+    (drawn,) = planes_of(plane(trade_off(as_mitigation(document))))
+    labels = [tick for _, tick in drawn.texts["x-axis"]]
     assert labels[0].startswith(MINUS)
     assert labels[-1] == "1"
     assert not any("%" in label or "-" in label for label in labels)
@@ -175,16 +311,25 @@ def test_a_candidate_far_away_does_not_squeeze_the_others() -> None:
     document["candidates"].append(
         document["candidates"][1] | {"accuracy_drop": 35.0, "allowed": False}
     )
-    chart = drawings.trade_off(as_mitigation(document))
-    assert chart is not None
-    assert chart.beyond == 1
-    assert chart.x_scale.high < 0.02
+    summary = as_mitigation(document)
+    figure = charts.trade_off(summary)
+    assert figure is not None
+    assert "1 model further right is not drawn" in figure.caption
+    assert trade_off(summary).across.high < 0.02
 
 
 def test_without_any_score_there_is_no_chart() -> None:
     document = one_target_document()
     document["candidates"] = [one | {"scores": [None]} for one in document["candidates"]]
-    assert drawings.trade_off(as_mitigation(document)) is None
+    assert charts.trade_off(as_mitigation(document)) is None
+
+
+def candidate(drop: float, score: float, *, chosen: bool, limit: float) -> dict[str, Any]:
+    return {
+        "run": 1, "step": 1, "stage": "epoch 1", "kind": "odds", "weight": 1.0, "samples": 50,
+        "accuracy_drop": drop, "scores": [score], "allowed": drop <= limit,
+        "chosen": chosen and drop <= limit,
+    }  # fmt: skip
 
 
 @given(
@@ -201,17 +346,18 @@ def test_any_candidates_can_be_drawn(found: list[tuple[float, float, bool]], lim
     document = one_target_document()
     document["settings"]["max_accuracy_drop"] = limit
     document["candidates"] = [
-        {
-            "run": 1, "step": 1, "stage": "epoch 1", "kind": "odds", "weight": 1.0, "samples": 50,
-            "accuracy_drop": drop, "scores": [score], "allowed": drop <= limit,
-            "chosen": chosen and drop <= limit,
-        }
-        for drop, score, chosen in found
-    ]  # fmt: skip
-    chart = drawings.trade_off(as_mitigation(document))
-    assert chart is not None
-    assert len(chart.points) + len(chart.chosen) + chart.beyond == len(found)
-    assert len(chart.chosen) == sum(chosen and drop <= limit for drop, _, chosen in found)
-    for one in (*chart.points, *chart.chosen):
-        assert 0 <= one.x <= 100
-        assert 0 <= one.y <= 100
+        candidate(drop, score, chosen=chosen, limit=limit) for drop, score, chosen in found
+    ]
+    summary = as_mitigation(document)
+    figure, chart = charts.trade_off(summary), trade_off(summary)
+    assert figure is not None
+    beyond = re.search(r"(\d+) models? further right", figure.caption)
+    chosen = sum(mark.shape == "diamond" for mark in chart.highlights)
+    left_out = int(beyond.group(1)) if beyond else 0
+    assert len(chart.symbols) + chosen + left_out == len(found)
+    assert chosen == sum(chosen and drop <= limit for drop, _, chosen in found)
+    # Nothing is moved to an edge: all that is drawn is on the scales.
+    for mark in (*chart.symbols, *chart.highlights):
+        assert chart.across.low - 1e-9 <= mark.x <= chart.across.high + 1e-9
+        assert 0 <= mark.y <= chart.upwards.high + 1e-9
+    assert all(0 <= place <= 100 for place in positions(drawing(plane(chart))))

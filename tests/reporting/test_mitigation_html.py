@@ -18,16 +18,17 @@ from mitigation_documents import (
     uncompared_document,
 )
 from page_outline import Outline
+from page_planes import planes_of
 
 from testsgd.report.formatting import MINUS
-from testsgd.reporting import render_mitigation_html, render_mitigation_markdown
+from testsgd.reporting import MITIGATION_DOCUMENT
 
 EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture(params=MITIGATIONS, scope="module")
 def page(request: pytest.FixtureRequest) -> str:
-    return render_mitigation_html(as_mitigation(MITIGATIONS[request.param]()))
+    return MITIGATION_DOCUMENT.to_html(as_mitigation(MITIGATIONS[request.param]()))
 
 
 def part(page: str, name: str) -> str:
@@ -97,9 +98,9 @@ def test_no_python_and_no_dashes_leak_into_the_page(page: str) -> None:
 
 def test_size_and_sameness() -> None:
     summary = as_mitigation(several_targets_document())
-    page = render_mitigation_html(summary)
+    page = MITIGATION_DOCUMENT.to_html(summary)
     assert len(page.encode()) < 200_000
-    assert page == render_mitigation_html(summary)
+    assert page == MITIGATION_DOCUMENT.to_html(summary)
 
 
 def test_the_three_questions_come_first(page: str) -> None:
@@ -111,7 +112,7 @@ def test_the_three_questions_come_first(page: str) -> None:
 
 
 def test_the_answers_have_the_figures() -> None:
-    text = words(render_mitigation_html(as_mitigation(one_target_document())))
+    text = words(MITIGATION_DOCUMENT.to_html(as_mitigation(one_target_document())))
     for figure in (
         "27.9 → 9.2 points difference between the group and everybody else, 9,769 held-out rows",
         "best constant model: 75.90%, “<=50K” for all",
@@ -134,7 +135,7 @@ def test_the_verdict_is_told_in_full(page: str) -> None:
 
 def test_each_target_has_its_section_drawing_and_table() -> None:
     summary = as_mitigation(several_targets_document())
-    page = render_mitigation_html(summary)
+    page = MITIGATION_DOCUMENT.to_html(summary)
     assert page.count("<article") == 4
     for target in summary.targets:
         assert f'id="target-{target.rank}"' in page
@@ -149,7 +150,7 @@ def test_many_targets_are_folded() -> None:
         document["targets"].append(document["targets"][place % 4] | {"rank": 100 + place})
         document["spreads"].append(document["spreads"][place % 4])
         document["written"]["targets"].append(document["written"]["targets"][place % 4])
-    page = render_mitigation_html(as_mitigation(document))
+    page = MITIGATION_DOCUMENT.to_html(as_mitigation(document))
     section = part(page, "before-after")
     assert section.count("<article") == 10
     assert "6 more targets" in section
@@ -158,25 +159,29 @@ def test_many_targets_are_folded() -> None:
 
 def test_the_trade_off_shows_budget_candidates_and_choice() -> None:
     summary = as_mitigation(one_target_document())
-    section = part(render_mitigation_html(summary), "cost")
+    section = part(MITIGATION_DOCUMENT.to_html(summary), "cost")
     chosen = sum(one.chosen for one in summary.candidates)
     assert section.count('href="#diamond"') == chosen == 3
-    refused = section.count('class="refused"')
-    assert refused == sum(not one.allowed for one in summary.candidates)
+    (plane,) = planes_of(section)
+    refused = plane.marks("plane", "use", "soft")
+    assert len(refused) == sum(not one.allowed for one in summary.candidates)
     # The ring is the original model.
-    assert section.count("<circle cx") == 1
-    drawn = re.search('<g class="candidates">.*?</g>', section, re.DOTALL)
-    assert drawn is not None
-    shapes = Counter(re.findall('href="#kind-([a-z]+)"', drawn.group()))
-    assert shapes == Counter(one.kind for one in summary.candidates if not one.chosen)
-    assert 'class="forbidden"' in section
+    assert section.count("<circle") == len(plane.marks("plane", "circle", "origin")) == 1
+    # The forbidden area reaches from the budget to the right and over the whole height.
+    ((tone, corners),) = plane.lines("areas")
+    assert tone == "less"
+    (budget,) = plane.marks("plane", "line", "threshold")
+    assert min(x for x, _ in corners) == pytest.approx(float(budget["x1"][:-1]), abs=0.051)
+    assert max(x for x, _ in corners) == 100
+    assert {y for _, y in corners} == {0, 100}
+    assert "0.5 points allowed" in words(section)
     assert ">2, kept</text>" in section
     assert f"{len(summary.candidates)} candidates as they were judged" in section
 
 
 def test_other_groups_are_listed_with_before_and_after() -> None:
     summary = as_mitigation(one_target_document())
-    section = part(render_mitigation_html(summary), "others")
+    section = part(MITIGATION_DOCUMENT.to_html(summary), "others")
     for group in (*summary.all_rows.worst, *summary.all_rows.risen):
         for rule in group.rules:
             assert escape(rule.text) in section
@@ -185,7 +190,9 @@ def test_other_groups_are_listed_with_before_and_after() -> None:
 
 
 def test_methods_stand_side_by_side_and_none_is_praised() -> None:
-    section = words(part(render_mitigation_html(as_mitigation(one_target_document())), "methods"))
+    section = words(
+        part(MITIGATION_DOCUMENT.to_html(as_mitigation(one_target_document())), "methods")
+    )
     for figure in (
         "16.7 (16.2 to 17.2)",
         "4.0 (3.5 to 4.5)",
@@ -193,21 +200,21 @@ def test_methods_stand_side_by_side_and_none_is_praised() -> None:
     ):
         assert figure in section
     assert not re.search(r"(?i)\b(best|better|winner|wins)\b", section)
-    missing = words(part(render_mitigation_html(as_mitigation(texts_document())), "methods"))
+    missing = words(part(MITIGATION_DOCUMENT.to_html(as_mitigation(texts_document())), "methods"))
     assert "not installed" in missing
     assert "pip install fairlearn" in missing
-    assert 'id="methods"' not in render_mitigation_html(as_mitigation(uncompared_document()))
+    assert 'id="methods"' not in MITIGATION_DOCUMENT.to_html(as_mitigation(uncompared_document()))
 
 
 def test_few_held_out_rows_do_not_catch_the_eye() -> None:
-    page = render_mitigation_html(as_mitigation(few_held_out_document()))
-    assert 'class="doubtful"' in page
+    page = MITIGATION_DOCUMENT.to_html(as_mitigation(few_held_out_document()))
+    assert page.count(' faint"') == 2
     assert "fewer than 30 on one side: too few to tell" in words(page)
-    assert 'class="doubtful"' not in render_mitigation_html(as_mitigation(one_target_document()))
+    assert ' faint"' not in MITIGATION_DOCUMENT.to_html(as_mitigation(one_target_document()))
 
 
 def test_a_model_that_was_kept_as_it_was() -> None:
-    page = render_mitigation_html(as_mitigation(no_candidate_document()))
+    page = MITIGATION_DOCUMENT.to_html(as_mitigation(no_candidate_document()))
     text = words(page)
     assert "Original model kept" in text
     assert "The original model was kept" in text
@@ -232,15 +239,15 @@ def test_a_document_with_little_in_it_is_rendered(name: str) -> None:
     for key in ("all_rows", "held_out"):
         document[key] |= {"worst": [], "risen": [], "risen_count": 0, "groups": 0}
         document[key] |= {"worst_before": None, "worst_after": None}
-    text = words(render_mitigation_html(as_mitigation(document)))
+    text = words(MITIGATION_DOCUMENT.to_html(as_mitigation(document)))
     assert "too few to tell" in text
     assert "nan" not in text.split()
     assert "None" not in text.split()
-    assert render_mitigation_markdown(as_mitigation(document))
+    assert MITIGATION_DOCUMENT.to_markdown(as_mitigation(document))
 
 
 def test_texts_are_called_texts() -> None:
-    text = words(render_mitigation_html(as_mitigation(texts_document())))
+    text = words(MITIGATION_DOCUMENT.to_html(as_mitigation(texts_document())))
     assert "held-out texts" in text
     assert not re.search(r"(?i)\b(rows|everybody|people)\b", text)
 
@@ -266,7 +273,7 @@ def test_names_are_escaped_everywhere() -> None:
         model |= {"name": EVIL, "kind": EVIL, "fingerprint": EVIL, "card": {EVIL: EVIL}}
     document |= {"refitted_as": EVIL, "versions": {EVIL: EVIL}, "seconds": {EVIL: 1.0}}
     document["created"] = EVIL
-    page = render_mitigation_html(as_mitigation(document))
+    page = MITIGATION_DOCUMENT.to_html(as_mitigation(document))
     outline = Outline(page)
     assert outline.tags["script"] == 0
     assert "alert(1)" in outline.text

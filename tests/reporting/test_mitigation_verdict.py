@@ -26,13 +26,18 @@ from written_parts import compared, effects, part, written_target
 
 from testsgd.report.formatting import MINUS
 from testsgd.reporting.mitigation import MitigationVerdict
-from testsgd.reporting.mitigation.answers import answers
+from testsgd.reporting.mitigation.layout import mitigation_layout
 
 Document = dict[str, Any]
 
 
 def judge(document: Document) -> MitigationVerdict:
     return as_mitigation(document).verdict
+
+
+def answers(document: Document) -> str:
+    """What stands below the headline."""
+    return str(mitigation_layout(as_mitigation(document)).figures)
 
 
 def told(document: Document) -> str:
@@ -273,15 +278,15 @@ def test_nothing_allowed_and_nothing_better_are_told_apart() -> None:
     verdict = judge(nothing_better)
     assert verdict.status == "not_better"
     assert "has a smaller difference" in verdict.headline
-    assert "no candidate within 0.5 points" in str(answers(as_mitigation(nothing_better)))
-    assert "no candidate lost 0.5 points or less" in str(answers(as_mitigation(nothing_allowed)))
+    assert "no candidate within 0.5 points" in answers(nothing_better)
+    assert "no candidate lost 0.5 points or less" in answers(nothing_allowed)
     one_sided = no_candidate_document()
     one_sided["candidates"][3] |= {"accuracy_drop": 0.2}
     verdict = judge(one_sided)
     assert verdict.status == "no_candidate"
     assert "one way less than half as often as the original" in verdict.headline
     assert "1 was refused, though within the budget" in told(one_sided)
-    assert "was refused" in str(answers(as_mitigation(one_sided)))
+    assert "was refused" in answers(one_sided)
     assert "loses 0.20 points" in told(nothing_better)
     assert "31.0 points" in told(nothing_better)
 

@@ -10,11 +10,9 @@ import typer
 
 from testsgd.cli.console import (
     DONE,
-    Column,
     Interruption,
-    points,
+    print_block,
     print_line,
-    print_table,
     progress_bar,
 )
 from testsgd.cli.folders import check_writable
@@ -295,8 +293,10 @@ def _write_samples(frame: pd.DataFrame, target: Path) -> None:
 
 
 def _print_result(result: MitigationResult, written: list[Path], verbose: bool) -> None:
+    from testsgd.reporting.mitigation.tables import targets_table
+
     summary = result.summary
-    _print_targets(summary)
+    print_block(targets_table(summary))
     print_line(summary.verdict.headline)
     for sentence in summary.verdict.sentences:
         print_line(sentence)
@@ -317,28 +317,3 @@ def _accuracy(summary: MitigationSummary) -> str:
         f"Accuracy on {summary.split.held_out:,} held-out {summary.data.kind}: "
         f"{summary.accuracy_before:.2%} before, {after:.2%} after."
     )
-
-
-def _print_targets(summary: MitigationSummary) -> None:
-    columns = [
-        Column("rank", numeric=True),
-        Column("before", numeric=True),
-        Column("after", numeric=True),
-        Column("held out before", numeric=True, only_if_wide=True),
-        Column("held out after", numeric=True, only_if_wide=True),
-        Column("group"),
-    ]
-    rows = []
-    for target in summary.targets:
-        rates = (target.before, target.after, target.held_out_before, target.held_out_after)
-        rows.append([str(target.rank), *(_difference(rate) for rate in rates), target.text])
-    print_table(
-        f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "
-        "in points",
-        columns,
-        rows,
-    )
-
-
-def _difference(rates: Any) -> str:
-    return "unknown" if rates.difference is None else points(rates.difference)

@@ -65,12 +65,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list; `style` is ``"columns"`` for short items beside each other, ``"lines"`` for facts."""
+    """A list; with the style ``"lines"`` each item has a line of its own below it."""
 
     kind: ClassVar = "bullets"
 
     items: tuple[Text, ...]
-    style: Literal["", "columns", "lines"] = ""
+    style: Literal["", "lines"] = ""
 
 
 @dataclass(frozen=True)
@@ -209,13 +209,17 @@ class Table:
     columns : tuple of Column
         Its columns.
     rows : tuple of Row
-        Its rows; without rows there is no table.
+        Its rows; without rows there is no table, unless it is `bare`.
     title : str
         A heading that a page has above it.
     fold : str
         If not empty, a title under which a page folds away more than `open_rows` rows.
     most : int or None
         Rows that Markdown shows.
+    printed : bool
+        Whether a page has it on paper too.
+    bare : bool
+        Whether Markdown shows the headings even if there are no rows.
     """
 
     kind: ClassVar = "table"
@@ -227,6 +231,8 @@ class Table:
     fold: str = ""
     open_rows: int = 20
     most: int | None = None
+    printed: bool = True
+    bare: bool = False
 
     @property
     def groups(self) -> tuple[tuple[Row, ...], ...]:
@@ -364,6 +370,15 @@ class Section:
     markdown: Literal["heading", "folded", "blocks"] = "heading"
 
 
+def meaning_section(
+    notes: tuple[Note, ...], title: str = "What these numbers mean, and what they do not"
+) -> Section:
+    """Return the section that explains the numbers of a report, its last."""
+    return Section(
+        "meaning", title, (Notes(notes),), contents="What the numbers mean", markdown="folded"
+    )
+
+
 def shown(blocks: tuple[Block, ...], view: View) -> bool:
     """Return whether a view shows any of some blocks."""
     return any(not isinstance(block, Only) or block.view == view for block in blocks)
@@ -405,8 +420,8 @@ class Document:
         Whether the sentences are a list, not paragraphs.
     heading : str
         What stands above it in Markdown, with its status, if not its title.
-    figures : KeyFigures or None
-        The numbers that a page has right below the headline.
+    figures : tuple of Block
+        What stands right below the headline: the numbers that answer the first questions.
     """
 
     what: str
@@ -422,7 +437,7 @@ class Document:
     closing: str = ""
     listed: bool = True
     heading: str = ""
-    figures: KeyFigures | None = None
+    figures: tuple[Block, ...] = ()
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ from testsgd.report.scales import Scale
 Side = Literal["less", "more"]
 # What is not decided is open; what is only estimated is pale.
 Tone = Literal["less", "more", "soft", "ink", "open", "pale"]
+Shape = Literal["cross", "circle", "square", "triangle", "wedge"]
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,17 @@ class Mark:
     interval, margin : tuple of float or None
         Ends of the thin line, and of the thick band.
     shape : str
-        ``"dot"``, ``"ring"``, or ``"rest"`` for what a dot is compared with.
+        ``"dot"``, ``"ring"``, ``"rest"`` for what a dot is compared with, or ``"was"`` for where
+        it was before.
+    text : str
+        Written beside it: at the left of the lowest mark of a row, at the right of others.
     """
 
     value: float
     interval: tuple[float, float] | None = None
     margin: tuple[float, float] | None = None
     shape: Literal["dot", "ring", "rest", "was"] = "dot"
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class StripRow:
     marks : tuple of Mark
         The marks.
     line : tuple of float or None
-        Ends of a line between marks.
+        Ends of a line between marks; to where a mark was, it is dotted.
     side : str
         The colour.
     levels : bool
@@ -88,6 +93,8 @@ class StripRow:
         Whether it sums up the rows above.
     segments : tuple of Segment
         Parts of a bar, later ones above earlier ones.
+    faint : bool
+        Whether the eye should pass over it.
     """
 
     label: str
@@ -103,6 +110,7 @@ class StripRow:
     units: tuple[str, ...] = ()
     together: bool = False
     segments: tuple[Segment, ...] = ()
+    faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -233,14 +241,25 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Diamond:
-    """A point that is singled out, with its label."""
+class Symbol:
+    """A point of one kind of several, told apart by their shapes; refused ones are soft."""
+
+    x: float
+    y: float
+    shape: Shape
+    tone: Tone = "more"
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A point that is singled out, with its label; a ring is what others are compared with."""
 
     x: float
     y: float
     label: str
     title: str
     side: Side
+    shape: Literal["diamond", "ring"] = "diamond"
 
 
 @dataclass(frozen=True)
@@ -268,8 +287,14 @@ class Plane:
         The end of the name.
     below : str
         What is drawn across; without it the axis across is not written.
-    areas, spans, flags, bars, points, tiles, lines, thresholds, diamonds : tuple
+    areas, spans, flags, bars, points, symbols, tiles, lines, thresholds, highlights : tuple
         What is drawn, most of it in this order, the last above all others.
+    about : str
+        More for those who do not see it.
+    keys : tuple of (str, str)
+        The shapes of symbols with what they stand for, below the drawing.
+    keys_name : str
+        What all of these are.
     interval : tuple of float or None
         Ends of an upright line at the right end.
     height : float
@@ -290,11 +315,15 @@ class Plane:
     bars: tuple[Bar, ...] = ()
     points: tuple[tuple[float, float], ...] = ()
     tiles: tuple[Tile, ...] = ()
-    diamonds: tuple[Diamond, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
+    highlights: tuple[Highlight, ...] = ()
     lines: tuple[Line, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
     interval: tuple[float, float] | None = None
     height: float = 22.0
+    about: str = ""
+    keys: tuple[tuple[Shape, str], ...] = ()
+    keys_name: str = ""
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,7 @@ def how_often(difference: float) -> str:
 
 
 def is_nothing(difference: float) -> bool:
-    """Say whether a difference is written as 0.0 points."""
+    """Return whether a difference is written as 0.0 points."""
     return float(f"{100 * difference:.1f}") == 0
 
 

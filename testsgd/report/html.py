@@ -44,11 +44,11 @@ def render_html(document: Document) -> str:
     return template.render(document=document, sections=sections, icons=_ICONS)
 
 
-def draw(chart: Chart) -> Markup:
-    """Return a chart as HTML."""
+def draw(chart: Chart, level: int = 3) -> Markup:
+    """Return a chart as HTML; its own headings are of some level."""
     match chart:
         case Strips():
-            return strips(chart)
+            return strips(chart, level)
         case Stack():
             return stack(chart)
         case Plane():

@@ -72,6 +72,7 @@ def render_markdown(document: Document) -> str:
         f"## {escape(document.heading or document.title)}",
         f"**{escape(document.headline)}**",
         f"{escape(document.status.text)}." if document.status and not document.heading else "",
+        *_blocks(document.figures),
         *(["\n".join(f"- {one}" for one in told)] if document.listed else told),
         *_blocks(document.opening),
     ]
@@ -147,14 +148,17 @@ def _block(block: Block) -> list[str]:
         case KeyFigures():
             names = [escape(figure.name) for figure in block.figures]
             values = [escape(figure.value) for figure in block.figures]
-            return [_table(names, [values], right=range(len(names)))]
+            if not any(figure.about for figure in block.figures):
+                return [_table(names, [values], right=range(len(names)))]
+            about = ["<br>".join(escape(line) for line in figure.about) for figure in block.figures]
+            return [_table(names, [[f"**{value}**" for value in values], about])]
         case Facts():
             facts = [[escape(text) for text in pair] for pair in block.known]
             return [_table([escape(block.title), ""], facts)]
         case Notes():
             return [f"**{escape(note.term)}.** {escape(note.text)}" for note in block.notes]
         case Table():
-            return [_grid(block)] if block.rows else []
+            return [_grid(block)] if block.rows or block.bare else []
         case Figure():
             return []
         case Quotes():
@@ -171,7 +175,7 @@ def _block(block: Block) -> list[str]:
             if block.fold:
                 return _folded(block.fold, parts)
             status = f" ({escape(block.status.text)})" if block.status else ""
-            return [f"**{escape(block.title)}**{status}", *parts]
+            return [f"**{escape(block.title, TEXT_LIMIT)}**{status}", *parts]
 
 
 def _folded(title: str, parts: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from testsgd.report.charts import Bar, Flag, Line, Plane, Span, Threshold
+from testsgd.report.charts import Bar, Flag, Highlight, Line, Plane, Span, Threshold
 from testsgd.report.labels import place_labels
 from testsgd.report.scales import Scale, position
 from testsgd.report.svg import joined
@@ -39,7 +39,8 @@ def plane(chart: Plane) -> Markup:
     if chart.below:
         below = Markup('<p class="axis-name below">{}</p>\n').format(chart.below)
     name = _axis_name(chart.name, chart.strong) + _legend(chart)
-    return name + _plot(chart, _layers(chart), _names(chart), widths, chart.height) + below
+    drawn = _plot(chart, _layers(chart), _names(chart), widths, chart.height)
+    return name + drawn + below + _keys(chart)
 
 
 def _plot(
@@ -52,11 +53,12 @@ def _plot(
         )
         for tick in chart.upwards.ticks
     )
+    about = Markup("<desc>{}</desc>").format(chart.about) if chart.about else _NOTHING
     return Markup(
         '<div class="plot" style="--height: {}rem">\n'
         '<svg class="y-axis" aria-hidden="true">{}</svg>\n'
-        '<svg class="plane" role="img"><title>{}</title>\n{}</svg>\n{}{}</div>\n'
-    ).format(f"{height:g}", heights, chart.title, joined(drawn), names, widths)
+        '<svg class="plane" role="img"><title>{}</title>{}\n{}</svg>\n{}{}</div>\n'
+    ).format(f"{height:g}", heights, chart.title, about, joined(drawn), names, widths)
 
 
 def _axis_name(name: str, strong: str = "") -> Markup:
@@ -78,6 +80,7 @@ def _layers(chart: Plane) -> Iterable[Markup]:
     if chart.bars:
         yield _across(100, "ground")
     yield _points(chart)
+    yield _symbols(chart)
     yield from _tiles(chart)
     yield _stretched("lines", lines)
     yield from (
@@ -92,7 +95,7 @@ def _layers(chart: Plane) -> Iterable[Markup]:
         )
         yield from (_dot("ink", 100, end, chart) for end in chart.interval)
     yield from (_flag(flag, chart) for flag in chart.flags if flag.title)
-    yield from _diamonds(chart)
+    yield from _highlights(chart)
 
 
 def _outline(points: Iterable[tuple[float, float | None]], chart: Plane) -> str:
@@ -242,23 +245,51 @@ def _points(chart: Plane) -> Markup:
     return Markup('<g class="points">{}</g>\n').format(circles) if circles else circles
 
 
-def _diamonds(chart: Plane) -> list[Markup]:
-    """Draw the diamonds, the first above all others, with labels where there is room."""
-    places = [_on_plane(one.x, one.y, chart) for one in chart.diamonds]
-    labels = place_labels(places, [one.label for one in chart.diamonds])
+def _symbols(chart: Plane) -> Markup:
+    drawn = joined(
+        Markup('<use class="{}" href="#symbol-{}" x="{}%" y="{}%"/>\n').format(
+            symbol.tone, symbol.shape, *_on_plane(symbol.x, symbol.y, chart)
+        )
+        for symbol in chart.symbols
+    )
+    return Markup('<g class="symbols-drawn">{}</g>\n').format(drawn) if drawn else drawn
+
+
+def _keys(chart: Plane) -> Markup:
+    """Write below a plane what the shapes of its symbols stand for."""
+    keys = joined(
+        Markup(
+            ' <span><svg class="symbols-drawn" aria-hidden="true" viewBox="-6 -6 12 12">'
+            '<use class="more" href="#symbol-{}"/></svg>{}</span>\n'
+        ).format(*key)
+        for key in chart.keys
+    )
+    return Markup('<p class="shapes">{}{}</p>\n').format(chart.keys_name, keys) if keys else keys
+
+
+def _highlights(chart: Plane) -> list[Markup]:
+    """Draw what is singled out, the first above all others, with labels where there is room."""
+    places = [_on_plane(point.x, point.y, chart) for point in chart.highlights]
+    labels = place_labels(places, [point.label for point in chart.highlights])
     drawn = []
-    for diamond, (x, y), label in zip(chart.diamonds, places, labels, strict=True):
+    for point, (x, y), label in zip(chart.highlights, places, labels, strict=True):
         text = Markup("")
         if label.text:
             text = Markup(
                 '<text x="{}%" y="{}%" dx="{}" dy="{}" text-anchor="{}">{}</text>'
             ).format(x, y, label.dx, label.dy, label.anchor, label.text)
         drawn.append(
-            Markup(
-                '<g class="mark {}"><title>{}</title><use href="#diamond" x="{}%" y="{}%"/>{}</g>\n'
-            ).format(diamond.side, diamond.title, x, y, text)
+            Markup('<g class="mark {}"><title>{}</title>{}{}</g>\n').format(
+                point.side, point.title, _highlight(point, x, y), text
+            )
         )
     return drawn[::-1]
+
+
+def _highlight(point: Highlight, x: float, y: float) -> Markup:
+    if point.shape == "ring":
+        return Markup('<circle class="origin" cx="{}%" cy="{}%" r="5"/>').format(x, y)
+    return Markup('<use href="#diamond" x="{}%" y="{}%"/>').format(x, y)
 
 
 def _tiles(chart: Plane) -> list[Markup]:

@@ -17,13 +17,17 @@ _LABEL = 240
 _RADIUS = {"dot": 4, "ring": 4, "rest": 4.5, "was": 4}
 
 
-def strips(chart: Strips) -> Markup:
-    """Draw rows of marks, with the axis below."""
+def strips(chart: Strips, level: int = 3) -> Markup:
+    """Draw rows of marks, with the axis below; the headings above rows are of some level."""
     zero = chart.scale.place(0) if chart.zero else None
     parts = [
-        Markup("{}<ul>\n{}</ul>\n").format(
-            Markup("<h3>{}</h3>\n").format(title) if title else "",
-            joined(_strip_row(row, chart.scale, zero) for row in rows),
+        Markup("{}{}").format(
+            Markup("<h{0}>{1}</h{0}>\n").format(level, title) if title else "",
+            Markup("<ul>\n{}</ul>\n").format(
+                joined(_strip_row(row, chart.scale, zero) for row in rows)
+            )
+            if rows
+            else "",
         )
         for title, rows in chart.parts
     ]
@@ -53,8 +57,7 @@ def stack(chart: Stack) -> Markup:
             for end in (chart.estimate.start, chart.estimate.end)
         ]
     if chart.mark is not None:
-        # Shares are above zero, so that the mark has the colour of the whole drawing.
-        drawn.append(_mark(chart.mark, scale, "50%", "more"))
+        drawn.append(_mark(chart.mark, scale, "50%", chart.side, signed=False))
     if chart.zoom is not None:
         zoom = Markup(
             '<svg class="zoom" aria-hidden="true"><line x1="{}%" x2="0" y1="0" y2="100%"/>'
@@ -102,7 +105,7 @@ def _strip_row(row: StripRow, scale: Scale, zero: float | None) -> Markup:
         label = Markup('<a href="#{}">{}</a>').format(row.to, label)
     note = Markup(' <small class="note">{}</small>').format(row.note) if row.note else ""
     detail = Markup(" <small>{}</small>").format(row.detail) if row.detail else ""
-    kind = "strip-row" + " two" * row.levels + " together" * row.together
+    kind = "strip-row" + " two" * row.levels + " together" * row.together + " faint" * row.faint
     return Markup(
         '<li class="{}"><span class="strip-label">{}{}{}</span>\n'
         '<span class="strip">{}</span><span class="value">{}</span></li>\n'
@@ -125,17 +128,31 @@ def _marks(row: StripRow, scale: Scale, zero: float | None) -> Markup:
     middle = Markup("")
     if zero is not None:
         middle = Markup('<line class="zero" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>').format(zero)
+    before = any(mark.shape == "was" for mark in row.marks)
     drawn = [
         _bar_across(row.segments, scale),
-        _span("gap-line", row.line, scale, "50%"),
+        _span("way-line" if before else "gap-line", row.line, scale, "50%"),
         *(
-            _mark(mark, scale, height, row.side)
+            _mark(mark, scale, height, row.side, signed=zero is not None)
             for mark, height in zip(row.marks, heights, strict=True)
         ),
+        *_texts_beside(row.marks, scale),
     ]
     return Markup('<svg class="{}" role="img"><title>{}</title>{}{}{}</svg>').format(
         row.side, row.title, grid, middle, joined(drawn)
     )
+
+
+def _texts_beside(marks: Iterable[Mark], scale: Scale) -> Iterable[Markup]:
+    """Write what stands beside marks: at the left of the lowest, at the right of the others."""
+    ordered = sorted(marks, key=lambda mark: mark.value)
+    for index, mark in enumerate(ordered):
+        if mark.text:
+            yield Markup(
+                '<text class="mark-text" x="{}%" y="50%" dx="{}" dy="4" text-anchor="{}">{}</text>'
+            ).format(
+                scale.place(mark.value), *((11, "start") if index else (-11, "end")), mark.text
+            )
 
 
 def _bar_across(segments: Iterable[Segment], scale: Scale) -> Markup:
@@ -144,8 +161,9 @@ def _bar_across(segments: Iterable[Segment], scale: Scale) -> Markup:
     return Markup('<g transform="translate(0 -7)">{}</g>').format(drawn) if drawn else drawn
 
 
-def _mark(mark: Mark, scale: Scale, height: str, side: str) -> Markup:
-    own = "less" if mark.value < 0 else "more"
+def _mark(mark: Mark, scale: Scale, height: str, side: str, *, signed: bool) -> Markup:
+    """Draw a mark; on a scale of signed differences its colour is that of its sign."""
+    own = ("less" if mark.value < 0 else "more") if signed else side
     written = Markup('{}{}{}<circle class="{}" cx="{}%" cy="{}" r="{}"/>').format(
         _span("margin", mark.margin, scale, height),
         _span("whisker", mark.interval, scale, height),

@@ -27,8 +27,6 @@ from testsgd.reporting.mitigation import (
     MitigationSummary,
     MitigationVerdict,
     mitigation_verdict,
-    render_mitigation_html,
-    render_mitigation_markdown,
 )
 from testsgd.reporting.mitigation.summarise import summarise_mitigation
 from testsgd.reporting.monitoring import (
@@ -93,8 +91,6 @@ __all__ = [
     "regions_frame",
     "render_certification_csv",
     "render_certification_junit",
-    "render_mitigation_html",
-    "render_mitigation_markdown",
     "summarise",
     "summarise_certification",
     "summarise_comparison",

@@ -8,10 +8,10 @@ from itertools import accumulate
 
 from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
 from testsgd.report.charts import (
-    Diamond,
     HeatCell,
     HeatKeys,
     HeatMap,
+    Highlight,
     Mark,
     Plane,
     RateBar,
@@ -282,8 +282,8 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
             for cell in charts.scatter
             if binned
         ),
-        diamonds=tuple(
-            Diamond(
+        highlights=tuple(
+            Highlight(
                 group.support,
                 group.score,
                 str(group.rank),

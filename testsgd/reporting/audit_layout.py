@@ -18,7 +18,6 @@ from testsgd.report.blocks import (
     KeyFigure,
     KeyFigures,
     Link,
-    Notes,
     Only,
     Paragraph,
     Quotes,
@@ -27,6 +26,7 @@ from testsgd.report.blocks import (
     Status,
     Strong,
     Table,
+    meaning_section,
 )
 from testsgd.report.formatting import (
     NOTHING,
@@ -51,6 +51,7 @@ from testsgd.reporting.behind import (
     trust_facts,
 )
 from testsgd.reporting.certainty import examined, gate_rule, rows_figure
+from testsgd.reporting.document_kind import origin
 from testsgd.reporting.estimand_sentences import explaining_lines, unjudged_sentences
 from testsgd.reporting.explanations import meaning_notes
 from testsgd.reporting.particulars import particulars
@@ -152,17 +153,9 @@ def audit_layout(summary: AuditSummary) -> Document:
                 contents="Data, model, settings",
                 markdown="folded",
             ),
-            Section(
-                "meaning",
-                "What these numbers mean, and what they do not",
-                (Notes(meaning_notes(summary)),),
-                contents="What the numbers mean",
-                markdown="folded",
-            ),
+            meaning_section(meaning_notes(summary)),
         ),
-        created=summary.created,
-        version=summary.versions.get("testsgd", ""),
-        schema_name=summary.schema_,
+        **origin(summary),
         closing="Charts, heat maps and all groups are in the HTML report.",
     )
 
@@ -819,7 +812,7 @@ def _ranking(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
 
 
 def _particulars(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
-    data, *rest = (Facts(section.title, section.facts) for section in particulars(summary))
+    data, *rest = particulars(summary)
     notes = tuple(summary.data.notes)
     blocks: list[Block] = [data]
     if notes:

@@ -15,7 +15,7 @@ AUDIT_DOCUMENT = DocumentKind(
 
 
 def summary_schema() -> dict[str, Any]:
-    """Give the JSON Schema of an audit's summary, as shipped in the package.
+    """Return the JSON Schema of an audit's summary, as shipped in the package.
 
     Examples
     --------

@@ -3,21 +3,73 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypedDict, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from testsgd.errors import ResultError
 from testsgd.report.blocks import Document
+from testsgd.report.formatting import seconds
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
 
 Summary = TypeVar("Summary", bound=BaseModel)
 
 _SCHEMAS = Path(__file__).parent / "schemas"
+
+
+class Versioned(Protocol):
+    """What every summary knows of where it is from."""
+
+    @property
+    def created(self) -> str:
+        """When it was made, as ISO 8601 has it."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The versions of testsgd and of what it computes with."""
+
+    @property
+    def schema_(self) -> str:
+        """The name and version of its schema."""
+
+
+class Timed(Protocol):
+    """A summary of something that took time."""
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Wall-clock seconds of each phase."""
+
+
+class Origin(TypedDict):
+    """Where a report is from, as keywords of :class:`testsgd.report.blocks.Document`."""
+
+    created: str
+    version: str
+    schema_name: str
+
+
+def origin(summary: Versioned) -> Origin:
+    """Return when a result was made, by which version, and the name of its form."""
+    return Origin(
+        created=summary.created,
+        version=summary.versions.get("testsgd", ""),
+        schema_name=summary.schema_,
+    )
+
+
+def version_facts(summary: Versioned) -> tuple[tuple[str, str], ...]:
+    """Return the versions of testsgd and of what it computes with, each with its name."""
+    return tuple((f"Version: {name}", version) for name, version in summary.versions.items())
+
+
+def time_facts(summary: Timed) -> tuple[tuple[str, str], ...]:
+    """Return how long each phase took, with its name."""
+    return tuple((f"Time: {phase}", seconds(time)) for phase, time in summary.seconds.items())
 
 
 @dataclass(frozen=True)
@@ -35,7 +87,7 @@ class DocumentKind(Generic[Summary]):
         What it is the result of, with its article, for error messages.
     again : str
         What to do if a document is broken, for error messages.
-    layout : callable, optional
+    layout : callable
         Lays a summary out as a report.
 
     Examples
@@ -51,7 +103,7 @@ class DocumentKind(Generic[Summary]):
     name: str
     what: str
     again: str
-    layout: Callable[[Summary], Document] | None = None
+    layout: Callable[[Summary], Document]
 
     @property
     def file(self) -> Path:
@@ -64,15 +116,11 @@ class DocumentKind(Generic[Summary]):
 
     def to_html(self, summary: Summary) -> str:
         """Return the report as one self-contained HTML page."""
-        return render_html(self._laid_out(summary))
+        return render_html(self.layout(summary))
 
     def to_markdown(self, summary: Summary) -> str:
         """Return the report as GitHub-flavoured Markdown."""
-        return render_markdown(self._laid_out(summary))
-
-    def _laid_out(self, summary: Summary) -> Document:
-        assert self.layout is not None
-        return self.layout(summary)
+        return render_markdown(self.layout(summary))
 
     def read(self, text: str, *, where: str = "result") -> Summary:
         """Read a summary back from JSON text.
@@ -119,7 +167,7 @@ class DocumentKind(Generic[Summary]):
             ) from error
 
     def schema(self) -> dict[str, Any]:
-        """Give the JSON Schema, as shipped in the package."""
+        """Return the JSON Schema, as shipped in the package."""
         schema: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
         return schema
 

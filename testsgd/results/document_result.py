@@ -29,24 +29,23 @@ class DocumentResult(ABC, Generic[Document]):
         As given.
     """
 
-    # How the document is written and read, and how it is rendered for people, by format.
+    # How the document is written, read and laid out.
     _document: ClassVar[DocumentKind[Any]]
-    _renderers: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
 
     def __init__(self, summary: Document) -> None:
         self.summary = summary
 
     def to_json(self) -> str:
-        """Give the summary as JSON text, after the schema that it names."""
+        """Return the summary as JSON text, after the schema that it names."""
         return self._document.render(self.summary)
 
     def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
-        return self._renderers.get("html", self._document.to_html)(self.summary)
+        """Return the report as one self-contained HTML page."""
+        return self._document.to_html(self.summary)
 
     def to_markdown(self) -> str:
-        """Give the report as Markdown."""
-        return self._renderers.get("md", self._document.to_markdown)(self.summary)
+        """Return the report as Markdown."""
+        return self._document.to_markdown(self.summary)
 
     @classmethod
     def from_json(cls, source: str | Path) -> Self:

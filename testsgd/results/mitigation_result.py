@@ -10,8 +10,6 @@ from testsgd.reporting import (
     MITIGATION_DOCUMENT,
     MitigationSummary,
     MitigationVerdict,
-    render_mitigation_html,
-    render_mitigation_markdown,
 )
 from testsgd.results.document_result import DocumentResult
 
@@ -41,10 +39,6 @@ class MitigationResult(DocumentResult[MitigationSummary]):
     """
 
     _document: ClassVar = MITIGATION_DOCUMENT
-    _renderers: ClassVar = {
-        "html": render_mitigation_html,
-        "md": render_mitigation_markdown,
-    }
 
     def __init__(
         self, summary: MitigationSummary, outcome: MitigationOutcome | None = None

@@ -12,7 +12,6 @@ from testsgd.report.blocks import (
     Figure,
     KeyFigure,
     KeyFigures,
-    Notes,
     Only,
     Paragraph,
     Row,
@@ -21,6 +20,7 @@ from testsgd.report.blocks import (
     Strong,
     Table,
     Text,
+    meaning_section,
 )
 from testsgd.report.formatting import (
     NOTHING,
@@ -61,6 +61,7 @@ from testsgd.reporting.certification.summary import (
     EstimatedSummary,
     RegionSummary,
 )
+from testsgd.reporting.document_kind import origin, version_facts
 
 # Longer tables are folded away on a page, and so many regions are drawn.
 _OPEN_ROWS = 12
@@ -93,7 +94,7 @@ def certification_layout(summary: CertificationSummary) -> Document:
         status=Status(STATUS_NAMES[verdict.status], _STANDINGS.get(verdict.status, "")),  # type: ignore[arg-type]
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
-        figures=_figures(summary),
+        figures=(Only("html", (_figures(summary),)),),
         opening=(Only("html", (Paragraph(_definition(summary), "definition"),)),),
         sections=(
             Section(
@@ -113,17 +114,9 @@ def certification_layout(summary: CertificationSummary) -> Document:
                 contents="Domain, network, settings",
                 markdown="folded",
             ),
-            Section(
-                "meaning",
-                "What these numbers mean, and what they do not",
-                (Notes(certification_notes(summary)),),
-                contents="What the numbers mean",
-                markdown="folded",
-            ),
+            meaning_section(certification_notes(summary)),
         ),
-        created=summary.created,
-        version=summary.versions.get("testsgd", ""),
-        schema_name=summary.schema_,
+        **origin(summary),
         closing="The drawings are in the HTML report.",
     )
 
@@ -484,7 +477,7 @@ def _run_facts(summary: CertificationSummary) -> Facts:
             ("Boxes left undecided", _some(summary.open_boxes)),
             ("People within rounding of the turning point", _some(summary.within_rounding)),
             ("Time of the search", seconds(summary.seconds)),
-            *((f"Version: {name}", version) for name, version in summary.versions.items()),
+            *version_facts(summary),
         ),
     )
 

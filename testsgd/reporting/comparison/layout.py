@@ -8,9 +8,7 @@ from testsgd.report.blocks import (
     Bullets,
     Column,
     Document,
-    Facts,
     Figure,
-    Notes,
     Only,
     Paragraph,
     Row,
@@ -18,6 +16,7 @@ from testsgd.report.blocks import (
     Strong,
     Table,
     Text,
+    meaning_section,
 )
 from testsgd.report.charts import Mark, StripRow, Strips
 from testsgd.report.formatting import (
@@ -50,6 +49,7 @@ from testsgd.reporting.comparison.summary import (
     MethodSummary,
     SideSummary,
 )
+from testsgd.reporting.document_kind import origin
 from testsgd.reporting.vocabulary import words_for
 
 # Longer texts are whole further below.
@@ -92,21 +92,13 @@ def layout(summary: ComparisonSummary) -> Document:
             Section(
                 "particulars",
                 "Data, model and settings",
-                tuple(Facts(one.title, one.facts) for one in comparison_particulars(summary)),
+                comparison_particulars(summary),
                 contents="Data, model, settings",
                 markdown="folded",
             ),
-            Section(
-                "meaning",
-                "What these numbers mean, and what they do not",
-                (Notes(comparison_notes(summary)),),
-                contents="What the numbers mean",
-                markdown="folded",
-            ),
+            meaning_section(comparison_notes(summary)),
         ),
-        created=summary.created,
-        version=summary.versions.get("testsgd", ""),
-        schema_name=summary.schema_,
+        **origin(summary),
         closing="The drawing is in the HTML report.",
     )
 

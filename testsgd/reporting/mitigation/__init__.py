@@ -1,8 +1,6 @@
 """Reporting of mitigations: one summary, and every view rendered from it."""
 
 from testsgd.reporting.mitigation.document import MITIGATION_DOCUMENT
-from testsgd.reporting.mitigation.html import render_mitigation_html
-from testsgd.reporting.mitigation.markdown import render_mitigation_markdown
 from testsgd.reporting.mitigation.summary import (
     MitigationSummary,
     MitigationVerdict,
@@ -14,6 +12,4 @@ __all__ = [
     "MitigationSummary",
     "MitigationVerdict",
     "mitigation_verdict",
-    "render_mitigation_html",
-    "render_mitigation_markdown",
 ]

@@ -1,8 +1,9 @@
-"""The summary of a mitigation as JSON text, and its schema."""
+"""The document of a mitigation: its summary as JSON text, its schema, and its report."""
 
 from __future__ import annotations
 
 from testsgd.reporting.document_kind import DocumentKind
+from testsgd.reporting.mitigation.layout import mitigation_layout
 from testsgd.reporting.mitigation.summary import SCHEMA_NAME, MitigationSummary
 
 MITIGATION_DOCUMENT = DocumentKind(
@@ -10,5 +11,6 @@ MITIGATION_DOCUMENT = DocumentKind(
     SCHEMA_NAME,
     what="a mitigation",
     again="run the mitigation again",
+    layout=mitigation_layout,
 )
 """The document of a mitigation."""

@@ -116,14 +116,14 @@ def _whom(words: Words) -> str:
 
 
 def _kinds(summary: MitigationSummary) -> set[str]:
-    """Give the kinds of samples that the report speaks of."""
+    """Return the kinds of samples that the report speaks of."""
     tried = {candidate.kind for candidate in summary.candidates}
     drawn = {one.kind for target in summary.targets for one in target.samples}
     return {*tried, *drawn}
 
 
 def _left_out(split: SplitSummary, words: Words) -> str:
-    """Say why some are in no part, if any are."""
+    """Write why some are in no part, if any are."""
     if not split.repeats:
         return ""
     return (
@@ -133,7 +133,7 @@ def _left_out(split: SplitSummary, words: Words) -> str:
 
 
 def _softened(summary: MitigationSummary, words: Words) -> list[Note]:
-    """Say what softened labels are, where a network may have learnt them."""
+    """Write what softened labels are, where a network may have learnt them."""
     settings, many = summary.settings, words.many
     if not settings.soften:
         return []
@@ -159,7 +159,7 @@ def _softened(summary: MitigationSummary, words: Words) -> list[Note]:
 
 
 def _judged(summary: MitigationSummary, words: Words) -> str:
-    """Say how the accuracy that candidates lose was judged, as a phrase."""
+    """Write how the accuracy that candidates lose was judged, as a phrase."""
     labels = f"the labels of the {count(summary.split.validation)} validation {words.many}"
     if summary.split.judged_by == "cross-validation":
         return (

@@ -15,8 +15,6 @@ from testsgd.reporting.mitigation.summary import (
     RatesSummary,
     SplitSummary,
     Spread,
-    TargetSpread,
-    TargetSummary,
 )
 
 STATUS_NAMES = {
@@ -81,7 +79,7 @@ def budget(drop: float) -> str:
 
 
 def cost(drop: float) -> str:
-    """Say what a change cost, to stand at the end of a sentence.
+    """Write what a change cost, to stand at the end of a sentence.
 
     Examples
     --------
@@ -121,18 +119,18 @@ def weight(value: float | None) -> str:
 
 
 def estimated(split: SplitSummary) -> bool:
-    """Say whether candidates' accuracy was estimated otherwise than by validation labels alone."""
+    """Return whether accuracy was estimated otherwise than by validation labels alone."""
     return split.judged_by != "labels"
 
 
 def within(candidate: CandidateSummary, limit: float) -> bool:
-    """Say whether a candidate is within the accuracy budget; it may be refused all the same."""
+    """Return whether a candidate is within the accuracy budget; it may be refused all the same."""
     # A sum of points carries a rounding error.
     return candidate.accuracy_drop <= limit + 1e-9
 
 
 def judged_where(split: SplitSummary, many: str) -> str:
-    """Say where candidates' accuracy is known from, to stand behind it in a sentence."""
+    """Write where candidates' accuracy is known from, to stand behind it in a sentence."""
     if split.judged_by == "cross-validation":
         return "by repeated cross-validation"
     return "by the larger of two estimates" if estimated(split) else f"on the validation {many}"
@@ -220,7 +218,7 @@ def lost_points(drop: float) -> str:
 
 
 def over_runs(runs: int) -> str:
-    """Say over how many runs a figure is a mean; empty for one run.
+    """Write over how many runs a figure is a mean; empty for one run.
 
     Examples
     --------
@@ -241,31 +239,18 @@ def largest_mean(spreads: Iterable[Spread | None]) -> Spread | None:
     return max(known, key=lambda spread: spread.mean, default=None)
 
 
-def worst_target(targets: Sequence[TargetSummary], spreads: Sequence[TargetSpread]) -> int:
-    """Find the place of the target whose mean score after is the largest.
-
-    Those without a score come last.
-    """
-
-    def after(place: int) -> float:
-        spread = spreads[place].score
-        return -1.0 if spread is None else spread.mean
-
-    return max(range(len(targets)), key=after)
-
-
 def candidate_score(candidate: CandidateSummary) -> float | None:
-    """Give what a candidate is judged by: the largest score of the targets."""
+    """Return what a candidate is judged by: the largest score of the targets."""
     return largest(candidate.scores)
 
 
 def enough(rates: RatesSummary) -> bool:
-    """Say whether there are enough rows on both sides to tell anything."""
+    """Return whether there are enough rows on both sides to tell anything."""
     return min(rates.n_in, rates.n_out) >= FEW
 
 
 def smaller_side(rates: RatesSummary) -> tuple[int, str]:
-    """Give how many rows the smaller side has, and which side it is."""
+    """Return how many rows the smaller side has, and which side it is."""
     return min((rates.n_in, "in the group"), (rates.n_out, "outside"), key=lambda side: side[0])
 
 
@@ -284,7 +269,7 @@ def span(numbers: Sequence[int]) -> str:
 
 
 def from_to(before: float, after: float) -> str:
-    """Say from where to where a score went, in points.
+    """Write from where to where a score went, in points.
 
     Examples
     --------

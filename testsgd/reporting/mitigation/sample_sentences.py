@@ -13,7 +13,7 @@ from testsgd.reporting.words import Words
 def sample_sentences(
     targets: Sequence[TargetSummary], kept_run: int, split: SplitSummary, words: Words
 ) -> list[str]:
-    """Say how many samples were added, of which kind, and why they carry their labels.
+    """Write how many samples were added, of which kind, and why they carry their labels.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _added(samples: Sequence[SamplesSummary], of: str, split: SplitSummary, word
 
 
 def _kind(samples: Sequence[SamplesSummary]) -> str:
-    """Say of which kind they are; of several, in how many runs each was the best."""
+    """Write of which kind they are; of several, in how many runs each was the best."""
     kind_of = {one.run: one.kind for one in samples}
     if len(set(kind_of.values())) == 1:
         return f"of the kind “{samples[0].kind}”"
@@ -98,7 +98,7 @@ def _weights(samples: Sequence[SamplesSummary], words: Words) -> str:
 
 
 def _labels(samples: Sequence[SamplesSummary], label: str) -> str:
-    """Say how many carry the counter label of themselves, were relabelled, or are anchors."""
+    """Write how many carry the counter label of themselves, were relabelled, or are anchors."""
     kept = _by_run(samples, kept_label)
     relabelled = _by_run(samples, lambda one: one.relabelled)
     anchors = _by_run(samples, lambda one: one.anchors)
@@ -118,7 +118,7 @@ def _was(numbers: Sequence[int]) -> str:
 
 
 def _why(samples: Sequence[SamplesSummary]) -> str:
-    """Say why samples were relabelled, if it is the same for all of them."""
+    """Write why samples were relabelled, if it is the same for all of them."""
     kinds = {one.kind for one in samples if one.relabelled}
     if kinds == {"counter"}:
         return ", nearest to its decision boundary first, because it gives too few that label"

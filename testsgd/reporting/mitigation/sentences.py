@@ -91,7 +91,7 @@ def runs_sentence(
 
 
 def few_sentence(targets: Sequence[TargetSummary], words: Words) -> list[str]:
-    """Say where a target's score hangs on few rows, all of them counted."""
+    """Write where a target's score hangs on few rows, all of them counted."""
     few = [target for target in targets if not enough(target.before)]
     if not few:
         return []
@@ -196,7 +196,7 @@ def paying_sentences(
 
 
 def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
-    """Say what became of accuracy and balanced accuracy on each part, and of the constant model."""
+    """Write what became of both accuracies on each part, and what a constant model reaches."""
     changes = []
     for name, part in (
         ("held-out", written.held_out),
@@ -239,7 +239,7 @@ def _changed(change: ChangeSummary) -> str:
 def other_groups_sentences(
     change: AuditChange, runs: Sequence[RunSummary], risen_by: float, words: Words
 ) -> list[str]:
-    """Say whether any group is above the old worst score, and which are worse off."""
+    """Return whether any group is above the old worst score, and which are worse off."""
     before, after = change.worst_before, change.worst_after
     start = "In the model that was kept, "
     sentences = []
@@ -325,7 +325,7 @@ def no_candidate_sentences(
     candidates: Sequence[CandidateSummary],
     words: Words,
 ) -> list[str]:
-    """Say what was tried where nothing met the accuracy budget, and what else to try."""
+    """Write what was tried where nothing met the accuracy budget, and what else to try."""
     sentences = []
     if candidates:
         allowed = [one for one in candidates if one.allowed]

@@ -353,14 +353,14 @@ def _comparison(
 
 
 def _ranks(findings: Findings) -> NDArray[np.int64]:
-    """Give each group's rank, 0 where it has none."""
+    """Return each group's rank, 0 where it has none."""
     ranks = np.zeros(len(findings.rule_sets), dtype=np.int64)
     ranks[findings.ranking] = np.arange(1, len(findings.ranking) + 1)
     return ranks
 
 
 def _largest_score(findings: Findings) -> float | None:
-    """Give the largest score of a decided group, whatever groups are ranked by."""
+    """Return the largest score of a decided group, whatever groups are ranked by."""
     known = findings.estimates.decided & findings.estimates.sampled
     return float(findings.estimates.score[known].max()) if known.any() else None
 

@@ -230,7 +230,7 @@ def _headline(status: Status, outcome: _Outcome) -> str:
 
 
 def _change(outcome: _Outcome) -> str:
-    """Say from where to where the difference went; of several targets, the largest difference."""
+    """Write from where to where the difference went; of several targets, the largest difference."""
     words, several = outcome.words, len(outcome.targets) > 1
     where = f"On {count(outcome.split.held_out)} held-out {words.many}"
     what = "own effect" if outcome.texts else "difference"

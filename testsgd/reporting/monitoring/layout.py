@@ -23,6 +23,7 @@ from testsgd.report.blocks import (
     Strong,
     Table,
     Text,
+    meaning_section,
 )
 from testsgd.report.formatting import (
     NOTHING,
@@ -35,6 +36,7 @@ from testsgd.report.formatting import (
     share,
 )
 from testsgd.reporting.bias_words import bias_text, events_text, exact_number
+from testsgd.reporting.document_kind import origin, version_facts
 from testsgd.reporting.monitoring.charts import course_figure, windows_figure
 from testsgd.reporting.monitoring.notes import monitoring_notes, promises
 from testsgd.reporting.monitoring.phrases import (
@@ -110,16 +112,9 @@ def monitoring_layout(summary: MonitoringSummary) -> Document:
             Section(
                 "particulars", "Specification and stream", _particulars(summary), markdown="folded"
             ),
-            Section(
-                "meaning",
-                "What the numbers mean",
-                (Notes(monitoring_notes(summary)),),
-                markdown="folded",
-            ),
+            meaning_section(monitoring_notes(summary), "What the numbers mean"),
         ),
-        created=summary.created,
-        version=summary.versions.get("testsgd", ""),
-        schema_name=summary.schema_,
+        **origin(summary),
         closing="The drawings are in the HTML report.",
     )
 
@@ -518,7 +513,7 @@ def _particulars(summary: MonitoringSummary) -> tuple[Facts, ...]:
                 ("First event", time_text(stream.first_time)),
                 ("Last event", time_text(stream.time)),
                 ("Went on from a saved state", "yes" if stream.resumed else "no"),
-                *((f"Version: {name}", version) for name, version in summary.versions.items()),
+                *version_facts(summary),
             ),
         ),
     )

@@ -13,7 +13,6 @@ from testsgd.report.blocks import (
     KeyFigure,
     KeyFigures,
     Note,
-    Notes,
     Only,
     Paragraph,
     Row,
@@ -21,6 +20,7 @@ from testsgd.report.blocks import (
     Status,
     Strong,
     Table,
+    meaning_section,
 )
 from testsgd.report.charts import Bar, Mark, Plane, StripRow, Strips, Threshold
 from testsgd.report.formatting import (
@@ -36,6 +36,7 @@ from testsgd.report.formatting import (
 )
 from testsgd.report.scales import linear_scale
 from testsgd.reporting.bias_words import bias_text, events_text
+from testsgd.reporting.document_kind import origin, version_facts
 from testsgd.reporting.shielding.notes import shield_notes, simulation_notes
 from testsgd.reporting.shielding.parts import BoundSummary, InputsSummary
 from testsgd.reporting.shielding.phrases import (
@@ -111,7 +112,7 @@ def shield_layout(summary: ShieldSummary) -> Document:
                 "" if made.stored_bytes is None else bytes_text(made.stored_bytes),
             ),
             ("Specification (sha256)", summary.digest),
-            *((f"Version: {name}", version) for name, version in summary.versions.items()),
+            *version_facts(summary),
         ),
     )
     about = "Specification, distribution and synthesis"
@@ -135,7 +136,7 @@ def simulation_layout(summary: SimulationSummary) -> Document:
             ("Seed", str(asked.random_state)),
             ("Gate: runs above at most", "" if asked.max_above is None else share(asked.max_above)),
             ("Time", seconds(summary.seconds)),
-            *((f"Version: {name}", version) for name, version in summary.versions.items()),
+            *version_facts(summary),
         ),
     )
     sections = (
@@ -180,7 +181,7 @@ def _document(
         status=Status(STATUS_NAMES[verdict.status], standing),  # type: ignore[arg-type]
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
-        figures=KeyFigures(figures),
+        figures=(Only("html", (KeyFigures(figures),)),),
         opening=(Only("html", (Paragraph(explained, "definition"),)),),
         sections=(
             *sections,
@@ -190,17 +191,9 @@ def _document(
                 (_bound_facts(bound), facts, _inputs(summary.inputs)),
                 markdown="folded",
             ),
-            Section(
-                "meaning",
-                "What these numbers mean, and what they do not",
-                (Notes(notes),),
-                contents="What the numbers mean",
-                markdown="folded",
-            ),
+            meaning_section(notes),
         ),
-        created=summary.created,
-        version=summary.versions.get("testsgd", ""),
-        schema_name=summary.schema_,
+        **origin(summary),
         closing=closing,
     )
 

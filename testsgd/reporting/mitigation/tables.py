@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from testsgd.report.blocks import Column, Row, Table
 from testsgd.report.formatting import (
     NOTHING,
     count,
     interval,
     percent,
+    plural,
     points,
     seconds,
     sentence,
     signed,
 )
-from testsgd.reporting.grid import Column, Grid, Row
 from testsgd.reporting.mitigation.phrases import (
     accuracy,
     accuracy_change,
@@ -44,6 +45,9 @@ from testsgd.reporting.mitigation.summary import (
 from testsgd.reporting.vocabulary import words_for
 from testsgd.reporting.words import Words
 
+# Longer tables are folded away on a page.
+_OPEN_ROWS = 12
+
 _STATUS_TEXTS = {
     "not_installed": "not installed",
     "not_possible": "not possible",
@@ -51,7 +55,32 @@ _STATUS_TEXTS = {
 }
 
 
-def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
+def targets_table(summary: MitigationSummary) -> Table:
+    """List the targets with their differences before and after, for a terminal."""
+    columns = (
+        Column("Rank", "number", short="rank"),
+        Column("Before", "number", short="before"),
+        Column("After", "number", short="after"),
+        Column("Held out before", "number"),
+        Column("Held out after", "number"),
+        Column("Group", short="group"),
+    )
+    rows = []
+    for target in summary.targets:
+        rates = (target.before, target.after, target.held_out_before, target.held_out_after)
+        rows.append(Row((str(target.rank), *(_plain(side) for side in rates), target.text)))
+    label = f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”"
+    return Table(f"{label}, in points", columns, tuple(rows))
+
+
+def _plain(rates: RatesSummary) -> str:
+    """Write a difference as terminals have it; what rounds to nothing has no minus."""
+    if rates.difference is None:
+        return "unknown"
+    return f"{round(100 * rates.difference, 1) + 0.0:+.1f}"
+
+
+def target_table(target: TargetSummary, summary: MitigationSummary) -> Table:
     """List how the original model and the one that was kept treat a target."""
     words = words_for(summary.data.kind)
     many = words.many
@@ -72,16 +101,17 @@ def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
     )
     kept = summary.kept_run is not None
     if summary.written is not None:
-        one = summary.written.targets[summary.targets.index(target)]
+        written = summary.written.targets[summary.targets.index(target)]
         if summary.written.estimand == "observed":
-            other, rates = "over neighbours", (one.neighbourhood_before, one.neighbourhood_after)
+            other = "over neighbours"
+            sides = (written.neighbourhood_before, written.neighbourhood_after)
             if words.kind == "texts":
                 other = "with the terms put in"
         else:
-            other, rates = "as they are", (one.observed_before, one.observed_after)
+            other, sides = "as they are", (written.observed_before, written.observed_after)
         pairs += [
             (f"Held-out {many} {other}", when, side)
-            for when, side in zip(("before", "after"), rates, strict=True)
+            for when, side in zip(("before", "after"), sides, strict=True)
         ]
     rows = tuple(
         Row(
@@ -91,10 +121,10 @@ def target_grid(target: TargetSummary, summary: MitigationSummary) -> Grid:
         for which, when, rates in pairs
         if kept or when == "before"
     )
-    return Grid(f"Before and after, {target.text}", columns, rows)
+    return Table(f"Before and after, {target.text}", columns, rows)
 
 
-def paying_grid(summary: MitigationSummary) -> Grid:
+def paying_table(summary: MitigationSummary) -> Table:
     """List who pays: what became of each side of each target on the held-out rows."""
     words = words_for(summary.data.kind)
     columns = (
@@ -122,10 +152,10 @@ def paying_grid(summary: MitigationSummary) -> Grid:
                 count(side.lost),
             )
         )
-        for target, one in zip(summary.targets, written, strict=False)
-        for who, side in (("the group", one.inside), (words.others, one.outside))
+        for target, both in zip(summary.targets, written, strict=False)
+        for who, side in (("the group", both.inside), (words.others, both.outside))
     )
-    return Grid("Who pays", columns, rows)
+    return Table("Who pays", columns, rows)
 
 
 def _ends(
@@ -142,7 +172,7 @@ def _ends(
     return " to ".join(parts)
 
 
-def parts_grid(summary: MitigationSummary) -> Grid:
+def parts_table(summary: MitigationSummary) -> Table:
     """List what became of accuracy on each part of the data, as the guard looks at it."""
     words = words_for(summary.data.kind)
     columns = (
@@ -183,7 +213,7 @@ def parts_grid(summary: MitigationSummary) -> Grid:
         )
         for name, part in parts
     )
-    return Grid("Accuracy on each part", columns, rows)
+    return Table("Accuracy on each part", columns, rows)
 
 
 def _with_interval(change: ChangeSummary) -> str:
@@ -194,7 +224,7 @@ def _with_interval(change: ChangeSummary) -> str:
     return f"{accuracy_change(-100 * change.change)} ({low} to {high})"
 
 
-def curves_grid(summary: MitigationSummary) -> Grid:
+def curves_table(summary: MitigationSummary) -> Table:
     """List what each method reaches with several budgets, on the held-out rows."""
     columns = (
         Column("Method", "name"),
@@ -204,7 +234,7 @@ def curves_grid(summary: MitigationSummary) -> Grid:
         Column("Population interval, points", "number"),
     )
     curves = [("Retraining with samples", summary.curve)]
-    curves += [(method(one.name, first=True), one.curve) for one in summary.comparisons]
+    curves += [(method(other.name, first=True), other.curve) for other in summary.comparisons]
     rows = tuple(
         Row(
             (
@@ -220,7 +250,7 @@ def curves_grid(summary: MitigationSummary) -> Grid:
         for name, curve in curves
         for point in curve
     )
-    return Grid("Difference against accuracy", columns, rows)
+    return Table("Difference against accuracy", columns, rows, bare=True)
 
 
 def _rates(rates: RatesSummary) -> tuple[str, ...]:
@@ -234,7 +264,7 @@ def _rates(rates: RatesSummary) -> tuple[str, ...]:
     )
 
 
-def runs_grid(summary: MitigationSummary) -> Grid:
+def runs_table(summary: MitigationSummary) -> Table:
     """List the runs, one a row, and their means."""
     words = words_for(summary.data.kind)
     what = "Difference" if len(summary.targets) == 1 else "Worst target"
@@ -279,7 +309,7 @@ def runs_grid(summary: MitigationSummary) -> Grid:
             accuracy_change(summary.accuracy_drop.mean),
         )
         rows.append(Row(("Mean", *means, *[""] * (len(columns) - 4))))
-    return Grid("Run by run", columns, tuple(rows))
+    return Table("Run by run", columns, tuple(rows))
 
 
 def _judged_heading(summary: MitigationSummary) -> str:
@@ -290,7 +320,9 @@ def _mean(spread: Spread | None) -> str:
     return "" if spread is None else score(spread.mean)
 
 
-def groups_grid(change: AuditChange, label: str, *, risen: bool) -> Grid:
+def groups_table(
+    change: AuditChange, label: str, *, risen: bool, fold: str = "", open_rows: int = 0
+) -> Table:
     """List groups with their differences before and after."""
     groups = change.risen if risen else change.worst
     columns = (
@@ -316,14 +348,14 @@ def groups_grid(change: AuditChange, label: str, *, risen: bool) -> Grid:
                 count(group.rank_after),
             ),
             note="target" if group.target else "",
-            group=group,
+            units=tuple(rule.text for rule in group.rules),
         )
         for group in groups
     )
-    return Grid(label, columns, rows)
+    return Table(label, columns, rows, fold=fold, open_rows=open_rows)
 
 
-def comparisons_grid(summary: MitigationSummary) -> Grid:
+def comparisons_table(summary: MitigationSummary) -> Table:
     """List what else one might do, between the original model and this mitigation."""
     words = words_for(summary.data.kind)
     what = "Difference" if len(summary.targets) == 1 else "Worst target"
@@ -354,8 +386,8 @@ def comparisons_grid(summary: MitigationSummary) -> Grid:
         Row(
             (
                 "Retraining with samples",
-                spread_scores(largest_mean(one.score for one in summary.spreads)),
-                spread_scores(largest_mean(one.held_out_score for one in summary.spreads)),
+                spread_scores(largest_mean(spread.score for spread in summary.spreads)),
+                spread_scores(largest_mean(spread.held_out_score for spread in summary.spreads)),
                 spread_changes(summary.accuracy_drop),
                 _own(summary),
                 seconds(own_time),
@@ -363,29 +395,27 @@ def comparisons_grid(summary: MitigationSummary) -> Grid:
             emphasis=True,
             about="This mitigation; at equal accuracy the model that was written.",
         ),
-        *(_comparison(one) for one in summary.comparisons),
+        *(_comparison(other) for other in summary.comparisons),
     ]
-    return Grid("Methods compared", columns, tuple(rows))
+    return Table("Methods compared", columns, tuple(rows))
 
 
-def _comparison(one: ComparisonSummary) -> Row:
-    if one.status != "done":
-        why = _STATUS_TEXTS[one.status]
-        about = " ".join(sentence(part) for part in (one.about, one.reason) if part)
-        equal = _equal(one)
-        return Row(
-            (method(one.name, first=True), why, NOTHING, NOTHING, equal, NOTHING), about=about
-        )
+def _comparison(other: ComparisonSummary) -> Row:
+    name, equal = method(other.name, first=True), _equal(other)
+    if other.status != "done":
+        why = _STATUS_TEXTS[other.status]
+        about = " ".join(sentence(part) for part in (other.about, other.reason) if part)
+        return Row((name, why, NOTHING, NOTHING, equal, NOTHING), about=about)
     return Row(
         (
-            method(one.name, first=True),
-            spread_scores(largest_mean(one.scores)),
-            spread_scores(largest_mean(one.held_out_scores)),
-            spread_changes(one.accuracy_drop),
-            _equal(one),
-            NOTHING if one.seconds is None else seconds(one.seconds),
+            name,
+            spread_scores(largest_mean(other.scores)),
+            spread_scores(largest_mean(other.held_out_scores)),
+            spread_changes(other.accuracy_drop),
+            equal,
+            NOTHING if other.seconds is None else seconds(other.seconds),
         ),
-        about=sentence(one.about),
+        about=sentence(other.about),
     )
 
 
@@ -415,22 +445,22 @@ def _constant(summary: MitigationSummary) -> list[Row]:
 def _own(summary: MitigationSummary) -> str:
     """Write what the model that was written leaves on the held-out rows."""
     worst = max(
-        (target.held_out_after for target in summary.targets), key=lambda one: one.score or 0.0
+        (target.held_out_after for target in summary.targets), key=lambda side: side.score or 0.0
     )
     if summary.written is None or worst.interval is None:
         return NOTHING
     return f"{score(worst.score)} ({interval(worst.interval)})"
 
 
-def _equal(one: ComparisonSummary) -> str:
+def _equal(other: ComparisonSummary) -> str:
     """Write what a method reaches at the accuracy of the model that was written."""
-    found = one.equal_accuracy
-    if found is None:
-        return "loses more" if one.curve else NOTHING
-    return f"{score(found.score)} ({interval(found.interval)})"
+    reached = other.equal_accuracy
+    if reached is None:
+        return "loses more" if other.curve else NOTHING
+    return f"{score(reached.score)} ({interval(reached.interval)})"
 
 
-def samples_grid(summary: MitigationSummary) -> Grid:
+def samples_table(summary: MitigationSummary) -> Table:
     """List the samples that were generated, by target, run and side."""
     words = words_for(summary.data.kind)
     columns = (
@@ -449,44 +479,38 @@ def samples_grid(summary: MitigationSummary) -> Grid:
     rows = tuple(
         Row(
             (
-                _whose(target, one, words, only=len(summary.targets) == 1),
-                str(one.run),
-                f"{one.kind}, {weight(one.weight)}" if one.added else one.kind,
-                one.label,
-                count(one.seeds),
-                count(one.drawn),
-                f"{count(one.counter_labelled)} of {count(one.distinct)}",
-                count(one.added),
-                *_added(one),
+                _whose(target, samples, words, only=len(summary.targets) == 1),
+                str(samples.run),
+                f"{samples.kind}, {weight(samples.weight)}" if samples.added else samples.kind,
+                samples.label,
+                count(samples.seeds),
+                count(samples.drawn),
+                f"{count(samples.counter_labelled)} of {count(samples.distinct)}",
+                count(samples.added),
+                *_added(samples),
             )
         )
         for target in summary.targets
-        for one in target.samples
+        for samples in target.samples
     )
-    return Grid("Samples", columns, rows)
+    fold = f"{plural(len(rows), 'line')}, by target, run and side"
+    return Table("Samples", columns, rows, fold=fold, open_rows=_OPEN_ROWS)
 
 
-def _added(one: SamplesSummary) -> tuple[str, ...]:
-    if not one.added:
+def _added(samples: SamplesSummary) -> tuple[str, ...]:
+    if not samples.added:
         return (NOTHING,) * 3
-    return tuple(count(number) for number in (kept_label(one), one.relabelled, one.anchors))
+    parts = (kept_label(samples), samples.relabelled, samples.anchors)
+    return tuple(count(number) for number in parts)
 
 
-def _whose(target: TargetSummary, one: SamplesSummary, words: Words, *, only: bool) -> str:
+def _whose(target: TargetSummary, samples: SamplesSummary, words: Words, *, only: bool) -> str:
     if only:
-        return "the group" if one.side == "group" else words.others
-    return target.text if one.side == "group" else f"outside {target.text}"
+        return "the group" if samples.side == "group" else words.others
+    return target.text if samples.side == "group" else f"outside {target.text}"
 
 
-def _judgement(one: CandidateSummary, limit: float) -> str:
-    if one.chosen:
-        return "chosen"
-    if one.allowed:
-        return ""
-    return "refused" if within(one, limit) else "loses too much"
-
-
-def candidates_grid(summary: MitigationSummary) -> Grid:
+def candidates_table(summary: MitigationSummary) -> Table:
     """List all candidates, as they were judged."""
     what = "Difference" if len(summary.targets) == 1 else "Worst target"
     columns = (
@@ -502,17 +526,26 @@ def candidates_grid(summary: MitigationSummary) -> Grid:
     rows = tuple(
         Row(
             (
-                str(one.run),
-                one.kind,
-                count(one.samples),
-                weight(one.weight) if one.samples else NOTHING,
-                one.stage,
-                accuracy_change(one.accuracy_drop),
-                score(candidate_score(one)),
-                _judgement(one, summary.settings.max_accuracy_drop),
+                str(candidate.run),
+                candidate.kind,
+                count(candidate.samples),
+                weight(candidate.weight) if candidate.samples else NOTHING,
+                candidate.stage,
+                accuracy_change(candidate.accuracy_drop),
+                score(candidate_score(candidate)),
+                _judgement(candidate, summary.settings.max_accuracy_drop),
             ),
-            emphasis=one.chosen,
+            emphasis=candidate.chosen,
         )
-        for one in summary.candidates
+        for candidate in summary.candidates
     )
-    return Grid("Candidates", columns, rows)
+    fold = f"{plural(len(rows), 'candidate')} as they were judged"
+    return Table("Candidates", columns, rows, fold=fold, open_rows=0, printed=False)
+
+
+def _judgement(candidate: CandidateSummary, limit: float) -> str:
+    if candidate.chosen:
+        return "chosen"
+    if candidate.allowed:
+        return ""
+    return "refused" if within(candidate, limit) else "loses too much"

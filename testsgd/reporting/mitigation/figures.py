@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
+from testsgd.report.blocks import KeyFigure, KeyFigures, Standing
 from testsgd.report.formatting import NOTHING, count, interval, plural, points, signed, size_points
 from testsgd.reporting.mitigation.phrases import (
     FEW,
@@ -21,52 +19,27 @@ from testsgd.reporting.mitigation.phrases import (
 from testsgd.reporting.mitigation.summary import ChangeSummary, MitigationSummary
 from testsgd.reporting.vocabulary import words_for
 
-Tone = Literal["good", "bad", "plain"]
-
-ARROW = "\N{RIGHTWARDS ARROW}"
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One question with its figure, and lines that say what the figure is of."""
-
-    question: str
-    figure: str
-    lines: tuple[str, ...]
-    tone: Tone
+_ARROW = "\N{RIGHTWARDS ARROW}"
+# With these the difference is smaller, but at a price.
+_AT_A_PRICE = ("accuracy_lost", "one_sided", "no_better_than_constant")
 
 
-def answers(summary: MitigationSummary) -> tuple[Answer, Answer, Answer]:
-    """Answer whether it helped, what it cost, and whether others got worse.
-
-    Parameters
-    ----------
-    summary : MitigationSummary
-        The mitigation.
-
-    Returns
-    -------
-    tuple of Answer
-        Plain texts, not escaped for any view.
-    """
-    return _help(summary), _cost(summary), _others(summary)
+def key_figures(summary: MitigationSummary) -> KeyFigures:
+    """Answer whether it helped, what it cost, and whether others got worse."""
+    return KeyFigures((_help(summary), _cost(summary), _others_worse(summary)))
 
 
-def _help(summary: MitigationSummary) -> Answer:
+def _help(summary: MitigationSummary) -> KeyFigure:
     words, targets = words_for(summary.data.kind), summary.targets
-    question = "Did it help?"
-    one = len(targets) == 1
+    question, single = "Did it help?", len(summary.targets) == 1
+    between = f"difference between the group and {words.others}"
     before = largest(target.held_out_before.score for target in targets)
     after = largest(target.held_out_after.score for target in targets)
     if summary.kept_run is None:
-        what = "difference between the group and " + words.others if one else "largest difference"
+        what = between if single else "largest difference"
         everywhere = largest(target.before.score for target in targets)
-        return Answer(question, "no", (f"{what}: still {_points(everywhere)}",), "bad")
-    what = (
-        f"difference between the group and {words.others}"
-        if one
-        else f"largest difference of {plural(len(targets), 'target')}"
-    )
+        return KeyFigure(question, "no", (f"{what}: still {_points(everywhere)}",), "bad")
+    what = between if single else f"largest difference of {plural(len(targets), 'target')}"
     lines = [f"{what}, {count(summary.split.held_out)} held-out {words.many}"]
     written = summary.written
     if written is not None:
@@ -74,7 +47,7 @@ def _help(summary: MitigationSummary) -> Answer:
         lines += [f"the terms' own effect: {_arrow(effect)}" for effect in effects[:1]]
         first = written.targets[0]
         change = first.observed if written.estimand == "observed" else first.neighbourhood
-        if one and change.interval is not None:
+        if single and change.interval is not None:
             lines.append(f"change: {interval(change.interval)}")
     if not all(enough(target.held_out_before) for target in targets):
         lines.append(f"fewer than {FEW} on one side: too few to tell")
@@ -82,24 +55,15 @@ def _help(summary: MitigationSummary) -> Answer:
     if limit is not None:
         reached = sum((target.held_out_after.score or 0.0) <= limit for target in targets)
         lines.append(f"{count(reached)} of {count(len(targets))} at {size_points(limit)} or less")
-    good = summary.verdict.exit_code == 0 or summary.verdict.status in (
-        "accuracy_lost",
-        "one_sided",
-        "no_better_than_constant",
-    )
-    return Answer(question, _change(before, after), tuple(lines), "good" if good else "bad")
+    good = summary.verdict.exit_code == 0 or summary.verdict.status in _AT_A_PRICE
+    return KeyFigure(question, _change(before, after), tuple(lines), "good" if good else "bad")
 
 
-def _arrow(change: ChangeSummary) -> str:
-    """Write a signed change with an arrow."""
-    return f"{signed(change.before)}{NO_BREAK}{ARROW}{NO_BREAK}{points(change.after)}"
-
-
-def _cost(summary: MitigationSummary) -> Answer:
+def _cost(summary: MitigationSummary) -> KeyFigure:
     question, words = "What did it cost?", words_for(summary.data.kind)
     limit = summary.settings.max_accuracy_drop
     before = accuracy(summary.accuracy_before)
-    on = f"{plural(summary.split.held_out, f'held-out {words.one}')}"
+    on = plural(summary.split.held_out, f"held-out {words.one}")
     if summary.kept_run is None:
         line = f"the original model is kept: {before} accuracy on {on}"
         where = judged_where(summary.split, words.many)
@@ -108,12 +72,12 @@ def _cost(summary: MitigationSummary) -> Answer:
             tried = f"no candidate within {budget(limit)} {where} had a smaller difference"
         elif any(within(candidate, limit) for candidate in summary.candidates):
             tried = f"each candidate within {budget(limit)} {where} was refused"
-        return Answer(question, "nothing", (line, tried), "plain")
+        return KeyFigure(question, "nothing", (line, tried))
     kept = next((run for run in summary.runs if run.run == summary.kept_run), None)
     if kept is None:
-        return Answer(question, NOTHING, (), "plain")
+        return KeyFigure(question, NOTHING)
     lines = [
-        f"of accuracy: {before} {ARROW} {accuracy(kept.accuracy)} on {on}",
+        f"of accuracy: {before} {_ARROW} {accuracy(kept.accuracy)} on {on}",
         f"allowed: {budget(limit)}",
     ]
     written = summary.written
@@ -124,37 +88,41 @@ def _cost(summary: MitigationSummary) -> Answer:
             lines[1] = f"{low} to {high}; allowed: {budget(limit)}"
         balanced = written.held_out.balanced
         lines.append(
-            f"balanced accuracy: {accuracy(balanced.before)} {ARROW} {accuracy(balanced.after)}"
+            f"balanced accuracy: {accuracy(balanced.before)} {_ARROW} {accuracy(balanced.after)}"
         )
         lines.append(
             f"best constant model: {accuracy(written.held_out.constant)}, "
             f"“{written.constant_label}” for all"
         )
-    lost = summary.verdict.status in ("accuracy_lost", "one_sided", "no_better_than_constant")
+    standing: Standing = "bad" if summary.verdict.status in _AT_A_PRICE else "good"
     figure = f"{accuracy_change(kept.accuracy_drop)} points"
-    return Answer(question, figure, tuple(lines), "bad" if lost else "good")
+    return KeyFigure(question, figure, tuple(lines), standing)
 
 
-def _others(summary: MitigationSummary) -> Answer:
-    change = summary.all_rows
-    rise = size_points(summary.risen_by)
-    question = "Did others get worse?"
+def _others_worse(summary: MitigationSummary) -> KeyFigure:
+    question, change = "Did others get worse?", summary.all_rows
     if summary.kept_run is None:
         line = f"largest difference of any group: still {_points(change.worst_before)}"
-        return Answer(question, "no", (line,), "plain")
-    figure = f"{count(change.risen_count)} of {plural(change.groups, 'group')}"
+        return KeyFigure(question, "no", (line,))
     above = (
         change.worst_after is not None
         and change.worst_before is not None
         and change.worst_after > change.worst_before
     )
     lines = (
-        f"have a difference that grew by more than {rise}",
+        f"have a difference that grew by more than {size_points(summary.risen_by)}",
         f"largest difference of any group{', kept model' if len(summary.runs) > 1 else ''}: "
         f"{_change(change.worst_before, change.worst_after)}",
     )
-    tone: Tone = "bad" if above else "plain" if change.risen_count else "good"
-    return Answer(question, figure, lines, tone)
+    figure = f"{count(change.risen_count)} of {plural(change.groups, 'group')}"
+    return KeyFigure(
+        question, figure, lines, "bad" if above else "" if change.risen_count else "good"
+    )
+
+
+def _arrow(change: ChangeSummary) -> str:
+    """Write a signed change with an arrow."""
+    return f"{signed(change.before)}{NO_BREAK}{_ARROW}{NO_BREAK}{points(change.after)}"
 
 
 def _points(size: float | None) -> str:
@@ -162,4 +130,4 @@ def _points(size: float | None) -> str:
 
 
 def _change(before: float | None, after: float | None) -> str:
-    return f"{score(before)}{NO_BREAK}{ARROW}{NO_BREAK}{_points(after)}"
+    return f"{score(before)}{NO_BREAK}{_ARROW}{NO_BREAK}{_points(after)}"
