@@ -169,7 +169,7 @@ def test_areas_over_time_are_steps_within_the_drawing(
     times: list[float], certified: float, falsified: float
 ) -> None:
     times.sort()
-    end = Shares(certified, falsified, 1 - certified - falsified)
+    end = Shares(certified, falsified, max(0.0, 1 - certified - falsified))
     moments = tuple(
         Moment(
             seconds,
@@ -177,7 +177,7 @@ def test_areas_over_time_are_steps_within_the_drawing(
             Shares(
                 certified * index / len(times),
                 falsified * index / len(times),
-                1 - (certified + falsified) * index / len(times),
+                max(0.0, 1 - (certified + falsified) * index / len(times)),
             ),
         )
         for index, seconds in enumerate(times, start=1)
