@@ -39,7 +39,7 @@ PROTECTED_law    := race1
 NETWORKS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test lint docs bench shields monitors schemas reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check lowest lint docs bench shields monitors schemas reports clean retrain compare certify certify-fairify \
 	$(REAL) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -51,17 +51,26 @@ help: ## List the targets
 	@for name in $(CERTIFY:certify-%=%); do printf "  make %-15s Prove how fair the network of %s is to individuals\n" certify-$$name $$name; done
 	@for name in demo $(REAL) $(TEXTS); do printf "  make %-15s Retrain the network of %s against its worst group\n" retrain-$$name $$name; done
 
-# One environment for everything; it is made again when the requirements change.
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# The core; it is installed again when the requirements change.
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "testsgd needs Python 3.11 or newer; say which with make PYTHON=..."; exit 2; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing testsgd into $(VENV)"
+	@$(PIP) --upgrade 'pip>=25.1'
+	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+# One extra, as in pyproject.toml, where a target needs it.
+$(VENV)/with-%: $(VENV)/installed
+	@echo "Installing what testsgd[$*] needs"
+	@$(PIP) --editable '.[$*]'
+	@touch $@
+
+$(VENV)/developing: $(VENV)/with-all
+	@$(PIP) --group dev
 	@touch $@
 
 audit: $(VENV)/installed ## Audit the built-in demo and print where the report is
@@ -69,7 +78,23 @@ audit: $(VENV)/installed ## Audit the built-in demo and print where the report i
 
 test: $(VENV)/developing ## Install what the tests need and run them all
 	$(BIN)/python -m pytest --doctest-modules testsgd
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto $(PYTEST)
+
+# testmon remembers which lines each test ran, so that a change asks for its own tests only.
+check: $(VENV)/developing ## Check what changed: style, types, and its fast tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n auto --testmon -m "not slow and not wheel and not browser"
+
+# What the core promises, with no extra and the lowest versions that pyproject.toml declares.
+CORE := not slow and not wheel and not browser and not real_data $(addprefix and not ,\
+	tensorflow parquet skops fairlearn divexplorer aif360 onnx serve)
+lowest: $(VENV)/developing ## Test the core with the lowest versions that are declared
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+	$(VENV)-lowest/bin/python -m pytest -n auto $(PYTEST) -m "$(CORE)" tests/api tests/cli tests/data
 
 lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/ruff check .
@@ -89,10 +114,12 @@ $(REAL): $(VENV)/installed
 	@$(BIN)/testsgd audit $@ --out $(OUT)/$@
 
 # The report is of the network that has just been trained.
-$(TEXTS): $(VENV)/installed
+$(TEXTS): $(VENV)/with-tensorflow
 	@$(BIN)/testsgd train $@ $(SAMPLE) --out $(MODELS)/$@
 	@$(BIN)/testsgd audit $@ $(SAMPLE) --model $(MODELS)/$@/model.keras \
 		--snippets $(SNIPPETS) --out $(OUT)/$@
+
+$(addprefix train-,$(TEXTS)) $(addprefix retrain-,$(TEXTS)): $(VENV)/with-tensorflow
 
 $(TRAIN): $(VENV)/installed
 	@$(BIN)/testsgd train $(@:train-%=%) --out $(MODELS)/$(@:train-%=%)
@@ -111,7 +138,7 @@ compare: $(VENV)/installed ## Compare the audit with other methods on all data s
 	@$(MAKE) --no-print-directory --keep-going $(COMPARE)
 
 # make compare-census TIME_LIMIT=60; in the docs: python -m benchmarks.table_eight
-$(COMPARE): $(VENV)/installed
+$(COMPARE): $(VENV)/with-divexplorer $(VENV)/with-aif360
 	@$(BIN)/testsgd compare $(@:compare-%=%) $(addprefix --time-limit ,$(TIME_LIMIT)) \
 		--out $(OUT)/$(@:compare-%=%)-comparison
 
@@ -147,7 +174,7 @@ monitors: $(VENV)/installed ## Run the experiments of docs/monitoring.md and wri
 	$(BIN)/python -m benchmarks.monitor_experiments $(addprefix --jobs ,$(JOBS)) $(OPTIONS)
 
 schemas: $(VENV)/installed ## Write the JSON Schemas of results after a change of a summary
-	$(BIN)/python -c 'from testsgd.reporting import DOCUMENTS as kinds; [kind.file.write_text(kind.generate_schema()) for kind in kinds]'
+	$(BIN)/python -c 'from testsgd.report.kinds import result_classes; [kind.document.file.write_text(kind.document.generate_schema()) for kind in result_classes()]'
 
 clean: ## Remove the environment and everything that was built
-	rm -rf $(VENV) site build dist
+	rm -rf $(VENV) $(VENV)-lowest site build dist

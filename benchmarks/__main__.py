@@ -12,6 +12,9 @@ import subprocess
 import sys
 from datetime import date
 from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import machine
 
 # The targets of these cases are for two processors, whatever the machine has.
 _ON_TWO_PROCESSORS = ("reviews-", "text-", "certification-")
@@ -42,7 +45,7 @@ def _write(only: set[str] | None) -> None:
 
     def rows_of(case: str) -> list[list[str]]:
         if only is None or case in only or case not in kept:
-            kept[case] = {"day": str(date.today()), "rows": _run(case)}
+            kept[case] = {"day": str(date.today()), "machine": machine(), "rows": _run(case)}
             RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         rows: list[list[str]] = kept[case]["rows"]
         return rows
@@ -50,8 +53,18 @@ def _write(only: set[str] | None) -> None:
     text = render(rows_of)
     days = sorted({entry["day"] for entry in kept.values()})
     span = days[0] if len(days) == 1 else f"days from {days[0]} to {days[-1]}"
-    PAGE.write_text(text.replace("{days}", span), encoding="utf-8")
+    text = text.replace("{days}", span).replace("{machines}", _machines(kept))
+    PAGE.write_text(text, encoding="utf-8")
     print(f"Written: {PAGE}")
+
+
+def _machines(kept: dict[str, dict[str, Any]]) -> str:
+    cases: dict[str, list[str]] = {}
+    for case, entry in kept.items():
+        cases.setdefault(entry["machine"], []).append(case)
+    main = max(cases, key=lambda machine: len(cases[machine]))
+    others = [f"{', '.join(names)} on {other}" for other, names in cases.items() if other != main]
+    return "; ".join([f"Machine: {main}", *others]) + "."
 
 
 def _run(case: str) -> list[list[str]]:

@@ -25,8 +25,8 @@ from testsgd.certification.network import (
 from testsgd.certification.outcome import Shares
 from testsgd.certification.proving import Prover, build_problem, counted_points
 from testsgd.certification.proving.linear_bounds import bound
-from testsgd.certification.search import BestFirst
-from testsgd.certification.search.best_first import BINS
+from testsgd.certification.search import BranchAndBound
+from testsgd.certification.search.branch_and_bound import BINS
 
 _FILE = Path(__file__).resolve().parent.parent / "docs" / "images" / "certification.svg"
 
@@ -111,7 +111,7 @@ def _inside(
     return np.flatnonzero(((points >= lo) & (points <= hi)).all(axis=1))
 
 
-def _proved(search: BestFirst) -> NDArray[np.int64]:
+def _proved(search: BranchAndBound) -> NDArray[np.int64]:
     """Say of every point what is proved of it, shape (a, b)."""
     grid = _grid()
     kind = np.zeros(len(grid), dtype=np.int64)
@@ -121,17 +121,17 @@ def _proved(search: BestFirst) -> NDArray[np.int64]:
     boxes = search.boxes
     for lo, hi, level in zip(boxes["lo"], boxes["hi"], boxes["level"], strict=True):
         bins = int(BINS[int(level)])
-        looked = search.prover.look(lo[None], hi[None], bins=bins, keep=True)
-        assert looked.forms is not None
-        assert looked.thresholds is not None
+        analysed = search.prover.analyse(lo[None], hi[None], bins=bins, keep=True)
+        assert analysed.forms is not None
+        assert analysed.thresholds is not None
         places = _inside(grid, lo, hi)
         held = [
             counted_points(
                 search.axes,
                 np.broadcast_to(lo, (len(places), 2)),
                 np.broadcast_to(hi, (len(places), 2)),
-                np.broadcast_to(looked.forms[0, space], (len(places), search.axes.width)),
-                np.full(len(places), looked.thresholds[0, space]),
+                np.broadcast_to(analysed.forms[0, space], (len(places), search.axes.width)),
+                np.full(len(places), analysed.thresholds[0, space]),
                 np.full(len(places), float(bins)),
                 grid[places],
             )
@@ -142,7 +142,7 @@ def _proved(search: BestFirst) -> NDArray[np.int64]:
     return kind.reshape(_LAST + 1, _LAST + 1)
 
 
-def _cut(search: BestFirst, network: FeedForward) -> _Cut:
+def _cut(search: BranchAndBound, network: FeedForward) -> _Cut:
     """Cut the open box of `_INSIDE` along a."""
     boxes = search.boxes
     person = np.array(_INSIDE, dtype=np.float64)
@@ -164,7 +164,7 @@ def draw() -> tuple[str, Shares]:
     network, domain = _network(), _domain()
     # Without machine code: the picture does not depend on what is installed.
     with Prover(build_problem(network, domain), compiled=False) as prover:
-        search = BestFirst(prover, keep_closed=True)
+        search = BranchAndBound(prover, keep_closed=True)
         search.begin()
         for _ in range(_STEPS):
             search.step()
@@ -196,7 +196,7 @@ _RIGHT, _WIDTH = 366, 258
 _STRIP = 14
 
 
-def _svg(search: BestFirst, kinds: NDArray[np.int64], cut: _Cut) -> str:
+def _svg(search: BranchAndBound, kinds: NDArray[np.int64], cut: _Cut) -> str:
     parts = [
         f'<svg class="drawing" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 424" role="img" '
         'aria-labelledby="certification-title">\n'
@@ -221,7 +221,7 @@ def _text(x: float, y: float, words: str, kind: str = "") -> str:
     return f'  <text class="{kind}" x="{x:g}" y="{y:g}">{words}</text>\n'
 
 
-def _domain_picture(search: BestFirst, kinds: NDArray[np.int64], cut: _Cut) -> list[str]:
+def _domain_picture(search: BranchAndBound, kinds: NDArray[np.int64], cut: _Cut) -> list[str]:
     zero, last = np.zeros(2), np.full(2, float(_LAST))
     parts = [
         _text(_LEFT, 24, "The domain after four steps", "strong"),

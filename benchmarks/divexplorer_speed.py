@@ -39,7 +39,7 @@ from testsgd.baselines.divexplorer import items_frame
 from testsgd.data import load_specification, load_table
 from testsgd.models import load_model
 from testsgd.rules import Axis, FrequentRuleSets, lay_out, mine, rule_set_sums
-from testsgd.rules.lattice import decode, feature_subsets
+from testsgd.rules.contingency import decode, feature_subsets
 
 DATA_SETS = ("census", "crime", "compas")
 THETA = 0.05

@@ -1,8 +1,9 @@
 """What each command prints and writes, to be compared before and after a change of the code.
 
-``python -m benchmarks.frozen_outputs FOLDER`` renders every committed result again and runs small
-cases of every command; ``diff -r`` of two such folders shows what a change has changed. Times,
-versions and addresses in memory, which differ from run to run, are taken out.
+``python -m benchmarks.frozen_outputs FOLDER [CASE ...]`` renders every committed result again (the
+case ``reports``) and runs small cases of every command, or the named ones only; ``diff -r`` of two
+such folders shows what a change has changed. Times, versions and addresses in memory, which differ
+from run to run, are taken out.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "--format html,md,json",
     ),
     "certify": (
-        "testsgd certify compas --protected race --undecided 0.01 --out certified "
+        "testsgd certify compas --protected race --undecided 0.05 --jobs 1 --out certified "
         "--format html,md,json,csv,junit",
     ),
     "shield": (
@@ -116,14 +117,15 @@ CASES: dict[str, tuple[str, ...]] = {
 }
 
 
-def main(folder: Path) -> None:
-    """Write all outputs below a folder."""
+def main(folder: Path, names: list[str]) -> None:
+    """Write the outputs of some cases, or of all, below a folder."""
     committed = sorted((_ROOT / "reports").glob("*/result.json"))
-    for path in committed:
+    for path in committed if not names or "reports" in names else ():
         lines = (f"testsgd report {path} --out . --format html,md,json",)
         _run(folder / "reports" / path.parent.name, lines)
+    chosen = [case for case in CASES.items() if not names or case[0] in names]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda case: _run(folder / case[0], case[1]), CASES.items()))
+        list(pool.map(lambda case: _run(folder / case[0], case[1]), chosen))
 
 
 def _run(folder: Path, lines: tuple[str, ...]) -> None:
@@ -158,4 +160,4 @@ def _write_comments(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    main(Path(sys.argv[1]).resolve(), sys.argv[2:])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from testsgd.auditing import AuditResult, AuditSummary
 from testsgd.data import load_specification
+from testsgd.mitigation import MitigationResult, MitigationSummary
 from testsgd.models import read_card
 from testsgd.report.markdown import escape
-from testsgd.reporting import AuditSummary, MitigationSummary
-from testsgd.results import AuditResult, MitigationResult
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAMES = ("census", "bank", "credit", "compas", "crime", "law")

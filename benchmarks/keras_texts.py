@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.models import TextNetwork
-from testsgd.models.text.batches import padded, padded_lengths
+from testsgd.models.text.keras_network import padded, padded_lengths
 
 _BATCH = 1_024
 

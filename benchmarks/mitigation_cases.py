@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from testsgd.results import MitigationResult
+from testsgd.mitigation import MitigationResult
 
 Row = list[str]
 
@@ -26,6 +26,7 @@ def mitigations() -> list[Row]:
                 name,
                 f"{summary.split.training:,}",
                 f"{len(summary.candidates):,}",
+                f"{seconds['cross-validation']:.0f} s" if "cross-validation" in seconds else "",
                 f"{seconds['retraining']:.0f} s",
                 f"{seconds['audits after']:.0f} s",
                 f"{seconds.get('other methods', 0):.0f} s",

@@ -20,7 +20,8 @@ from typing import Any
 
 import testsgd
 from benchmarks.measure import memory_now, memory_peak, timed
-from testsgd.shielding import NAMED_PROPERTIES, InputDistribution, Solution, finite_problem, solve
+from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.shielding import InputDistribution, Solution, finite_problem, solve
 
 Row = list[str]
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from testsgd.comparison import ComparisonResult, ComparisonSummary
+from testsgd.comparison.report.summary import MethodSummary
+from testsgd.comparison.report.verdict import speed
 from testsgd.report.formatting import NOTHING, count, percent, seconds, signed
 from testsgd.report.markdown import escape
-from testsgd.reporting import ComparisonSummary
-from testsgd.reporting.comparison.phrases import speed
-from testsgd.reporting.comparison.summary import MethodSummary
-from testsgd.results import ComparisonResult
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PAGE = _ROOT / "docs" / "comparison.md"

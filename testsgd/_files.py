@@ -15,12 +15,12 @@ from testsgd.errors import ConfigurationError, MissingExtraError
 try:
     import fcntl
 except ImportError:  # pragma: no cover  (there are no such locks on Windows)
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # a module elsewhere
 
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """Give a temporary path beside `target` that is moved onto it when the block succeeds.
+    """Return a temporary path beside `target` that is moved onto it when the block succeeds.
 
     If the block raises, the temporary file is removed and `target` is left as it was.
     """
@@ -68,7 +68,7 @@ def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
 
 def lock(file: int) -> bool:
     """Lock an open file until it is closed; return whether no other process has it locked."""
-    if fcntl is None:  # pragma: no cover
+    if fcntl is None:  # pragma: no cover  (Windows)
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,7 +126,7 @@ def import_pyarrow() -> tuple[Any, Any]:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Give the sha256 of a file's bytes, in hexadecimal."""
+    """Return the sha256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -3,21 +3,26 @@
 numba keeps machine code on disk and makes it anew when the function's own file has changed, but not
 when a function that it calls has changed in another file. So the code of a package's modules is
 kept in a folder that is named by the digest of their sources: nothing is ever computed by an older
-version of what is written there.
+version of what is written there. Where numba cannot be had, the functions run uncompiled.
 """
 
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TypeVar, cast
 
-import numba
-
 from testsgd.data import cache_folder
+
+numba: Any
+try:
+    import numba
+except ImportError:  # the same functions run as they are written, and take much longer
+    numba = None
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,18 +35,14 @@ _OPTIONS: dict[str, Any] = {
 
 
 def compiler(package: Path) -> Callable[[F], F]:
-    """Give the decorator for the modules of one package.
+    """Return the decorator for the modules of one package.
 
-    Parameters
-    ----------
-    package : pathlib.Path
-        The folder of the modules: a function calls compiled functions of this folder only.
-
-    Returns
-    -------
-    callable
-        Compiles a function when it is first called, and keeps the machine code on disk.
+    `package` is the folder of the modules: a function calls compiled functions of this folder only.
+    What is decorated is compiled when it is first called, and the machine code is kept on disk.
     """
+    if numba is None:
+        _warn_once()
+        return lambda function: function
 
     def compiled(function: F) -> F:
         config: Any = numba.config
@@ -61,8 +62,18 @@ def compiler(package: Path) -> Callable[[F], F]:
     return compiled
 
 
+@cache
+def _warn_once() -> None:
+    """Warn that what should be machine code runs as Python."""
+    warnings.warn(
+        "numba cannot be loaded: numerical code runs uncompiled, which takes many times as long",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
 def _is_writable(folder: Path) -> bool:
-    """Say whether code can be kept in a folder; numba would take another one, without a digest."""
+    """Return whether code can be kept in a folder; numba would take one without a digest."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):

@@ -18,9 +18,10 @@ import numpy as np
 
 from benchmarks.shield_experiments.tasks import TASKS, Task
 from benchmarks.shield_experiments.training import METHODS, Predictions, Training, predictions
+from testsgd.shielding import Events
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running import period_problem
-from testsgd.shielding.simulation import Events, Simulation, simulate
+from testsgd.shielding.simulation import Simulation, simulate
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, solve
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 
 from testsgd.data import DatasetSpecification, Table, load_specification, load_table
 from testsgd.models.encoding import Encoding, fit_encoding
-from testsgd.models.labelled import binary_labels
+from testsgd.models.training_split import binary_labels
 
 # Shares of groups and of label 1 are then close to those of the paper's Table 4.
 REMARKS = {

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.shield_experiments.tasks import Examples, Task, load_task
 from testsgd._files import atomic_path
 from testsgd.data import cache_folder
-from testsgd.models.keras_training import seeded_keras
+from testsgd.models.training import seeded_keras
 
 METHODS = ("ERM", "DiffDP", "HSIC")
 HIDDEN_UNITS = (512, 256, 64)

@@ -19,18 +19,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+from testsgd.auditing import AuditSummary
+from testsgd.certification import CertificationSummary
 from testsgd.data import specification_schema
-from testsgd.data.text.terms_schema import TermsDocument
-from testsgd.reporting import (
-    DOCUMENTS,
-    AuditSummary,
-    CertificationSummary,
-    MitigationSummary,
-    MonitoringSummary,
-    ShieldSummary,
-    SimulationSummary,
-)
-from testsgd.results import read_result
+from testsgd.data.text.terms import TermsDocument
+from testsgd.mitigation import MitigationSummary
+from testsgd.monitoring import MonitoringSummary
+from testsgd.report.kinds import read_result, result_classes
+from testsgd.shielding import ShieldSummary, SimulationSummary
 
 _MARKER = re.compile(r"^<!-- generated: (?P<name>[a-z-]+) -->$", re.MULTILINE)
 
@@ -77,7 +73,11 @@ _PARTS = {
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the schemas, and the reports of the real data sets rendered from their results."""
-    generated = {f"schema/{kind.file.name}": kind.generate_schema() for kind in DOCUMENTS}
+    generated = {
+        f"schema/{kind.document.file.name}": kind.document.generate_schema()
+        for kind in result_classes()
+    }
+    generated["changelog.md"] = (_REPORTS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
     generated["schema/dataset.schema.json"] = json.dumps(specification_schema(), indent=1) + "\n"
     for path in sorted(_REPORTS.glob("*/result.json")):
         generated[f"gallery/{path.parent.name}.html"] = read_result(path).to_html()
@@ -99,10 +99,13 @@ def on_page_content(html: str, config: MkDocsConfig, **_: Any) -> str:
 
 
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:
-    """Look at every link of the built site."""
+    """Check every link of the built site, and that pages of the interface are not empty."""
     dead = dead_links.dead_links(Path(config.site_dir))
     if dead:
         raise PluginError("links that lead nowhere:\n" + "\n".join(dead))
+    for page in sorted(Path(config.site_dir).glob("api/*/index.html")):
+        if "doc-heading" not in page.read_text(encoding="utf-8"):
+            raise PluginError(f"{page} shows no name of its package")
 
 
 def _part(name: str) -> str:

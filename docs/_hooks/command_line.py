@@ -17,7 +17,7 @@ from typing import Any
 import typer
 from markdown_text import cell, table
 
-from testsgd.cli.main import app
+from testsgd.cli.main import COMMANDS, app, load_command
 
 _DEFAULT_IN_HELP = re.compile(r"\s*\(default: (?P<text>[^)]*)\)\s*$")
 
@@ -31,7 +31,9 @@ def reference() -> str:
 
 def _commands() -> Iterator[tuple[str, Any]]:
     """Walk over the commands, groups before what is in them."""
-    waiting = [("testsgd", typer.main.get_command(app))]
+    root = typer.main.get_command(app)
+    root.commands = {name: load_command(name) for name in COMMANDS}
+    waiting = [("testsgd", root)]
     while waiting:
         name, command = waiting.pop(0)
         yield name, command

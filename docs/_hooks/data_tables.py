@@ -7,6 +7,7 @@ from pathlib import Path
 
 from markdown_text import cell, table
 
+from testsgd.auditing import AuditResult, AuditSummary
 from testsgd.data import (
     DatasetSpecification,
     Specification,
@@ -16,8 +17,6 @@ from testsgd.data import (
     load_table,
     load_terms,
 )
-from testsgd.reporting import AuditSummary
-from testsgd.results import AuditResult
 
 _REPORTS = Path(__file__).parents[2] / "reports"
 

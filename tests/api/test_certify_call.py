@@ -17,7 +17,7 @@ import testsgd
 from testsgd.certification.domain import find_domain
 from testsgd.certification.outcome import Moment
 from testsgd.errors import ParameterError
-from testsgd.results import read_result
+from testsgd.report.kinds import read_result
 
 RANGES = {
     "inputs": {
@@ -92,6 +92,7 @@ def test_a_gate_progress_and_the_views(network: MLPClassifier, tmp_path: Path) -
     assert read_result(tmp_path / "result.json").verdict == result.verdict
 
 
+@pytest.mark.slow
 def test_shares_weighted_by_given_rows() -> None:
     people = testsgd.generate_demo(rows=500, seed=3)
     options: dict[str, Any] = {"protected": "race", "time": 1.0, "samples": 0}

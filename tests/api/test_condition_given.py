@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from testsgd.api.given import audit_parameters, resolve_specification
+from testsgd.auditing.inputs import audit_parameters
+from testsgd.data import resolve_specification
 from testsgd.errors import ParameterError
 
 TEXTS = {

@@ -15,7 +15,7 @@ HEAVY = [
 ]  # fmt: skip
 
 EXTRAS = ["tensorflow", "keras", "pyarrow", "polars", "skops", "fairlearn", "divexplorer", "aif360"]
-EXTRAS += ["onnx", "numba", "starlette", "uvicorn"]
+EXTRAS += ["onnx", "starlette", "uvicorn"]
 
 BLOCK = """
 import sys
@@ -121,6 +121,7 @@ def test_the_help_of_a_command_imports_nothing_heavy(command: str, tmp_path: Pat
     assert set(loaded) <= {"pydantic"}
 
 
+@pytest.mark.slow
 def test_an_audit_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
     loaded = loaded_by(RUN.format(arguments=["audit", "demo"]), tmp_path)
     # pandas itself imports pyarrow where it is installed.
@@ -128,6 +129,7 @@ def test_an_audit_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
     assert (tmp_path / "reports" / "demo" / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_a_certification_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
     arguments = ["certify", "demo", "--protected", "race", "--time", "1", "--format", "json"]
     loaded = loaded_by(RUN.format(arguments=arguments), tmp_path)
@@ -135,6 +137,7 @@ def test_a_certification_of_a_network_imports_no_tensorflow(tmp_path: Path) -> N
     assert (tmp_path / "reports" / "demo-certified" / "result.json").is_file()
 
 
+@pytest.mark.slow
 def test_without_any_extra_an_audit_works(tmp_path: Path) -> None:
     program = BLOCK.format(blocked=EXTRAS)
     arguments = ["audit", "demo", "--format", "html,md,json,csv", "--quiet"]
@@ -163,10 +166,10 @@ def test_a_missing_extra_is_named_with_its_install_line(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_without_any_extra_a_shield_decides_and_only_serving_is_refused(tmp_path: Path) -> None:
     (tmp_path / "spec.toml").write_text(SHIELD, encoding="utf-8")
-    # Whether numba is there is looked up first, which this way of blocking does not allow for.
-    program = BLOCK.format(blocked=[name for name in EXTRAS if name != "numba"])
+    program = BLOCK.format(blocked=EXTRAS)
     commands = {
         ("synthesize", "spec.toml", "--quiet"): 0,
         ("run", "spec.npz"): 0,
@@ -191,12 +194,14 @@ def test_without_any_extra_a_monitor_watches(tmp_path: Path) -> None:
     assert len(list((tmp_path / "r").iterdir())) == 3
 
 
+@pytest.mark.slow
 def test_without_any_extra_an_estimator_is_retrained(tmp_path: Path) -> None:
     finished = run(BLOCK.format(blocked=EXTRAS) + RETRAIN, tmp_path)
     assert (finished.returncode, finished.stderr) == (0, "")
     assert json.loads(finished.stdout) == ["done", "done", "not_installed"]
 
 
+@pytest.mark.slow
 def test_without_skops_the_command_says_so_before_all_the_work(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(ESTIMATOR, encoding="utf-8")
     arguments = ["mitigate", "demo", "--model", "mine:model"]
@@ -206,3 +211,16 @@ def test_without_skops_the_command_says_so_before_all_the_work(tmp_path: Path) -
     assert finished.stderr.count("\n") == 1
     assert "pip install 'testsgd[skops]'" in finished.stderr
     assert not (tmp_path / "reports").exists()
+
+
+def test_an_audit_of_rows_loads_what_it_needs(tmp_path: Path) -> None:
+    """At most 200 modules of the package, and none of another capability."""
+    program = RUN.format(arguments=["audit", "demo", "--out", "r", "--quiet"]) + (
+        "import sys; print(*(name for name in sys.modules if name.startswith('testsgd')))"
+    )
+    finished = run(program, tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    loaded = finished.stdout.split()
+    assert len(loaded) <= 200
+    others = ("certification", "mitigation", "comparison", "shielding", "monitoring", "truth")
+    assert [name for name in loaded if name.split(".")[1:2] and name.split(".")[1] in others] == []

@@ -17,7 +17,7 @@ from sklearn.metrics import balanced_accuracy_score
 import testsgd
 from testsgd import MitigationResult
 from testsgd.errors import DataError, ModelError, ParameterError, ResultError
-from testsgd.reporting.mitigation.summary import TargetSummary
+from testsgd.mitigation.report.summary import TargetSummary
 
 FEATURES = PEOPLE.drop(columns="granted")
 
@@ -58,6 +58,7 @@ def members(target: TargetSummary, people: pd.DataFrame) -> np.ndarray:
     return inside
 
 
+@pytest.mark.slow
 def test_the_audit_may_be_a_result_or_a_file_or_made_anew(
     model: Any, result: MitigationResult, tmp_path: Path
 ) -> None:
@@ -76,6 +77,7 @@ def test_the_audit_may_be_a_result_or_a_file_or_made_anew(
     assert result.summary.split.unseen
 
 
+@pytest.mark.slow
 def test_the_target_is_found_without_the_held_out_rows(
     model: Any, result: MitigationResult
 ) -> None:
@@ -104,6 +106,7 @@ def test_the_target_is_found_without_the_held_out_rows(
         assert again.summary.candidates == result.summary.candidates
 
 
+@pytest.mark.slow
 def test_the_audits_own_parameters_are_taken_over(model: Any) -> None:
     audit = testsgd.audit(model, PEOPLE, "demo", theta=0.2, max_features=1, favourable="no", **FEW)
     found = testsgd.mitigate(model, PEOPLE, "demo", audit=audit, group=1, **QUICK).summary
@@ -117,6 +120,7 @@ def test_the_audits_own_parameters_are_taken_over(model: Any) -> None:
     assert same.data.label.favourable == "no"
 
 
+@pytest.mark.slow
 def test_audits_work_out_no_more_than_is_reported(model: Any) -> None:
     outcome = testsgd.mitigate(model, PEOPLE, "demo", rank_by="score", **QUICK).outcome
     assert outcome is not None
@@ -132,6 +136,7 @@ def test_audits_work_out_no_more_than_is_reported(model: Any) -> None:
             assert (chosen.guarantee, chosen.stability, found.stability) == ("per-group", 0, {})
 
 
+@pytest.mark.slow
 def test_nothing_that_was_given_is_changed() -> None:
     model, people = fitted(), PEOPLE.copy()
     scores = model.predict_proba(FEATURES)
@@ -215,6 +220,7 @@ def test_samples_alone_for_any_model(model: Any, result: MitigationResult) -> No
     assert set(again["group"]) == {target.text}
 
 
+@pytest.mark.slow
 def test_the_other_label_turns_every_difference_round(model: Any) -> None:
     audits = [
         testsgd.audit(model, PEOPLE, "demo", favourable=label, **FEW) for label in ("yes", "no")
@@ -286,6 +292,7 @@ def test_the_written_model_is_told_true(result: MitigationResult, model: Any) ->
     assert target.held_out_after == one.observed_after
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result_and_another_another(
     model: Any, result: MitigationResult
 ) -> None:
@@ -294,6 +301,7 @@ def test_the_same_seed_gives_the_same_result_and_another_another(
     assert not other.samples.equals(result.samples)
 
 
+@pytest.mark.slow
 def test_runs_have_seeds_of_their_own(model: Any) -> None:
     found = testsgd.mitigate(model, PEOPLE, "demo", **QUICK | {"runs": 3}).summary
     assert [run.run for run in found.runs] == [1, 2, 3]
@@ -306,6 +314,7 @@ def test_runs_have_seeds_of_their_own(model: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_progress_is_told(model: Any) -> None:
     told: list[tuple[str, int, int]] = []
     testsgd.mitigate(model, PEOPLE, "demo", **QUICK, progress=lambda *state: told.append(state))

@@ -33,6 +33,7 @@ def description(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_person_is_in_one_part_and_held_out_once(
     applications: pd.DataFrame, description: Path
 ) -> None:

@@ -12,7 +12,7 @@ from loan_regression import PEOPLE, QUICK, fitted
 import testsgd
 from testsgd import AuditResult, MitigationResult
 from testsgd.errors import ConfigurationError, ParameterError, ResultError
-from testsgd.results import read_result
+from testsgd.report.kinds import read_result
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +29,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
+@pytest.mark.slow
 def test_a_result_read_back_is_the_same(
     result: MitigationResult, read_back: MitigationResult
 ) -> None:

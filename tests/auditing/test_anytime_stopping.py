@@ -9,6 +9,7 @@ from typing import Any
 
 import made_up_texts
 import numpy as np
+import pandas as pd
 import pytest
 from few_groups import by_income, findings, people
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from scipy.optimize import brentq
 from scipy.special import betaln, lambertw
 from scipy.stats import binom
 
+import testsgd
 from testsgd.auditing import AuditParameters
-from testsgd.auditing.algorithm_two import sample_until_certain
+from testsgd.auditing.independent import sample_until_certain
 from testsgd.scoring import score_margins, wald_margin
 
 # Both sides' margins hold together with the square of the confidence (TestSGD, Theorem 4.2).
@@ -181,6 +183,7 @@ def test_the_papers_margin_watched_draw_by_draw_covers_less_than_it_says() -> No
     assert once >= binom.ppf(1e-6, RUNS, CLAIMED)
 
 
+@pytest.mark.slow
 def test_a_confidence_sequence_watched_draw_by_draw_covers_what_it_says() -> None:
     parameters = anytime(min_samples=LEAST, error_margin=ERROR)
     hits = 0
@@ -214,3 +217,30 @@ def test_who_samples_until_a_group_looks_sure_finds_too_many_by_wald_alone(rate:
         assert at_the_end <= binom.ppf(1 - 1e-4, runs, 1 - CLAIMED)
     assert false["wald"] > binom.ppf(1 - 1e-4, runs, 1 - CLAIMED)
     assert false["anytime"] <= binom.ppf(1 - 1e-4, runs, 1 - CLAIMED)
+
+
+def test_rare_groups_do_not_make_the_first_pool_larger() -> None:
+    """Groups of a twentieth of the rows cost the same, whether rarer ones are looked for or not."""
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": random.integers(0, 3, 20_000), "x": random.integers(0, 100, 20_000)})
+    description = {
+        "dataset": {"name": "thirds"},
+        "label": {"column": "y", "favourable": "yes", "values": ["no", "yes"]},
+        "features": {
+            "a": {"type": "categorical", "values": ["0", "1", "2"], "sensitive": True},
+            "x": {"type": "integer", "range": [0, 99]},
+        },
+    }
+
+    def queries(**smallest: float) -> int:
+        result = testsgd.audit(
+            lambda frame: np.where(frame["x"] < 50, "yes", "no"),
+            rows.assign(a=rows["a"].astype(str)),
+            description,
+            mode="sampled",
+            max_queries=1_000_000,
+            **smallest,
+        )
+        return result.summary.model_queries
+
+    assert queries(min_rows=1) == queries(theta=0.05)

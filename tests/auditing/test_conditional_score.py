@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from testsgd.auditing.conditional import (
+from testsgd.auditing.explaining import (
     ConditionalScore,
     check_condition,
     conditional_scores,

@@ -13,7 +13,7 @@ from null_people import people
 
 import testsgd
 from testsgd.auditing import AuditParameters, TableFindings, run_audit
-from testsgd.auditing.holdout import split_rows
+from testsgd.auditing.run import split_rows
 from testsgd.data import check_table, specification_from_mapping
 from testsgd.models import load_model
 

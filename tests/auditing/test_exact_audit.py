@@ -84,6 +84,7 @@ bounds: st.SearchStrategy[tuple[dict[str, Any], Callable[[int], int]]] = st.one_
     st.integers(0, 10**6),
     st.integers(0, 5),
 )
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_every_group_is_found_with_its_rates(
     rows: list[Row],

@@ -17,7 +17,7 @@ from plain_audit import GENDERS, HOUSINGS, SPECIFICATION, Row, as_model, frame_o
 from scipy import stats
 
 from testsgd.auditing import Estimates, GroupMeasure, measure_groups
-from testsgd.auditing.given import SAMPLES_A_SIDE
+from testsgd.auditing.fixed_groups import SAMPLES_A_SIDE
 from testsgd.data import Table, check_table, specification_from_mapping
 from testsgd.errors import ParameterError
 from testsgd.models import Model, load_model

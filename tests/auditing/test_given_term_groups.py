@@ -24,7 +24,7 @@ from made_up_texts import (
 from scipy import stats
 
 from testsgd.auditing import Estimates
-from testsgd.auditing.text import TermGroup, TermGroupMeasure, measure_term_groups
+from testsgd.auditing.text import TermGroup, TermGroupMeasure
 from testsgd.errors import ParameterError
 from testsgd.models import TextModel, load_text_model
 from testsgd.rules import find_mentions
@@ -74,14 +74,7 @@ def same(first: Estimates, second: Estimates) -> bool:
 )
 def test_counts_are_those_of_texts_one_by_one(seed, count, groups):
     texts = made_up_texts(count, seed)
-    found = measure_term_groups(
-        text_model(),
-        checked(texts),
-        find_mentions(texts, TERMS),
-        [places_of(chosen) for chosen in groups],
-        max_queries=10**6,
-        seed=0,
-    )
+    found = measure_of(texts, groups)(text_model())
     low, high = found.population_interval(0.95)
     assert found.exact
     for place, chosen in enumerate(groups):

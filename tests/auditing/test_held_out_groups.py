@@ -7,7 +7,7 @@ from null_people import SPECIFICATION, audited, people
 from scipy.stats import binom
 
 from testsgd.auditing import AuditParameters, run_audit
-from testsgd.auditing.holdout import split_rows
+from testsgd.auditing.run import split_rows
 from testsgd.data import check_table
 from testsgd.errors import ParameterError
 from testsgd.models import load_model

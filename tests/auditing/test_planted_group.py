@@ -40,6 +40,7 @@ def test_in_the_committed_network(seed: int) -> None:
     check(testsgd.audit(None, None, "demo", seed=seed, **QUICK).groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_in_a_model_of_scikit_learn_that_learns_from_the_same_people(seed: int) -> None:
     people = generate_demo(seed=seed)

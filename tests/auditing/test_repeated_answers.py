@@ -14,8 +14,8 @@ from scipy.stats import binom
 from sklearn.dummy import DummyClassifier
 
 import testsgd
+from testsgd.auditing import AuditResult
 from testsgd.errors import ModelError, ParameterError
-from testsgd.reporting import AUDIT_DOCUMENT
 
 ROWS = 1200
 SPECIFICATION: dict[str, Any] = {
@@ -173,7 +173,7 @@ def test_a_true_flag_takes_some_draws_and_says_so() -> None:
     summary = audit(coin(), nondeterministic=True).summary
     assert summary.parameters.nondeterministic >= 2
     assert 0.4 < summary.model.changing < 0.6
-    for text in (AUDIT_DOCUMENT.to_markdown(summary), AUDIT_DOCUMENT.to_html(summary)):
+    for text in (AuditResult.document.to_markdown(summary), AuditResult.document.to_html(summary)):
         assert "mean answer" in text
         assert "no sampling error" not in text
     assert audit(lambda f: ["yes"] * len(f), nondeterministic=False).summary.model.changing == 0

@@ -54,6 +54,7 @@ def test_a_rerun_gives_the_same_document(mode: str, model: Any) -> None:
     assert document(model, **MODES[mode]) == document(model, **MODES[mode])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_the_number_of_threads_changes_nothing(mode: str) -> None:
     one = document(jobs=1, **MODES[mode])

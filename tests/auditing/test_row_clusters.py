@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import testsgd
-from testsgd.auditing.holdout import split_rows
+from testsgd.auditing.run import split_rows
 from testsgd.data import DatasetSpecification, check_table
 from testsgd.errors import DataError, ParameterError
 
@@ -46,6 +46,7 @@ def people(seed: int, times: int) -> pd.DataFrame:
     return drawn.iloc[order].reset_index(drop=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guarantee", ["simultaneous", "fdr"])
 def test_people_in_five_rows_are_no_finding(guarantee: str) -> None:
     runs = 30

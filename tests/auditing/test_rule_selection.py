@@ -351,6 +351,7 @@ def test_of_pure_noise_no_rule_is_made(rows: int, fewest: int, rate: float) -> N
     assert wrong <= binom.ppf(0.999, tables, 0.05)
 
 
+@pytest.mark.slow
 def test_audits_of_people_who_are_treated_alike_seldom_have_a_rule() -> None:
     # Each with its own quantile, and cells of a few rows that all agree by chance.
     runs = 60

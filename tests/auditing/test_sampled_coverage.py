@@ -40,6 +40,7 @@ def sampled_figures(model: Model, sampling: str) -> list[Figures]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [by_income, seldom])
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])
 def test_the_margin_covers_the_exact_difference(sampling: str, model: Model) -> None:

@@ -19,6 +19,7 @@ def allowed(runs: int) -> int:
     return int(binom.ppf(0.999, runs, 0.05))
 
 
+@pytest.mark.slow
 def test_all_groups_at_once_are_seldom_wrong_where_the_label_is_rare():
     # Eight favourable labels in 400 rows. The gate's test below has three in ten.
     wrong = sum(audited(400, seed, 0.02).guarantee.sure > 0 for seed in range(RUNS))
@@ -30,6 +31,7 @@ def test_one_group_at_a_time_is_wrong_of_some_group_nearly_always():
     assert wrong >= 30
 
 
+@pytest.mark.slow
 def test_nothing_is_found_by_chance_under_a_false_discovery_rate():
     found = [audited(400, seed, guarantee="fdr").guarantee for seed in range(RUNS)]
     # With nothing to find, every discovery is false, and their share is 1.
@@ -37,11 +39,13 @@ def test_nothing_is_found_by_chance_under_a_false_discovery_rate():
     assert false <= allowed(RUNS)
 
 
+@pytest.mark.slow
 def test_groups_found_on_one_half_are_seldom_wrong_on_the_other():
     wrong = sum(audited(400, seed, holdout=0.5).guarantee.sure > 0 for seed in range(RUNS))
     assert wrong <= allowed(RUNS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])
 def test_samples_are_seldom_wrong(sampling):
     settings = {
@@ -56,6 +60,7 @@ def test_samples_are_seldom_wrong(sampling):
     assert wrong <= allowed(12)
 
 
+@pytest.mark.slow
 def test_a_model_without_discrimination_does_not_fail_the_gate():
     codes = [
         testsgd.audit(

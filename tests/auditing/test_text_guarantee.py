@@ -21,16 +21,16 @@ from made_up_texts import (
 from scipy import stats
 
 from testsgd.auditing import AuditParameters
-from testsgd.auditing.clock import Clock
+from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.guarantee import assured_size, bonferroni
-from testsgd.auditing.text.exact import audit_texts_exactly
+from testsgd.auditing.outcome import Clock
+from testsgd.auditing.text.answers import SharedPredictions
 from testsgd.auditing.text.max_statistic import (
     largest_deviations,
     simultaneous_texts,
     spread_of,
 )
-from testsgd.auditing.text.paired import PairedIntervals, paired_tails_interval
-from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.auditing.text.outcome import PairedIntervals, paired_tails_interval
 from testsgd.models import load_text_model
 from testsgd.rules.text import find_mentions, frequent_term_sets
 
@@ -157,6 +157,7 @@ def null_audit(seed: int, *, blind: bool, rate: int, **parameters) -> TextFindin
 RUNS = 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("blind", "rate"), [(False, 40), (True, 85)])
 def test_without_any_difference_none_is_sure_more_often_than_promised(blind, rate):
     runs = [null_audit(seed, blind=blind, rate=rate) for seed in range(RUNS)]

@@ -19,8 +19,8 @@ from made_up_texts import (
 from testsgd.auditing import AuditParameters
 from testsgd.auditing.guarantee import assured_size
 from testsgd.auditing.text import run_text_audit
-from testsgd.auditing.text.holdout import chosen_over, split_texts
-from testsgd.auditing.text.paired import paired_intervals
+from testsgd.auditing.text.outcome import paired_intervals
+from testsgd.auditing.text.run import chosen_over, split_texts
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.rules import RuleSet

@@ -43,6 +43,7 @@ def test_the_planted_terms_are_the_first_group(seed, mode):
     assert found.counterfactual.high[top] < -0.5
 
 
+@pytest.mark.slow
 def test_the_planted_terms_alone_are_first_if_rule_sets_have_two_terms():
     for seed in range(10):
         texts = made_up_texts(1_000, seed, shares=(0.5, 0.3, 0.4))

@@ -25,6 +25,7 @@ def exact():
     return audit(biased, TEXTS, TERMS, theta=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])
 def test_scores_lie_within_the_margin_of_the_exact_ones(exact, sampling):
     outside, groups = 0, 0

@@ -17,9 +17,9 @@ from made_up_texts import (
     with_terms,
 )
 
-from testsgd.auditing.text import predictions as predictions_module
-from testsgd.auditing.text.plan import count_variants
-from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.auditing.text import answers as predictions_module
+from testsgd.auditing.text.answers import SharedPredictions
+from testsgd.auditing.text.run import count_variants
 from testsgd.models import load_text_model
 from testsgd.rules.text import find_mentions, frequent_term_sets
 

@@ -14,11 +14,11 @@ from made_up_texts import (
     named,
 )
 
-from testsgd.auditing.clock import Clock
-from testsgd.auditing.text.exact import audit_texts_exactly
-from testsgd.auditing.text.paired import PairedIntervals
-from testsgd.auditing.text.predictions import SharedPredictions
-from testsgd.auditing.text.rule_selection import TermSelection
+from testsgd.auditing.exact import audit_texts_exactly
+from testsgd.auditing.outcome import Clock
+from testsgd.auditing.text.answers import SharedPredictions
+from testsgd.auditing.text.explaining import TermSelection
+from testsgd.auditing.text.outcome import PairedIntervals
 from testsgd.auditing.text.stability import resampled, term_stability
 from testsgd.models import load_text_model
 from testsgd.scoring import Clusters

@@ -12,8 +12,7 @@ from testsgd.baselines import Subject, subject_of
 from testsgd.data import Table, check_table, specification_from_mapping
 from testsgd.models import Encoding, Layer, NetworkModel, load_model
 from testsgd.models.encoding import CategoryEncoding, NumberEncoding
-from testsgd.models.files import Labels
-from testsgd.models.output import SigmoidOutput
+from testsgd.models.files import Labels, SigmoidOutput
 
 GENDERS = ["female", "male"]
 SPECIFICATION = specification_from_mapping(

@@ -80,7 +80,7 @@ def test_numbers_that_a_column_cannot_hold_widen_it():
     points = coding.uniform(np.random.default_rng(0), 50)
     column = coding.frame(points)["debt"]
     assert column.dtype == np.float64
-    assert column.tolist() == points[:, coding.place("debt")].tolist()
+    assert column.tolist() == points[:, coding.index("debt")].tolist()
 
 
 def test_steps_stay_in_the_domain_and_leave_missing_cells():

@@ -19,11 +19,17 @@ from loans_by_hand import (
 from scipy.stats import binom
 
 from testsgd.baselines import BaselineResult, IndividualSearch
-from testsgd.baselines.checking import Found, InputCheck
+from testsgd.baselines.baseline import Deadline
 from testsgd.baselines.coding import RowCoding
-from testsgd.baselines.deadline import Deadline
-from testsgd.baselines.gradients import input_gradients, step_effects
-from testsgd.baselines.input_search import SearchOutcome, guided_search, random_search
+from testsgd.baselines.input_search import (
+    Found,
+    InputCheck,
+    SearchOutcome,
+    guided_search,
+    input_gradients,
+    random_search,
+    step_effects,
+)
 from testsgd.models import Layer, NetworkModel
 
 CHANGES = "people whose decision changes"
@@ -133,8 +139,8 @@ def test_gradients_agree_with_differences():
         assert slopes[same] == pytest.approx(gradients[same, column], abs=1e-3)
     up, down = step_effects(model, coding, coding.points())
     frame = before.table.frame
-    income, debt = coding.place("income"), coding.place("debt")
-    home = coding.place("home")
+    income, debt = coding.index("income"), coding.index("debt")
+    home = coding.index("home")
     below = (frame["income"] < 3).to_numpy() & (frame["gender"] == "female").to_numpy()
     assert up[below, income] == pytest.approx(2.0)
     assert up[(frame["debt"] < 0.98).to_numpy(), debt] == pytest.approx(-0.04, abs=1e-5)

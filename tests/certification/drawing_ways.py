@@ -1,31 +1,41 @@
-"""The drawing of points outside of half-spaces; with numba and without."""
+"""The drawing of points outside of half-spaces; compiled and as it is written."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from testsgd import _machine_code
 from testsgd.certification.proving import Axes, counted_points
-from testsgd.certification.proving.drawing_parts import Where
+from testsgd.certification.proving.compiled_axis_parts import AxisView
 
 Floats = NDArray[np.float64]
 
-_PROVING = "testsgd.certification.proving"
-
 
 def drawing(way: str) -> ModuleType:
-    """Give the module that draws, with numba or without."""
+    """Return the module that draws, compiled or as it is written."""
     if way == "machine":
-        pytest.importorskip("numba")
         return importlib.import_module(f"{_PROVING}.compiled_drawing")
-    return importlib.import_module(f"{_PROVING}.drawing")
+    # Loaded as if there were no numba, and put back as it was.
+    loaded = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(_NAMES)}
+    _machine_code._warn_once.cache_clear()
+    with pytest.MonkeyPatch.context() as patch, pytest.warns(RuntimeWarning, match="uncompiled"):  # noqa: PT031
+        patch.setattr(_machine_code, "numba", None)
+        module = importlib.import_module(f"{_PROVING}.compiled_drawing")
+    for name in [name for name in sys.modules if name.startswith(_NAMES)]:
+        del sys.modules[name]
+    sys.modules.update(loaded)
+    return module
 
 
-WAYS = [pytest.param("machine", marks=pytest.mark.numba), "plain"]
+_PROVING = "testsgd.certification.proving"
+_NAMES = (f"{_PROVING}.compiled", f"{_PROVING}.machine_code")
+WAYS = ["machine", "plain"]
 
 
 def draw(
@@ -41,7 +51,7 @@ def draw(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Draw points of one box outside of two half-spaces."""
     many = len(uniforms)
-    where = Where(
+    where = AxisView(
         axes.kinds, axes.columns, np.append(axes.edges, 0.0), np.append(axes.cumulative, 0.0),
         axes.starts, axes.shifts,
     )  # fmt: skip

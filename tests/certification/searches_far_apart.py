@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from stressed_problems import MANY, Given
 
 from testsgd.certification.domain import IntegerInput
 from testsgd.certification.proving import Prover, build_problem
-from testsgd.certification.search import BestFirst
+from testsgd.certification.search import BranchAndBound
 
-MACHINE = pytest.param(True, marks=pytest.mark.numba)
+MACHINE = True
 
 
 def searched_for(
     problem: Given, steps: int, *, compiled: bool = False, rare: tuple[float, ...] = MANY
-) -> BestFirst:
-    if compiled:
-        pytest.importorskip("numba")
-    search = BestFirst(Prover(build_problem(*problem), compiled=compiled, rare=rare))
+) -> BranchAndBound:
+    search = BranchAndBound(Prover(build_problem(*problem), compiled=compiled, rare=rare))
     search.begin()
     for _ in range(steps):
         search.step()

@@ -19,7 +19,7 @@ from testsgd.certification.network import (
     InputColumns,
     NumberColumns,
 )
-from testsgd.certification.proving import Looked, Problem
+from testsgd.certification.proving import BoxBounds, Problem
 
 Floats = NDArray[np.float64]
 Given = tuple[FeedForward, Domain]
@@ -106,16 +106,16 @@ def inside(truth: Truth, lo: Floats, hi: Floats) -> NDArray[np.bool_]:
     return held
 
 
-def check_shares(truth: Truth, lo: Floats, hi: Floats, looked: Looked) -> None:
+def check_shares(truth: Truth, lo: Floats, hi: Floats, analysed: BoxBounds) -> None:
     """Compare each box's shares with those of the people in it."""
     for box in range(len(lo)):
         here = inside(truth, lo[box], hi[box])
         whole = truth.share(here)
-        if looked.status[box] == 1:
+        if analysed.status[box] == 1:
             assert truth.surely_fair[here].all()
-        if looked.status[box] == 2:
+        if analysed.status[box] == 2:
             assert truth.surely_unfair[here].all()
         if whole == 0.0:
             continue
-        assert looked.fair[box] <= truth.share(here & truth.surely_fair) / whole + SUMMING
-        assert looked.unfair[box] <= truth.share(here & truth.surely_unfair) / whole + SUMMING
+        assert analysed.fair[box] <= truth.share(here & truth.surely_fair) / whole + SUMMING
+        assert analysed.unfair[box] <= truth.share(here & truth.surely_unfair) / whole + SUMMING

@@ -15,8 +15,8 @@ from testsgd.certification import CertificationParameters, certify_network
 from testsgd.certification.domain import Domain, IntegerInput, find_domain
 from testsgd.certification.network import FeedForward, find_network
 from testsgd.certification.proving import Prover, build_problem, counted_points
-from testsgd.certification.search import BestFirst, draw_points
-from testsgd.certification.search.best_first import BINS
+from testsgd.certification.search import BranchAndBound, draw_points
+from testsgd.certification.search.branch_and_bound import BINS
 
 pytestmark = [pytest.mark.real_data, pytest.mark.tensorflow]
 
@@ -68,15 +68,15 @@ def _decisions(name: str, domain: Domain, people: Floats) -> NDArray[np.bool_]:
     return np.stack(answers, axis=1)
 
 
-def _searched(network: FeedForward, domain: Domain) -> BestFirst:
-    search = BestFirst(Prover(build_problem(network, domain)), keep_closed=True)
+def _searched(network: FeedForward, domain: Domain) -> BranchAndBound:
+    search = BranchAndBound(Prover(build_problem(network, domain)), keep_closed=True)
     search.begin()
     for _ in range(_STEPS):
         search.step()
     return search
 
 
-def _of_closed(search: BestFirst, status: int, count: int, seed: int) -> Floats:
+def _of_closed(search: BranchAndBound, status: int, count: int, seed: int) -> Floats:
     """Draw people of the boxes that are decided as a whole."""
     generator = np.random.default_rng(seed)
     lo = np.concatenate([low[kind == status] for low, _, kind in search.closed])
@@ -94,7 +94,7 @@ def _of_closed(search: BestFirst, status: int, count: int, seed: int) -> Floats:
     return draw_points(search.axes, lo[chosen], hi[chosen], generator)
 
 
-def _of_half_spaces(search: BestFirst, count: int, seed: int) -> tuple[Floats, Bools, Bools]:
+def _of_half_spaces(search: BranchAndBound, count: int, seed: int) -> tuple[Floats, Bools, Bools]:
     """Draw people of open boxes, and say who of them is counted as fair and as unfair."""
     generator = np.random.default_rng(seed)
     boxes, axes = search.boxes, search.axes
@@ -106,16 +106,16 @@ def _of_half_spaces(search: BestFirst, count: int, seed: int) -> tuple[Floats, B
         lo, hi = boxes.ends(some)
         known = boxes["known"][some].astype(np.int8)
         bins = int(BINS[int(level)])
-        looked = search.prover.look(lo, hi, bins=bins, known=known, keep=True)
-        assert looked.forms is not None
-        assert looked.thresholds is not None
+        analysed = search.prover.analyse(lo, hi, bins=bins, known=known, keep=True)
+        assert analysed.forms is not None
+        assert analysed.thresholds is not None
         rows = np.repeat(np.arange(len(some)), each)
         drawn = draw_points(axes, lo[rows], hi[rows], generator)
         held = []
-        for space in range(looked.forms.shape[1]):
-            thresholds = looked.thresholds[rows, space]
+        for space in range(analysed.forms.shape[1]):
+            thresholds = analysed.thresholds[rows, space]
             inside = counted_points(
-                axes, lo[rows], hi[rows], looked.forms[rows, space], thresholds,
+                axes, lo[rows], hi[rows], analysed.forms[rows, space], thresholds,
                 np.full(len(rows), float(bins)), drawn,
             )  # fmt: skip
             held.append(inside | (thresholds == -np.inf))  # nothing is assumed
@@ -126,6 +126,7 @@ def _of_half_spaces(search: BestFirst, count: int, seed: int) -> tuple[Floats, B
     return np.concatenate(points), np.concatenate(fair), np.concatenate(unfair)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _NETWORKS)
 def test_keras_agrees_in_every_proved_region(name: str) -> None:
     network, domain = _problem(name)

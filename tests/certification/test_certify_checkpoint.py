@@ -18,7 +18,12 @@ from testsgd.certification import Certification, CertificationParameters, Moment
 from testsgd.certification.domain import Domain, IntegerInput
 from testsgd.certification.network import CategoryColumns, FeedForward
 from testsgd.certification.proving import Prover, build_problem
-from testsgd.certification.search import BestFirst, fingerprint, read_checkpoint, write_checkpoint
+from testsgd.certification.search import (
+    BranchAndBound,
+    fingerprint,
+    read_checkpoint,
+    write_checkpoint,
+)
 from testsgd.errors import ResultError
 
 _PARAMETERS = CertificationParameters(time=None, undecided=1e-3, samples=500)
@@ -59,12 +64,12 @@ def test_a_search_comes_back_as_it_was(tmp_path: Path) -> None:
     network, domain = searched(2, weighted=True)
     about = fingerprint(network, domain)
     with Prover(build_problem(network, domain)) as prover:
-        search = BestFirst(prover)
+        search = BranchAndBound(prover)
         search.begin()
         search.step()
         moments = [Moment(0.25, search.looks, search.shares)]
         write_checkpoint(tmp_path / "file", search, about, 1.5, moments)
-        again = BestFirst(prover)
+        again = BranchAndBound(prover)
         assert read_checkpoint(tmp_path / "file", again, about) == (1.5, moments)
     assert again.shares == search.shares
     assert again.looks == search.looks
@@ -183,19 +188,17 @@ def test_ctrl_c_gives_the_result_so_far() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.numba
 @pytest.mark.parametrize("first", [True, False])
 def test_machine_code_and_arrays_go_on_where_the_other_stopped(tmp_path: Path, first: bool) -> None:
-    pytest.importorskip("numba")
     network, domain = searched(2)
     problem = build_problem(network, domain)
     about = fingerprint(network, domain)
     truth = truth_of(network, domain)
-    search = BestFirst(Prover(problem, compiled=first))
+    search = BranchAndBound(Prover(problem, compiled=first))
     search.begin()
     search.step()
     write_checkpoint(tmp_path / "file", search, about, 1.0, [])
-    again = BestFirst(Prover(problem, compiled=not first))
+    again = BranchAndBound(Prover(problem, compiled=not first))
     read_checkpoint(tmp_path / "file", again, about)
     while again.step():
         pass

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from testsgd.certification.clock import Clock
+from testsgd.certification.run import Clock
 
 
 def press() -> None:

@@ -22,20 +22,17 @@ from stressed_problems import (
     stressed,
 )
 
-from testsgd.certification.proving import Looked, Problem, Prover, build_problem
+from testsgd.certification.proving import BoxBounds, Problem, Prover, build_problem
 from testsgd.certification.proving.prover import can_compile
-from testsgd.certification.search import BestFirst, decided_points
-from testsgd.certification.search.best_first import BINS
-
-pytest.importorskip("numba")
-pytestmark = pytest.mark.numba
+from testsgd.certification.search import BranchAndBound, decided_points
+from testsgd.certification.search.branch_and_bound import BINS
 
 
-def assumed(looked: Looked) -> NDArray[np.int_]:
+def assumed(analysed: BoxBounds) -> NDArray[np.int_]:
     """Count the assumptions of each box that is open."""
-    assert looked.thresholds is not None
-    made: NDArray[np.int_] = np.isfinite(looked.thresholds[:, 4:]).sum(axis=1)
-    return np.where(looked.status == 0, made, 0)
+    assert analysed.thresholds is not None
+    made: NDArray[np.int_] = np.isfinite(analysed.thresholds[:, 4:]).sum(axis=1)
+    return np.where(analysed.status == 0, made, 0)
 
 
 @given(
@@ -44,6 +41,7 @@ def assumed(looked: Looked) -> NDArray[np.int_]:
     bins=st.sampled_from((3, 48, 768)),
     seed=st.integers(0, 99),
 )
+@pytest.mark.slow
 @example(problem=rarely_bent(2, 2), rare=MANY, bins=768, seed=0)
 @example(problem=rarely_bent(3, 3), rare=(0.05,), bins=768, seed=0)
 @settings(max_examples=150)
@@ -55,10 +53,11 @@ def test_shares_of_boxes_never_exceed_the_truth(
     truth = truth_of(*problem)
     lo, hi = random_boxes(told, 12, seed)
     with Prover(told, compiled=True, rare=rare) as prover:
-        looked = prover.look(lo, hi, bins=bins, keep=True)
-    check_shares(truth, lo, hi, looked)
+        analysed = prover.analyse(lo, hi, bins=bins, keep=True)
+    check_shares(truth, lo, hi, analysed)
 
 
+@pytest.mark.slow
 @given(problem=stressed(), rare=st.sampled_from(RARE), steps=st.integers(0, 4))
 @example(problem=rarely_bent(2, 2), rare=MANY, steps=0)
 @example(problem=rarely_bent(3, 1), rare=MANY, steps=0)
@@ -70,7 +69,7 @@ def test_people_who_are_told_to_be_decided_are(
     assume(can_compile(told))
     truth = truth_of(*problem)
     with Prover(told, compiled=True, rare=rare) as prover:
-        search = BestFirst(prover)
+        search = BranchAndBound(prover)
         search.begin()
         for _ in range(steps):
             search.step()
@@ -93,7 +92,7 @@ def test_people_who_are_told_to_be_decided_are(
     assert np.all(unfair <= told_unfair + SUMMING)
 
 
-def looked_again(search: BestFirst) -> tuple[Floats, Floats]:
+def looked_again(search: BranchAndBound) -> tuple[Floats, Floats]:
     """Look at the open boxes once more; shares of the domain that are fair and unfair."""
     boxes = search.boxes
     fair, unfair = np.zeros(len(boxes)), np.zeros(len(boxes))
@@ -101,9 +100,9 @@ def looked_again(search: BestFirst) -> tuple[Floats, Floats]:
         some = np.flatnonzero(boxes["level"] == level)
         lo, hi = boxes.ends(some)
         known = boxes["known"][some].astype(np.int8)
-        looked = search.prover.look(lo, hi, bins=int(BINS[int(level)]), known=known)
-        fair[some] = looked.fair * boxes["share"][some]
-        unfair[some] = looked.unfair * boxes["share"][some]
+        analysed = search.prover.analyse(lo, hi, bins=int(BINS[int(level)]), known=known)
+        fair[some] = analysed.fair * boxes["share"][some]
+        unfair[some] = analysed.unfair * boxes["share"][some]
     return fair, unfair
 
 
@@ -112,7 +111,7 @@ def test_looking_again_tells_nearly_as_much() -> None:
     again, before = 0.0, 0.0
     for seed in range(8):
         with Prover(build_problem(*searched(seed, size=40)), compiled=True, rare=()) as prover:
-            search = BestFirst(prover)
+            search = BranchAndBound(prover)
             search.begin()
             for _ in range(3):
                 search.step()
@@ -130,22 +129,24 @@ def test_assumptions_are_made_and_fail_for_some(persons: int) -> None:
         told, truth = build_problem(*problem), truth_of(*problem)
         lo, hi = random_boxes(told, 30, seed)
         with Prover(told, compiled=True, rare=MANY) as prover:
-            looked = prover.look(lo, hi, bins=768, keep=True)
+            analysed = prover.analyse(lo, hi, bins=768, keep=True)
         with Prover(told, compiled=True, rare=()) as prover:
-            without = prover.look(lo, hi, bins=768, keep=True)
+            without = prover.analyse(lo, hi, bins=768, keep=True)
         assert not assumed(without).any()
-        assert np.array_equal(looked.known, without.known)
-        made = assumed(looked)
+        assert np.array_equal(analysed.known, without.known)
+        made = assumed(analysed)
         boxes += int((made > 0).sum())
-        useful += int((looked.fair + looked.unfair > without.fair + without.unfair + 1e-6).sum())
-        check_shares(truth, lo, hi, looked)
-        assert looked.forms is not None
-        assert looked.thresholds is not None
+        useful += int(
+            (analysed.fair + analysed.unfair > without.fair + without.unfair + 1e-6).sum()
+        )
+        check_shares(truth, lo, hi, analysed)
+        assert analysed.forms is not None
+        assert analysed.thresholds is not None
         for box in np.flatnonzero(made):
             here = truth.people[inside(truth, lo[box], hi[box])]
             columns = _columns(told, here)
-            sums = columns @ looked.forms[box, 4 : 4 + made[box]].T
-            broken += int((sums <= looked.thresholds[box, 4 : 4 + made[box]]).any())
+            sums = columns @ analysed.forms[box, 4 : 4 + made[box]].T
+            broken += int((sums <= analysed.thresholds[box, 4 : 4 + made[box]]).any())
     # What is tested here must not quietly go away.
     assert boxes > 40
     assert useful > 40

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from counted_by_arrays import round_half_space
 from half_space_boxes import Cut, cuts
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from testsgd.certification.domain import Domain, IntegerInput, Marginal, RealInput
-from testsgd.certification.proving import round_half_space
 from testsgd.certification.proving.axes import lay_out
-
-pytest.importorskip("numba")
-pytestmark = pytest.mark.numba
 
 
 def counted(cut: Cut, bins: int) -> float:

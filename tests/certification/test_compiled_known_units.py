@@ -27,9 +27,6 @@ from testsgd.certification.network import FeedForward
 from testsgd.certification.proving import Prover, build_problem
 from testsgd.certification.proving.prover import can_compile
 
-pytest.importorskip("numba")
-pytestmark = pytest.mark.numba
-
 
 def unit_sums(network: FeedForward, domain: Domain, people: Floats, person: int) -> list[Floats]:
     """Run a network up to the sums of its hidden units after the first layer, thrice rounded."""
@@ -67,6 +64,7 @@ def check_known(
                 assert np.all(here[:, marks == 2] <= 0.0)
 
 
+@pytest.mark.slow
 @given(problem=stressed(), rare=st.sampled_from(RARE), seed=st.integers(0, 99))
 @example(problem=rarely_bent(2, 2), rare=MANY, seed=0)
 @example(problem=rarely_bent(3, 1), rare=MANY, seed=0)
@@ -79,22 +77,22 @@ def test_what_is_known_of_units_holds_in_halves_too(
     truth = truth_of(*problem)
     lo, hi = random_boxes(told, 6, seed)
     with Prover(told, compiled=True, rare=rare) as prover:
-        looked = prover.look(lo, hi, bins=192)
-        check_known(problem, truth, lo, hi, looked.known)
+        analysed = prover.analyse(lo, hi, bins=192)
+        check_known(problem, truth, lo, hi, analysed.known)
         # Halves, and halves of these, each with what was known before.
         for _ in range(2):
-            cut = np.flatnonzero((looked.status == 0) & (looked.axis >= 0))
-            axis = looked.axis[cut]
+            cut = np.flatnonzero((analysed.status == 0) & (analysed.axis >= 0))
+            axis = analysed.axis[cut]
             middle = told.axes.middles(axis, lo[cut, axis], hi[cut, axis])
-            before = np.repeat(looked.known[cut], 2, axis=0)
+            before = np.repeat(analysed.known[cut], 2, axis=0)
             lo, hi = np.repeat(lo[cut], 2, axis=0), np.repeat(hi[cut], 2, axis=0)
             hi[np.arange(0, len(hi), 2), axis] = middle
             lo[np.arange(1, len(lo), 2), axis] = middle + 1
-            looked = prover.look(lo, hi, bins=192, known=before)
+            analysed = prover.analyse(lo, hi, bins=192, known=before)
             # Nothing is forgotten.
-            assert np.all((before == 0) | (looked.known == before))
-            check_shares(truth, lo, hi, looked)
-            check_known(problem, truth, lo, hi, looked.known)
+            assert np.all((before == 0) | (analysed.known == before))
+            check_shares(truth, lo, hi, analysed)
+            check_known(problem, truth, lo, hi, analysed.known)
 
 
 def test_something_is_known_of_units() -> None:
@@ -103,5 +101,5 @@ def test_something_is_known_of_units() -> None:
         told = build_problem(*rarely_bent(2, seed))
         lo, hi = random_boxes(told, 30, seed)
         with Prover(told, compiled=True) as prover:
-            marks += np.bincount(prover.look(lo, hi, bins=48).known.ravel(), minlength=3)
+            marks += np.bincount(prover.analyse(lo, hi, bins=48).known.ravel(), minlength=3)
     assert np.all(marks > 50)

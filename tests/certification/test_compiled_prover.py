@@ -15,16 +15,13 @@ from small_problems import problems
 
 from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
-from testsgd.certification.proving import Looked, Prover, build_problem
+from testsgd.certification.proving import BoxBounds, Prover, build_problem
 from testsgd.certification.proving.prover import can_compile
-
-pytest.importorskip("numba")
-pytestmark = pytest.mark.numba
 
 
 def both(
     problem: tuple[FeedForward, Domain], data: st.DataObject, bins: int
-) -> tuple[Looked, Looked]:
+) -> tuple[BoxBounds, BoxBounds]:
     told = build_problem(*problem)
     assume(can_compile(told))
     many = 6
@@ -34,9 +31,10 @@ def both(
             ends = data.draw(st.tuples(*[st.integers(int(low), int(high))] * 2))
             lo[box, axis], hi[box, axis] = min(ends), max(ends)
     with Prover(told, compiled=False) as arrays, Prover(told, compiled=True, rare=()) as machine:
-        return arrays.look(lo, hi, bins=bins), machine.look(lo, hi, bins=bins)
+        return arrays.analyse(lo, hi, bins=bins), machine.analyse(lo, hi, bins=bins)
 
 
+@pytest.mark.slow
 @given(problem=problems(activations=("relu",)), data=st.data())
 @settings(max_examples=100)
 def test_verdicts_agree(problem: tuple[FeedForward, Domain], data: st.DataObject) -> None:
@@ -51,6 +49,7 @@ def test_verdicts_agree(problem: tuple[FeedForward, Domain], data: st.DataObject
     assert np.array_equal(arrays.axis[both_open] < 0, machine.axis[both_open] < 0)
 
 
+@pytest.mark.slow
 @given(problem=problems(activations=("relu",), weighted=True), data=st.data())
 @settings(max_examples=100)
 def test_shares_agree_where_one_layer_is_bounded(
@@ -80,6 +79,6 @@ def test_neither_exceeds_the_truth_of_the_domain(
     rare = data.draw(st.sampled_from(((), (0.06,), (0.5, 2.0))))
     for compiled in (False, True):
         with Prover(told, compiled=compiled, rare=rare) as prover:
-            looked = prover.look(lo, hi, bins=48)
-        assert looked.fair[0] <= truth.share(truth.surely_fair) + 1e-9
-        assert looked.unfair[0] <= truth.share(truth.surely_unfair) + 1e-9
+            analysed = prover.analyse(lo, hi, bins=48)
+        assert analysed.fair[0] <= truth.share(truth.surely_fair) + 1e-9
+        assert analysed.unfair[0] <= truth.share(truth.surely_unfair) + 1e-9

@@ -17,7 +17,7 @@ from testsgd.certification.network.feedforward import (
     InputColumns,
     NumberColumns,
 )
-from testsgd.certification.network.grouping import group_inputs
+from testsgd.certification.network.parts import group_inputs
 from testsgd.errors import ParameterError
 
 PEOPLE: dict[str, Any] = {

@@ -30,6 +30,7 @@ def test_never_counts_more_than_there_are(cut: Cut, bins: int) -> None:
     assert share(cut, bins) <= cut.exact() + 1e-12
 
 
+@pytest.mark.slow
 @given(cut=cuts(), bins=st.sampled_from((1, 2, 7, 48, 192)))
 @settings(max_examples=300)
 def test_the_counted_points_are_the_share(cut: Cut, bins: int) -> None:

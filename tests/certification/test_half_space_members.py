@@ -49,34 +49,34 @@ def _members(
 ) -> tuple[Bools, Bools, float, float]:
     """Say who of a box is certified and falsified, and what share is claimed."""
     with Prover(problem, compiled=compiled) as prover:
-        looked = prover.look(lo[None], hi[None], bins=bins, keep=True)
-    if looked.status[0] > 0:
+        analysed = prover.analyse(lo[None], hi[None], bins=bins, keep=True)
+    if analysed.status[0] > 0:
         everybody = np.ones(len(people), dtype=bool)
         return (
-            everybody & (looked.status[0] == 1), everybody & (looked.status[0] == 2),
-            float(looked.fair[0]), float(looked.unfair[0]),
+            everybody & (analysed.status[0] == 1), everybody & (analysed.status[0] == 2),
+            float(analysed.fair[0]), float(analysed.unfair[0]),
         )  # fmt: skip
-    assert looked.forms is not None
-    assert looked.thresholds is not None
+    assert analysed.forms is not None
+    assert analysed.thresholds is not None
 
     def held(space: int) -> Bools:
-        assert looked.forms is not None
-        assert looked.thresholds is not None
+        assert analysed.forms is not None
+        assert analysed.thresholds is not None
         many = len(people)
-        threshold = looked.thresholds[0, space]
+        threshold = analysed.thresholds[0, space]
         if threshold == -np.inf:  # nothing is assumed
             return np.ones(many, dtype=bool)
         return counted_points(
             problem.axes, np.tile(lo, (many, 1)), np.tile(hi, (many, 1)),
-            np.tile(looked.forms[0, space], (many, 1)), np.full(many, threshold),
+            np.tile(analysed.forms[0, space], (many, 1)), np.full(many, threshold),
             np.full(many, float(bins)), people,
         )  # fmt: skip
 
     assumed = np.ones(len(people), dtype=bool)
-    for space in range(4, looked.forms.shape[1]):
+    for space in range(4, analysed.forms.shape[1]):
         assumed &= held(space)
     fair, unfair = (held(0) | held(1)) & assumed, held(2) & held(3) & assumed
-    return fair, unfair, float(looked.fair[0]), float(looked.unfair[0])
+    return fair, unfair, float(analysed.fair[0]), float(analysed.unfair[0])
 
 
 def _check(
@@ -101,30 +101,28 @@ def _check(
     assert falsified <= weights[unfair].sum() / whole + 1e-9
 
 
+@pytest.mark.slow
 @given(problem=problems(weighted=True), data=st.data(), bins=st.sampled_from((3, 48)))
 @settings(max_examples=150)
 def test_by_arrays(problem: tuple[FeedForward, Domain], data: st.DataObject, bins: int) -> None:
     _check(problem, data, compiled=False, bins=bins)
 
 
-@pytest.mark.numba
 @given(
     problem=problems(activations=("relu",), weighted=True), data=st.data(),
     bins=st.sampled_from((3, 48)),
 )  # fmt: skip
+@pytest.mark.slow
 @settings(max_examples=250)
 def test_in_machine_code(
     problem: tuple[FeedForward, Domain], data: st.DataObject, bins: int
 ) -> None:
-    pytest.importorskip("numba")
     _check(problem, data, compiled=True, bins=bins)
 
 
-@pytest.mark.numba
 @pytest.mark.parametrize("seed", range(40))
 def test_under_assumptions(seed: int) -> None:
     # Wider boxes than hypothesis draws, so that units that are rarely on one side are assumed.
-    pytest.importorskip("numba")
     network, domain = _wider(seed)
     problem = build_problem(network, domain)
     truth = truth_of(network, domain)

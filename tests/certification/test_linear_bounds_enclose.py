@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from enumeration import everybody, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,6 +64,7 @@ def compared(problem: Problem, sums: Floats) -> Floats:
     return np.stack([sums[..., one] - sums[..., two] for one, two in problem.pairs], axis=-1)
 
 
+@pytest.mark.slow
 @given(problem=problems(), data=st.data())
 @settings(max_examples=150)
 def test_enclose_everybody_of_a_box(

@@ -133,6 +133,7 @@ def test_a_size_that_is_made_up_fills_no_memory(tmp_path: Path) -> None:
         find_network(path)
 
 
+@pytest.mark.slow
 def test_many_layers_that_are_made_up_fill_no_memory(tmp_path: Path) -> None:
     layers, weights = [dense("d0", 6000, "relu")], {"d0": [np.zeros((1, 1)), np.zeros(6000)]}
     for number in range(1, 5):

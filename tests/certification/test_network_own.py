@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -80,6 +82,20 @@ def test_a_network_is_found_by_its_data_set(
     assert [given.name for given in network.inputs] == list(demo_specification.features)
     path = bundled_folder("models") / "demo" / "model.keras"
     assert find_network(path).file_sha256 == network.file_sha256
+
+
+def test_one_that_takes_the_place_of_a_shipped_one_goes_by_its_file(
+    demo_specification: DatasetSpecification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "models" / "demo"
+    shutil.copytree(bundled_folder("models") / "demo", own)
+    monkeypatch.chdir(tmp_path)
+    assert find_network(None, specification=demo_specification).name == "demo"
+    with zipfile.ZipFile(own / "model.keras", "a") as archive:
+        archive.comment = b"another file"
+    assert find_network(None, specification=demo_specification).name == str(
+        Path("models/demo/model.keras")
+    )
 
 
 def test_its_columns_stay_within_their_bound(demo_model: LoadedModel) -> None:

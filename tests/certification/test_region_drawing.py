@@ -69,6 +69,7 @@ def some_box(axes: Axes, generator: np.random.Generator) -> tuple[Floats, Floats
             return lo, hi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_all_points_outside_are_drawn_alike_and_no_others(way: str) -> None:
     module = drawing(way)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from testsgd.certification.proving.relaxation import relax
+from testsgd.certification.proving.linear_bounds import relax
 
 Floats = NDArray[np.float64]
 

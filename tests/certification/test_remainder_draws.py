@@ -15,7 +15,6 @@ from stressed_problems import rarely_bent
 
 from testsgd.certification import CertificationParameters, certify_network
 from testsgd.certification.domain import Domain, IntegerInput
-from testsgd.certification.evidence import remainder_of
 from testsgd.certification.network import (
     Decision,
     DenseLayer,
@@ -24,8 +23,9 @@ from testsgd.certification.network import (
     NumberColumns,
 )
 from testsgd.certification.proving import Axes, Prover, build_problem
+from testsgd.certification.run import remainder_of
 from testsgd.certification.search import (
-    BestFirst,
+    BranchAndBound,
     ask,
     decided_points,
     draw_falsified,
@@ -35,13 +35,13 @@ from testsgd.certification.search import (
     read_checkpoint,
     write_checkpoint,
 )
-from testsgd.certification.search.looked_again import look_again
+from testsgd.certification.search.box_reanalysis import analyse_again
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-def undecided_of(search: BestFirst, people: Floats) -> tuple[Bools, Bools]:
+def undecided_of(search: BranchAndBound, people: Floats) -> tuple[Bools, Bools]:
     """Say who lies in an open box, and is neither certified nor falsified; and who is falsified."""
     undecided = np.zeros(len(people), dtype=bool)
     unfair = np.zeros(len(people), dtype=bool)
@@ -54,7 +54,7 @@ def undecided_of(search: BestFirst, people: Floats) -> tuple[Bools, Bools]:
     return undecided, unfair
 
 
-def check_uniform(search: BestFirst, domain: Domain, samples: int, seed: int) -> float:
+def check_uniform(search: BranchAndBound, domain: Domain, samples: int, seed: int) -> float:
     """Compare draws with everybody; gives which part of the tries was kept."""
     people, weights = everybody(domain)
     undecided, _ = undecided_of(search, people)
@@ -87,7 +87,6 @@ def test_uniform_on_the_region(compiled: bool, steps: int, weighted: bool) -> No
         check_uniform(search, problem[1], 20_000, 5)
 
 
-@pytest.mark.numba
 @pytest.mark.parametrize("persons", [2, 3])
 @pytest.mark.parametrize("steps", [0, 2])
 def test_uniform_under_assumptions(steps: int, persons: int) -> None:
@@ -97,7 +96,7 @@ def test_uniform_under_assumptions(steps: int, persons: int) -> None:
         search = searched_for(problem, steps, compiled=True)
         if len(search.boxes) == 0:
             continue
-        again = look_again(search, np.arange(len(search.boxes)))
+        again = analyse_again(search, np.arange(len(search.boxes)))
         assumed += int(np.isfinite(again.thresholds[:, 4:]).any(axis=1).sum())
         rates.append(check_uniform(search, problem[1], 20_000, seed))
     assert assumed > 0
@@ -109,7 +108,7 @@ def test_the_second_look_is_as_the_first(compiled: bool) -> None:
     boxes = 0
     for seed in range(6):
         search = searched_for(searched(seed, size=30), 4, compiled=compiled, rare=(0.15,))
-        again = look_again(search, np.arange(len(search.boxes)))
+        again = analyse_again(search, np.arange(len(search.boxes)))
         share = search.boxes["share"]
         boxes += len(share)
         assert again.fair * share == pytest.approx(search.boxes["fair"], abs=1e-15)
@@ -122,9 +121,7 @@ def test_the_second_look_is_as_the_first(compiled: bool) -> None:
 def test_nobody_who_is_decided(seed: int, compiled: bool) -> None:
     problem = searched(seed, size=10)
     truth = truth_of(*problem)
-    if compiled:
-        pytest.importorskip("numba")
-    search = BestFirst(Prover(build_problem(*problem), compiled=compiled), keep_closed=True)
+    search = BranchAndBound(Prover(build_problem(*problem), compiled=compiled), keep_closed=True)
     search.begin()
     search.step()
     draws = draw_open(search, 500, np.random.default_rng(6))
@@ -152,7 +149,6 @@ def test_falsified_people_of_open_boxes_are_found() -> None:
     assert set(people[:, 0]) == {8.0, 9.0, 10.0}
 
 
-@pytest.mark.numba
 def test_a_checkpoint_of_machine_code_is_drawn_from_without(tmp_path: Path) -> None:
     # Without assumptions more is undecided than the checkpoint says; draws are uniform on that.
     for seed in range(4):
@@ -160,7 +156,7 @@ def test_a_checkpoint_of_machine_code_is_drawn_from_without(tmp_path: Path) -> N
         written = searched_for(problem, 1, compiled=True)
         about = fingerprint(*problem)
         write_checkpoint(tmp_path / f"{seed}.npz", written, about, 1.0, [])
-        search = BestFirst(Prover(build_problem(*problem), compiled=False))
+        search = BranchAndBound(Prover(build_problem(*problem), compiled=False))
         read_checkpoint(tmp_path / f"{seed}.npz", search, about)
         if len(search.boxes) == 0:
             continue
@@ -230,7 +226,7 @@ def test_points_of_boxes_follow_the_measure(weighted: bool) -> None:
 def test_whoever_is_called_decided_is(seed: int) -> None:
     network, domain = searched(seed, size=8)
     truth = truth_of(network, domain)
-    search = BestFirst(Prover(build_problem(network, domain)))
+    search = BranchAndBound(Prover(build_problem(network, domain)))
     search.begin()
     search.step()
     lo, hi = search.boxes.ends(np.arange(len(search.boxes)))

@@ -10,12 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_problems import large_problems, problems, without_idle
 
-from testsgd.certification import (
-    Certification,
-    CertificationParameters,
-    Shares,
-    certify_network,
-)
+from testsgd.certification import Certification, CertificationParameters, Shares, certify_network
 from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
 
@@ -74,6 +69,7 @@ def test_never_exceed_the_truth_without_time(problem: tuple[FeedForward, Domain]
     _check_below(outcome.shares, truth, _undecidable(outcome, truth))
 
 
+@pytest.mark.slow
 @given(problem=large_problems(weighted=True))
 @settings(max_examples=60)
 def test_never_exceed_the_truth_of_domains_too_large_to_enumerate(

@@ -91,6 +91,7 @@ def _unfair(keras: Keras, domain: Domain, values: NDArray[np.float64]) -> NDArra
     return different
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _NETWORKS)
 def test_shares_agree_with_a_million_people(name: str) -> None:
     domain = _domain(name)
@@ -102,6 +103,7 @@ def test_shares_agree_with_a_million_people(name: str) -> None:
     assert unfair <= binom.ppf(1 - _TAIL, _POINTS, min(1 - shares.certified, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _NETWORKS)
 def test_counterexamples_differ_in_keras(name: str) -> None:
     domain = _domain(name)
@@ -118,6 +120,7 @@ def test_counterexamples_differ_in_keras(name: str) -> None:
     assert _unfair(_keras(name), domain, values).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["BM-5", "GC-4", "AC-12"])
 def test_nobody_of_a_certified_box_is_treated_differently(name: str) -> None:
     domain = _domain(name)

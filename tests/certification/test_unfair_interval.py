@@ -12,14 +12,14 @@ from searches_far_apart import far_apart, searched_for
 from stressed_problems import Given, rarely_bent
 
 from testsgd.certification import CertificationParameters, Shares, certify_network
-from testsgd.certification.evidence import remainder_of
 from testsgd.certification.outcome import Remainder
-from testsgd.certification.search import Answers, BestFirst, Draws, ask, draw_open
+from testsgd.certification.run import remainder_of
+from testsgd.certification.search import Answers, BranchAndBound, Draws, ask, draw_open
 
 Bools = NDArray[np.bool_]
 
 
-def found_in(problem: Given, search: BestFirst, seed: int, confidence: float) -> Remainder:
+def found_in(problem: Given, search: BranchAndBound, seed: int, confidence: float) -> Remainder:
     draws = draw_open(search, 200, np.random.default_rng(seed))
     answers = ask(*problem, draws.points)
     found = remainder_of(answers, draws, search.shares, confidence)
@@ -27,7 +27,7 @@ def found_in(problem: Given, search: BestFirst, seed: int, confidence: float) ->
     return found
 
 
-@pytest.mark.numba
+@pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize(("seed", "distance", "steps"), [(2, 16, 2), (17, 8, 4), (10, 8, 2)])
 def test_intervals_hold_the_truth_and_estimates_have_no_bias(

@@ -15,14 +15,14 @@ from stressed_problems import Given, rarely_bent, with_persons
 
 from testsgd.certification.proving import Prover, build_problem
 from testsgd.certification.search import (
-    BestFirst,
+    BranchAndBound,
     draw_open,
     fingerprint,
     read_checkpoint,
     write_checkpoint,
 )
-from testsgd.certification.search.looked_again import decided, look_again
-from testsgd.certification.search.pieces import cut_boxes
+from testsgd.certification.search.box_reanalysis import analyse_again, decided
+from testsgd.certification.search.disjoint_cover import cut_boxes
 
 
 @dataclass
@@ -37,12 +37,12 @@ class Told:
     boxes_inside: int = 0
 
 
-def told_by_everybody(search: BestFirst, truth: Truth) -> Told:
+def told_by_everybody(search: BranchAndBound, truth: Truth) -> Told:
     """Go through every person of every piece of every open box, instead of drawing some."""
     told = Told()
     if len(search.boxes) == 0:
         return told
-    again = look_again(search, np.arange(len(search.boxes)))
+    again = analyse_again(search, np.arange(len(search.boxes)))
     pieces = cut_boxes(again)
     share = search.boxes["share"]
     told.beside = float((again.unfair * share)[pieces.beside].sum())
@@ -78,7 +78,7 @@ def some_problems() -> Iterator[tuple[Given, bool]]:
         yield far_apart(searched(seed, size=8, weighted=bool(seed % 2)), 16), bool(seed >= 2)
 
 
-@pytest.mark.numba
+@pytest.mark.slow
 def test_what_all_points_tell_is_the_unfair_share() -> None:
     seen = Told()
     for problem, compiled in some_problems():
@@ -107,7 +107,7 @@ def test_what_the_search_keeps_says_where_the_falsified_lie(
     beside = 0.0
     for seed in range(10, 20):
         search = searched_for(far_apart(rarely_bent(2, seed), 8), 4, compiled=compiled)
-        again = look_again(search, np.arange(len(search.boxes)))
+        again = analyse_again(search, np.arange(len(search.boxes)))
         kept = (again.unfair * search.boxes["share"])[cut_boxes(again).beside].sum()
         draws = draw_open(search, 100, np.random.default_rng(seed))
         assert draws.falsified == pytest.approx(search.unfair + kept, abs=1e-12)
@@ -116,7 +116,6 @@ def test_what_the_search_keeps_says_where_the_falsified_lie(
     assert beside > 0
 
 
-@pytest.mark.numba
 @pytest.mark.parametrize("written_by_machine", [True, False])
 def test_a_checkpoint_looked_at_in_another_way(tmp_path: Path, written_by_machine: bool) -> None:
     # What is falsified is another part of the box then, and so is what draws can tell.
@@ -126,9 +125,9 @@ def test_a_checkpoint_looked_at_in_another_way(tmp_path: Path, written_by_machin
         about = fingerprint(*problem)
         written = searched_for(problem, 4, compiled=written_by_machine)
         write_checkpoint(tmp_path / "checkpoint.npz", written, about, 1.0, [])
-        search = BestFirst(Prover(build_problem(*problem), compiled=not written_by_machine))
+        search = BranchAndBound(Prover(build_problem(*problem), compiled=not written_by_machine))
         read_checkpoint(tmp_path / "checkpoint.npz", search, about)
-        again = look_again(search, np.arange(len(search.boxes)))
+        again = analyse_again(search, np.arange(len(search.boxes)))
         outside = cut_boxes(again).beside | (again.status == 2)
         beside = (again.unfair * search.boxes["share"])[outside].sum()
         draws = draw_open(search, 2_000, np.random.default_rng(seed))

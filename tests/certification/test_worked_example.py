@@ -37,25 +37,23 @@ DOMAIN = Domain(
 )
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
+@pytest.mark.parametrize("compiled", [False, True])
 def test_forty_per_cent_after_one_split_and_sixty_after_two(compiled: bool) -> None:
-    if compiled:
-        pytest.importorskip("numba")
     problem = build_problem(NETWORK, DOMAIN)
     # First i1 is split into 1..3 and 4..5, then the open half into 1..2 and 3.
     lo = np.array([[1.0, 0.0], [1.0, 0.0], [4.0, 0.0], [1.0, 0.0], [3.0, 0.0]])
     hi = np.array([[5.0, 5.0], [3.0, 5.0], [5.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
     with Prover(problem, compiled=compiled) as prover:
-        looked = prover.look(lo, hi, bins=48)
+        analysed = prover.analyse(lo, hi, bins=48)
     shares = problem.axes.shares(lo, hi)
-    certified = shares * (looked.status == 1)
+    certified = shares * (analysed.status == 1)
     assert certified[0] == 0
     assert certified[1:3].sum() == pytest.approx(0.4)
     assert certified[[2, 3, 4]].sum() == pytest.approx(0.6)
     # Counting half-spaces finds more in the open ones, never more than there is.
     truth = truth_of(NETWORK, DOMAIN)
-    assert looked.fair[0] <= truth.share(truth.surely_fair)
-    assert looked.unfair[0] <= truth.share(truth.surely_unfair)
+    assert analysed.fair[0] <= truth.share(truth.surely_fair)
+    assert analysed.unfair[0] <= truth.share(truth.surely_unfair)
 
 
 def test_in_the_end_everybody_is_decided() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from testsgd.reporting import MitigationSummary, MitigationVerdict
-from testsgd.results import MitigationResult
+from testsgd.mitigation import MitigationResult, MitigationSummary, MitigationVerdict
 
 GROUP = "gender = female and race = Black"
 HEADLINE = "The difference went from 20.0 to 4.0 points."

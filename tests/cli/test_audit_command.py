@@ -78,6 +78,7 @@ def test_features_to_be_alike_in_are_listed_with_commas(testsgd: Run, folder: Pa
     assert found["features"] == ["income", "debt_ratio"]
 
 
+@pytest.mark.slow
 def test_a_score_of_exactly_the_gate_passes(testsgd: Run, folder: Path) -> None:
     testsgd("audit", "demo", *UNSTABLE, "--out", "out")
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
@@ -131,6 +132,7 @@ def test_too_little_evidence_is_code_three(testsgd: Run, folder: Path, options: 
     assert (folder / "reports" / "demo" / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_sampled_mode_shows_the_margin(testsgd: Run) -> None:
     finished = testsgd("audit", "demo", "--mode", "sampled", "--error-margin", "0.08", *QUICK)
     assert finished.code == 0

@@ -18,10 +18,10 @@ import numpy as np
 PROGRAM = """
 import sys
 from pathlib import Path
-import testsgd.certification as call
+from testsgd.certification import run as computing
 from testsgd.cli.main import run
 
-search = call.certify_network
+search = computing.certify_network
 
 def watched(*arguments, progress=None, **options):
     def show(moment):
@@ -30,7 +30,7 @@ def watched(*arguments, progress=None, **options):
             progress(moment)
     return search(*arguments, progress=show, **options)
 
-call.certify_network = watched
+computing.certify_network = watched
 run(sys.argv[1:])
 """
 

@@ -78,7 +78,7 @@ class Search:
 @pytest.fixture
 def search(monkeypatch: pytest.MonkeyPatch) -> Search:
     made_up = Search(Shares(0.9, 0.02, 0.08))
-    monkeypatch.setattr("testsgd.certification.certify_network", made_up)
+    monkeypatch.setattr("testsgd.certification.run.certify_network", made_up)
     return made_up
 
 
@@ -200,6 +200,6 @@ def test_without_numba_it_is_named(
 ) -> None:
     arguments = ("certify", lender.name, "--domain", "ranges.toml")
     monkeypatch.setattr("testsgd.cli.certify.find_spec", lambda name: None)
-    assert "pip install 'testsgd[numba]'" in testsgd(*arguments).out
+    assert "pip install numba" in testsgd(*arguments).out
     monkeypatch.setattr("testsgd.cli.certify.find_spec", lambda name: object())
     assert "numba" not in testsgd(*arguments).out

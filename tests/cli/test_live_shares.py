@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from testsgd.certification.outcome import Moment, Shares
-from testsgd.cli.live_shares import live_shares, shares_picture
+from testsgd.cli.certify import live_shares, shares_picture
 
 SOME = Moment(seconds=12.0, boxes=120_411, shares=Shares(0.75, 0.125, 0.125))
 

@@ -33,7 +33,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(model=model, data=data, spec=spec, options=options)
         return stand_ins.result(seen["status"], runs=seen["runs"])
 
-    monkeypatch.setattr("testsgd.api.mitigate", answer)
+    monkeypatch.setattr("testsgd.mitigation.mitigate", answer)
     return seen
 
 
@@ -49,8 +49,8 @@ def not_refittable(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(model=model, data=data, spec=spec, options=options)
         return stand_ins.SAMPLES.copy()
 
-    monkeypatch.setattr("testsgd.api.mitigate", refuse)
-    monkeypatch.setattr("testsgd.api.counter_samples", samples)
+    monkeypatch.setattr("testsgd.mitigation.mitigate", refuse)
+    monkeypatch.setattr("testsgd.mitigation.counter_samples", samples)
     return seen
 
 
@@ -233,7 +233,7 @@ def test_mistakes_that_the_call_finds_are_one_line(
     def refuse(*arguments: Any, **options: Any) -> Any:
         raise ParameterError("there is no group of rank 9", where="group", remedy="choose another")
 
-    monkeypatch.setattr("testsgd.api.mitigate", refuse)
+    monkeypatch.setattr("testsgd.mitigation.mitigate", refuse)
     assert fails("mitigate", "demo") == (
         "testsgd: group: there is no group of rank 9; choose another\n"
     )
@@ -247,7 +247,7 @@ def test_an_interruption_says_how_to_go_on(
         journal.write_text("{}", encoding="utf-8")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("testsgd.api.mitigate", interrupted)
+    monkeypatch.setattr("testsgd.mitigation.mitigate", interrupted)
     finished = testsgd("mitigate", "demo")
     assert (finished.code, finished.out) == (130, "")
     assert finished.err == (
@@ -262,7 +262,7 @@ def test_an_interruption_before_anything_was_done_has_nothing_to_go_on_from(
     def interrupted(*arguments: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("testsgd.api.mitigate", interrupted)
+    monkeypatch.setattr("testsgd.mitigation.mitigate", interrupted)
     finished = testsgd("mitigate", "demo")
     assert (finished.code, finished.out, finished.err) == (130, "", "testsgd: interrupted\n")
 

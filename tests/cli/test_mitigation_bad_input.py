@@ -171,6 +171,7 @@ def test_an_option_out_of_range(refuses: Fails, option: str, value: str, expecte
     assert expected in refuses(option, value)
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_a_journal_of_something_else(refuses: Fails, folder: Path) -> None:
     pytest.importorskip("skops")

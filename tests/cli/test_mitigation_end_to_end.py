@@ -46,6 +46,7 @@ def group_of(audit: dict[str, Any], text: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_the_report_says_what_audits_of_both_models_find(
     mitigate: Run, testsgd: Run, folder: Path, module: str
@@ -74,6 +75,7 @@ def test_the_report_says_what_audits_of_both_models_find(
     assert card["held-out accuracy change"] == pytest.approx(part["accuracy"]["change"])
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_an_audit_that_is_there_already_names_the_group(
     mitigate: Run, testsgd: Run, folder: Path, module: str
@@ -91,6 +93,7 @@ def test_an_audit_that_is_there_already_names_the_group(
     assert one["split"] | {"unseen": False} == two["split"]
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_what_is_exported_is_what_was_added(mitigate: Run, folder: Path) -> None:
     assert mitigate("--max-accuracy-drop", "3", "--export", "samples.csv").code in {0, 1, 3}
@@ -107,6 +110,7 @@ def test_what_is_exported_is_what_was_added(mitigate: Run, folder: Path) -> None
     assert (samples["granted"] == expected).all()
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_where_every_candidate_loses_too_much_the_original_is_kept(
     testsgd: Run, folder: Path, module: str
@@ -126,12 +130,14 @@ def test_where_every_candidate_loses_too_much_the_original_is_kept(
     assert not (folder / "models").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_a_journal_is_removed_when_all_is_done(mitigate: Run, folder: Path) -> None:
     mitigate()
     assert [path.name for path in (folder / "reports/demo-mitigated").iterdir()] == ["result.json"]
 
 
+@pytest.mark.slow
 def test_all_groups_above_a_score(testsgd: Run, folder: Path) -> None:
     few = ("demo", "--limit", "3000", "--format", "json")
     testsgd("audit", *few, *FEW)
@@ -149,6 +155,7 @@ def test_all_groups_above_a_score(testsgd: Run, folder: Path) -> None:
     assert not (any(above) and finished.code == 0)
 
 
+@pytest.mark.slow
 def test_the_demos_network_is_retrained_and_read_back(testsgd: Run, folder: Path) -> None:
     finished = testsgd("mitigate", "demo", "--limit", "3000", *QUICK, *LENIENT)
     assert finished.err == ""

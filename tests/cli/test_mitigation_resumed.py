@@ -76,6 +76,7 @@ def scores(folder: Path) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.25, 0.75])
 def test_it_goes_on_to_the_same_result(
     mitigate: Run, folder: Path, fits: dict[str, Any], share: float
@@ -110,6 +111,7 @@ def test_it_goes_on_to_the_same_result(
         assert fits["count"] == whole
 
 
+@pytest.mark.slow
 def test_with_other_settings_there_is_nothing_to_go_on_from(
     mitigate: Run, folder: Path, fits: dict[str, Any]
 ) -> None:
@@ -122,6 +124,7 @@ def test_with_other_settings_there_is_nothing_to_go_on_from(
     assert (folder / "reports/demo-mitigated/journal.json").is_file()
 
 
+@pytest.mark.slow
 def test_a_model_that_is_half_written_is_not_seen(
     mitigate: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

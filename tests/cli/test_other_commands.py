@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from testsgd import __version__
+from testsgd.cli.main import COMMANDS, load_command
 from testsgd.data import catalogue, generate_demo, load_specification
 
 # The fixtures of this area.
@@ -168,7 +169,7 @@ def test_an_interruption_has_its_own_code(testsgd: Run, monkeypatch: pytest.Monk
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("testsgd.api.audit", interrupted)
+    monkeypatch.setattr("testsgd.auditing.audit", interrupted)
     finished = testsgd("audit", "demo")
     assert (finished.code, finished.out, finished.err) == (130, "", "testsgd: interrupted\n")
 
@@ -179,7 +180,7 @@ def test_an_internal_error_is_one_line_unless_verbose(
     def broken(*arguments: object, **options: object) -> None:
         raise AssertionError("broken")
 
-    monkeypatch.setattr("testsgd.api.audit", broken)
+    monkeypatch.setattr("testsgd.auditing.audit", broken)
     finished = testsgd("audit", "demo")
     assert finished.code == 70
     assert finished.err.startswith("testsgd: internal error: AssertionError: broken")
@@ -198,6 +199,7 @@ def run_process(folder: Path, *arguments: str, **environment: str) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_the_package_is_a_program(folder: Path) -> None:
     finished = run_process(folder, "--version")
     assert (finished.returncode, finished.stderr) == (0, b"")
@@ -215,3 +217,9 @@ def test_a_terminal_without_quotation_marks_is_no_reason_to_fail(folder: Path) -
     )
     assert (finished.returncode, finished.stderr) == (0, b"")
     assert b"?yes?" in finished.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_shows_the_first_paragraph_of_each_ones_help(name: str) -> None:
+    first = load_command(name).help.split("\n\n")[0]
+    assert " ".join(first.split()) == COMMANDS[name]

@@ -187,6 +187,7 @@ def test_a_mistake_in_the_texts_is_one_line(
     assert expected.lower() in message.lower()
 
 
+@pytest.mark.slow
 def test_empty_texts_and_texts_of_a_megabyte_are_audited(audit: Run, folder: Path) -> None:
     texts = ["", *comments(150), "an old catholic " * 65_000]
     lines = "".join(

@@ -89,6 +89,7 @@ def document(path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_a_text_model_is_retrained_and_read_back(
     mitigate: Run, testsgd: Run, spec: Path, folder: Path
@@ -116,6 +117,7 @@ def test_a_text_model_is_retrained_and_read_back(
     assert target["after"]["score"] < target["before"]["score"]
 
 
+@pytest.mark.slow
 @pytest.mark.skops
 def test_no_report_shows_a_text(mitigate: Run, folder: Path) -> None:
     pytest.importorskip("skops")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plain_description import HEADER, cells, description, people, read_text
 
 from testsgd.data import check_table
-from testsgd.data.labels import label_texts
+from testsgd.data.cells import label_texts
 from testsgd.errors import DataError
 
 COLUMN = {"column": "granted"}

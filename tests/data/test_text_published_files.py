@@ -85,6 +85,7 @@ def test_tweets_are_those_of_the_file(real_texts: Load) -> None:
     assert Counter(texts.labels) == {"hateful or offensive": 20_620, "neither": 4_163}
 
 
+@pytest.mark.slow
 def test_reviews_are_as_many_as_published(real_texts: Load) -> None:
     texts = real_texts("imdb")
     assert texts.labels is not None

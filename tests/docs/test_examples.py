@@ -49,6 +49,7 @@ def run_example(
     return run(command, folder, expected_code=expected_code)
 
 
+@pytest.mark.slow
 def test_auditing_a_model_finds_the_planted_group_and_its_result_reads_back(tmp_path: Path) -> None:
     shown = run_example("01_audit_your_model.py", folder=tmp_path).stdout
     assert PLANTED_GROUP in shown.splitlines()[0]
@@ -61,6 +62,7 @@ def test_auditing_a_model_finds_the_planted_group_and_its_result_reads_back(tmp_
     assert rendered_again == (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_own_data_give_the_same_on_the_command_line(tmp_path: Path) -> None:
     shown = run_example("02_own_data.py", folder=tmp_path).stdout
     assert "age < 30" in shown or "age >= 30" in shown
@@ -79,6 +81,7 @@ def test_own_data_give_the_same_on_the_command_line(tmp_path: Path) -> None:
         assert by_command[key] == in_python[key], key
 
 
+@pytest.mark.slow
 def test_texts_give_the_same_on_the_command_line_and_as_shown(tmp_path: Path) -> None:
     shown = run_example("05_audit_texts.py", folder=tmp_path).stdout
     in_python = json.loads((tmp_path / "reports/comments/result.json").read_text(encoding="utf-8"))
@@ -106,6 +109,7 @@ def test_texts_give_the_same_on_the_command_line_and_as_shown(tmp_path: Path) ->
     assert all(found["difference"] == 0 for found in of_origin)
 
 
+@pytest.mark.slow
 def test_a_classifier_in_a_pipeline_counters_the_planted_group(tmp_path: Path) -> None:
     shown = run_example("07_mitigate_in_a_pipeline.py", folder=tmp_path).stdout
     assert shown.startswith(f"Group: {PLANTED_GROUP}\n")
@@ -115,6 +119,7 @@ def test_a_classifier_in_a_pipeline_counters_the_planted_group(tmp_path: Path) -
     assert second > first - 1.5
 
 
+@pytest.mark.slow
 def test_a_shield_keeps_its_bound_over_a_restart(tmp_path: Path) -> None:
     shown = run_example("08_shield.py", folder=tmp_path).stdout
     found = re.search(r"^bias ([\d.]+), (\d+) of 100 recommendations changed$", shown, re.MULTILINE)
@@ -125,6 +130,7 @@ def test_a_shield_keeps_its_bound_over_a_restart(tmp_path: Path) -> None:
     assert len((tmp_path / "loans.journal").read_text(encoding="utf-8").splitlines()) == 101
 
 
+@pytest.mark.slow
 def test_mitigating_lessens_the_planted_discrimination_and_says_so(tmp_path: Path) -> None:
     shown = run_example("06_mitigate.py", folder=tmp_path).stdout.splitlines()
     written = (tmp_path / "reports/my-model-mitigated/result.json").read_text(encoding="utf-8")
@@ -137,6 +143,7 @@ def test_mitigating_lessens_the_planted_discrimination_and_says_so(tmp_path: Pat
     assert any(line.split() and line.split()[0] == "female" for line in shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "code", "status"), [(0.2, 1, "failed"), (0.5, 0, "passed")])
 def test_gate_leaves_with_its_code(limit: float, code: int, status: str, tmp_path: Path) -> None:
     finished = run_example("03_gate.py", str(limit), folder=tmp_path, expected_code=code)

@@ -39,6 +39,7 @@ def shown_commands() -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_commands_print_what_the_page_shows(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     commands = shown_commands()

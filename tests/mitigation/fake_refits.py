@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.mitigation import CounterSamples, SamplingReport
-from testsgd.mitigation.samples import Kind
+from testsgd.mitigation.parameters import Kind
 from testsgd.models import Examples, Stage
 
 REPORT = SamplingReport(

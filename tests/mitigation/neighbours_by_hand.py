@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+import testsgd.mitigation.sample_selection as selection
 from testsgd.data import Table, specification_from_mapping
 from testsgd.mitigation.samples import CounterSamples
-from testsgd.mitigation.table_samples import sample_rows
+from testsgd.mitigation.table_splits import Neighbours
 from testsgd.models import Model, load_model
 
 Row = dict[str, Any]
@@ -156,4 +157,6 @@ def draw_samples(rows: list[Row], **options: Any) -> CounterSamples:
         **options,
     }
     seed = given.pop("seed", 0)
-    return sample_rows(generator=np.random.default_rng(seed), **given)
+    source = Neighbours(given.pop("table"), given.pop("seeds"))
+    generator = np.random.default_rng(seed)
+    return selection.draw_samples(source, given.pop("model"), generator=generator, **given)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numbered_source import LabelModel, NumberedSource, ScoredModel
 from texts_by_hand import SIDES, TEXTS, draw_texts, score, seeds_of, variant
 
-import testsgd.mitigation.choosing as choosing
-from testsgd.mitigation.choosing import find_anchored
+import testsgd.mitigation.sample_selection as selection
+from testsgd.mitigation.sample_selection import find_anchored
 from testsgd.mitigation.samples import Found
 from testsgd.mitigation.search import added
 
@@ -105,5 +105,5 @@ def test_a_model_of_labels_has_them_in_the_order_drawn() -> None:
 def test_there_is_a_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ScoredModel(np.linspace(0.01, 0.99, 50))
     assert len(find(model, 50, max_draws=20).numbers) == 20
-    monkeypatch.setattr(choosing, "MOST_ANCHORED", 15)
+    monkeypatch.setattr(selection, "MOST_ANCHORED", 15)
     assert len(find(model, 50).numbers) == 15

@@ -55,6 +55,7 @@ def mitigated() -> CounterSampleClassifier:
     return classifier.fit(*people(10_000, seed=1))
 
 
+@pytest.mark.slow
 def test_the_planted_group_is_countered() -> None:
     seed = 3
     X, y = people(10_000, seed)
@@ -81,6 +82,7 @@ def test_the_planted_group_is_countered() -> None:
     assert scores[1] < 0.5 * scores[0]
 
 
+@pytest.mark.slow
 def test_the_candidate_kept_is_the_best_of_those_allowed(
     mitigated: CounterSampleClassifier,
 ) -> None:

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from testsgd.data import Feature
 from testsgd.errors import DataError, ParameterError
-from testsgd.mitigation.columns import Columns, round_edges, rows_table
+from testsgd.mitigation.retrained_estimator import Columns, round_edges, rows_table
 from testsgd.rules import bin_edges
 
 NUMBERS = st.floats(-1e9, 1e9, allow_nan=False)

@@ -77,6 +77,7 @@ def test_as_the_last_step_of_a_pipeline() -> None:
     assert (named.predict(X) == pipeline.predict(X)).all()
 
 
+@pytest.mark.slow
 def test_in_a_search_and_in_cross_validation() -> None:
     X, y = numbers()
     classifier = around(DecisionTreeClassifier(max_depth=3, random_state=0))

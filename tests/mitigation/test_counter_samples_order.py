@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neighbours_by_hand import ROWS, draw_samples, keys_of, model_of, neighbourhood, rows_of, score
 from scipy import stats
 
-import testsgd.mitigation.samples as samples_module
+import testsgd.mitigation.sample_selection as selection
 from testsgd.mitigation.samples import CounterSamples
 
 PEOPLE = [
@@ -91,8 +91,8 @@ def test_how_many_are_asked_about_at_once_changes_nothing(monkeypatch, sizes, wa
     # Of half the people four moves lead nowhere: they themselves come up again and again.
     people = [*PEOPLE, *({**person, "town": None, "wage": None} for person in PEOPLE)]
     before = draw_samples(people, wanted=wanted)
-    monkeypatch.setattr(samples_module, "_FEWEST", sizes[0])
-    monkeypatch.setattr(samples_module, "_MOST", sizes[1])
+    monkeypatch.setattr(selection, "_FEWEST", sizes[0])
+    monkeypatch.setattr(selection, "_MOST", sizes[1])
     assert same(draw_samples(people, wanted=wanted), before)
 
 
@@ -131,8 +131,8 @@ def test_every_neighbour_is_as_likely_to_come_first():
 @given(ROWS, st.integers(1, 30), SEEDS)
 def test_of_a_large_neighbourhood_none_comes_twice_either(rows, cap, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(samples_module, "_SHUFFLED", 0)
-        patch.setattr(samples_module, "_TIMES", 0)
+        patch.setattr(selection, "_SHUFFLED", 0)
+        patch.setattr(selection, "_TIMES", 0)
         samples = draw_samples(rows, model=LIKES_ALL, max_draws=cap, seed=seed)
         again = draw_samples(rows, model=LIKES_ALL, max_draws=cap, wanted=3, seed=seed)
     keys = keys_of(samples, rows)
@@ -141,7 +141,7 @@ def test_of_a_large_neighbourhood_none_comes_twice_either(rows, cap, seed):
 
 
 def test_of_a_large_neighbourhood_as_many_are_drawn_as_allowed(monkeypatch):
-    monkeypatch.setattr(samples_module, "_SHUFFLED", 0)
+    monkeypatch.setattr(selection, "_SHUFFLED", 0)
     rows = PEOPLE * 10
     # Five times as many neighbours as draws: more than are shuffled whole.
     samples = draw_samples(rows, model=LIKES_ALL, max_draws=len(rows) * 6 // 5)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts_by_hand import SIDES, TERMS, TEXTS, draw_texts, score, seeds_of, variant
 
-import testsgd.mitigation.samples as samples_module
+import testsgd.mitigation.sample_selection as selection
 from testsgd.rules import find_mentions
 
 OPTIONS = st.fixed_dictionaries(
@@ -110,8 +110,8 @@ def test_who_asks_for_more_gets_the_same_first_ones(texts, side, options, fewer)
 def test_how_many_are_asked_about_at_once_changes_nothing(monkeypatch, sizes):
     texts = [f"a small red door {place} by a large lamp" for place in range(40)]
     before = draw_texts(texts, "group", wanted=30)
-    monkeypatch.setattr(samples_module, "_FEWEST", sizes[0])
-    monkeypatch.setattr(samples_module, "_MOST", sizes[1])
+    monkeypatch.setattr(selection, "_FEWEST", sizes[0])
+    monkeypatch.setattr(selection, "_MOST", sizes[1])
     after = draw_texts(texts, "group", wanted=30)
     assert after.inputs == before.inputs
     assert after.relabelled.tolist() == before.relabelled.tolist()

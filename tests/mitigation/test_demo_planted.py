@@ -3,7 +3,7 @@
 import pytest
 
 import testsgd
-from testsgd.results import MitigationResult
+from testsgd.mitigation import MitigationResult
 
 PLANTED = "gender = female and race = Black and 40 <= age < 60"
 
@@ -15,6 +15,7 @@ def result() -> MitigationResult:
     )
 
 
+@pytest.mark.slow
 def test_the_target_is_what_was_planted(result: MitigationResult) -> None:
     (target,) = result.summary.targets
     assert target.text == PLANTED

@@ -8,11 +8,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from threshold_refitter import LIMIT_PAIRS, Decider, ThresholdRefitter, applicants
+from threshold_refitter import (
+    LIMIT_PAIRS,
+    Decider,
+    ThresholdRefitter,
+    applicants,
+    exponentiated_gradient,
+)
 
 from testsgd.errors import DataError, MissingExtraError, ParameterError
-from testsgd.mitigation.exponentiated_gradient import DIFFERENCE_BOUND, exponentiated_gradient
-from testsgd.mitigation.mixture import ConstantModel, Mixture
+from testsgd.mitigation.exponentiated_gradient import (
+    DIFFERENCE_BOUND,
+    ConstantModel,
+    Mixture,
+)
 from testsgd.models.refitting import Examples
 
 fairlearn = pytest.mark.fairlearn

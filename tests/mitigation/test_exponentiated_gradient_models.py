@@ -11,12 +11,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from threshold_refitter import exponentiated_gradient
 
 from testsgd.auditing import measure_groups
 from testsgd.data import DatasetSpecification, Table, TextSpecification
 from testsgd.errors import ModelError
-from testsgd.mitigation.exponentiated_gradient import exponentiated_gradient
-from testsgd.mitigation.mixture import Mixture
+from testsgd.mitigation.exponentiated_gradient import Mixture
 from testsgd.models import LoadedModel, load_model, load_text_model
 from testsgd.models.refitting import Examples, refitter_for
 from testsgd.rules import IntervalRule, RuleSet, ValueRule
@@ -55,6 +55,7 @@ def check(mixture: Mixture, before: Any, training: Examples, members: NDArray[np
     assert 2 <= mixture.trainings <= 10
 
 
+@pytest.mark.slow
 def test_the_demos_network(demo_table: Table, demo_model: LoadedModel[Any]) -> None:
     table = demo_table.sample(5_000, seed=0)
     training, members = training_of(table), PLANTED.matches(table)

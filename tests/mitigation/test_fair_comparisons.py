@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from threshold_refitter import LIMIT_PAIRS, Decider, ThresholdRefitter, applicants
 
-from testsgd.mitigation.alternatives import split_costs
+from testsgd.mitigation.alternatives import reweighed, reweighing_weights, split_costs
 from testsgd.mitigation.exponentiated_gradient import exponentiated_gradients
-from testsgd.mitigation.reweighing import reweighed, reweighing_weights
 from testsgd.models.refitting import Examples
 
 PEOPLE = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 9)), min_size=3, max_size=40).filter(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from testsgd.data import Table
-from testsgd.mitigation.mixture import ConstantModel, Mixture
+from testsgd.mitigation.exponentiated_gradient import ConstantModel, Mixture
 from testsgd.sampling import explore_neighbourhood
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from testsgd.errors import DataError
-from testsgd.mitigation.reweighing import reweighing_weights
+from testsgd.mitigation.alternatives import reweighing_weights
 
 PEOPLE = st.lists(st.tuples(st.integers(0, 2), st.booleans()), min_size=2, max_size=60)
 

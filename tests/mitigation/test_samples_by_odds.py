@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numbered_source import LabelModel, NumberedSource, ScoredModel
 from scipy import stats
 
-from testsgd.mitigation.choosing import find_by_odds
+from testsgd.mitigation.sample_selection import find_by_odds
 from testsgd.mitigation.samples import Found
 
 SCORES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numbered_source import LabelModel, NumberedSource, ScoredModel
 from numpy.typing import NDArray
 
-from testsgd.mitigation.choosing import find_shifted
+from testsgd.mitigation.sample_selection import find_shifted
 from testsgd.mitigation.samples import Found
 
 # Different scores, none of them near another one or certain.

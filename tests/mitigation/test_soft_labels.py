@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from testsgd.data import Table, specification_from_mapping
-from testsgd.mitigation.soft_labels import cross_fitted
+from testsgd.mitigation.table_splits import cross_fitted
 
 TOWNS = ["north", "middle", "south"]
 SPECIFICATION = specification_from_mapping(

@@ -10,8 +10,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from testsgd.data import check_texts, specification_from_mapping, terms_from_mapping
+from testsgd.mitigation.sample_selection import draw_samples
 from testsgd.mitigation.samples import CounterSamples
-from testsgd.mitigation.text.samples import sample_texts
+from testsgd.mitigation.text_splits import Variants
 from testsgd.models import TextModel, load_text_model
 from testsgd.rules import find_mentions
 
@@ -88,14 +89,11 @@ def draw_texts(texts: Sequence[str], side: Any, **options: Any) -> CounterSample
         **options,
     }
     generator = np.random.default_rng(given.pop("seed"))
-    return sample_texts(
-        given.pop("model"),
+    source = Variants(
         check_texts(list(texts), SPECIFICATION),
         find_mentions(texts, TERMS),
-        GROUP,
+        GROUP if side == "group" else ((), ()),
         np.array(seeds_of(texts, side), dtype=np.intp),
-        generator=generator,
-        side=side,
-        target=1,
-        **given,
     )
+    model = given.pop("model")
+    return draw_samples(source, model, generator=generator, side=side, target=1, **given)

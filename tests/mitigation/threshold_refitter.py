@@ -5,11 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.mitigation.exponentiated_gradient import (
+    DIFFERENCE_BOUND,
+    Mixture,
+    exponentiated_gradients,
+)
 from testsgd.models.refitting import Examples, Stage
 
 # Whoever has at least so much merit gets the favourable label; a limit for each side of the group.
@@ -66,3 +72,11 @@ def applicants(count: int, seed: int) -> tuple[Examples, NDArray[np.bool_]]:
     favourable = merit + generator.normal(0, 1, count) > np.where(member, 4.5, 2.0)
     people = pd.DataFrame({"member": member, "merit": merit})
     return Examples(people, favourable), member
+
+
+def exponentiated_gradient(
+    refitter: Any, training: Examples, members: NDArray[np.bool_], **options: Any
+) -> Mixture:
+    """Find the mixture of the last bound alone."""
+    bounds = (DIFFERENCE_BOUND,)
+    return exponentiated_gradients(refitter, training, members, bounds=bounds, **options)[0]

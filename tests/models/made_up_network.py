@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from testsgd.models import TextNetwork
-from testsgd.models.files import Labels
-from testsgd.models.output import SigmoidOutput
+from testsgd.models.files import Labels, SigmoidOutput
 from testsgd.models.text import TextWeights, Vocabulary
 
 WORDS = ("the", "film", "is", "good", "bad", "old", "young", "actor", "and", "gay")

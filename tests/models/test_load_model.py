@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import sys
 from collections.abc import Iterator
@@ -18,9 +19,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from testsgd._files import sha256_of_file
-from testsgd.data import DatasetSpecification, Table, bundled_folder
+from testsgd.data import DatasetSpecification, Table, bundled_folder, load_specification
 from testsgd.errors import ModelError, ParameterError
-from testsgd.models import CARD_FILE, MODEL_FILE, NetworkModel, load_model
+from testsgd.models import (
+    CARD_FILE,
+    MODEL_FILE,
+    PREPROCESSING_FILE,
+    NetworkModel,
+    load_model,
+)
+from testsgd.models.resolve import MODEL_FILES
 
 SHIPPED = bundled_folder("models") / "demo" / MODEL_FILE
 
@@ -72,7 +80,14 @@ def test_a_network_in_the_working_folder_comes_before_the_shipped_one(
     shutil.copytree(SHIPPED.parent, tmp_path / "models" / "demo")
     (tmp_path / "models" / "demo" / CARD_FILE).write_text('{"mine": 1}', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert load_model(None, demo_specification).card == {"mine": 1}
+    loaded = load_model(None, demo_specification)
+    assert loaded.card == {"mine": 1}
+    # The same network as the shipped one goes by its name; another one by its file.
+    assert loaded.model.name == "demo"
+    shutil.copy(SHIPPED.parent.parent / "census" / MODEL_FILE, tmp_path / "models" / "demo")
+    shutil.copy(SHIPPED.parent.parent / "census" / PREPROCESSING_FILE, tmp_path / "models" / "demo")
+    census = load_specification("census").model_copy(update={"dataset": demo_specification.dataset})
+    assert load_model(None, census).model.name == str(Path("models/demo/model.keras"))
     # A name of the catalogue is always the shipped one.
     assert load_model("demo", demo_specification).card["data set"] == "demo"
 
@@ -201,6 +216,47 @@ def test_what_is_no_model_is_named(demo_specification: DatasetSpecification, sou
 def test_an_unknown_name_is_named(demo_specification: DatasetSpecification, source: str) -> None:
     with pytest.raises(ModelError, match=r"there is no model.*package\.module:callable"):
         load_model(source, demo_specification)
+
+
+def test_the_working_folder_is_searched_for_the_model_and_its_modules_only(
+    demo_specification: DatasetSpecification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    write_module("lender_at_once", "LIMIT = 30")
+    write_module("lender_later", "def decide(frame):\n    return frame['income'] > 30")
+    write_module(
+        "lender_with_neighbours",
+        "import lender_at_once\n"
+        "def hire(frame):\n"
+        "    import lender_later\n"
+        "    return ['no', 'yes'] * (len(frame) // 2) if lender_later else []",
+    )
+    write_module("colorsys", "raise AssertionError('the standard library comes first')")
+    before = list(sys.path)
+    model = load_model("lender_with_neighbours:hire", demo_specification).model
+    assert sys.path == before
+    assert model.decisions(pd.DataFrame({"income": [10, 40]})).tolist() == [False, True]
+    sys.modules.pop("colorsys", None)
+    assert importlib.import_module("colorsys").__name__ == "colorsys"
+
+
+def test_a_new_type_of_model_file_is_one_line(
+    demo_specification: DatasetSpecification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_limit(path: Path) -> Any:
+        limit = float(path.read_text(encoding="utf-8"))
+        return lambda frame: np.where(frame["income"] > limit, "yes", "no")
+
+    monkeypatch.setitem(MODEL_FILES, ".limit", read_limit)
+    (tmp_path / "strict.limit").write_text("30", encoding="utf-8")
+    loaded = load_model(tmp_path / "strict.limit", demo_specification)
+    assert loaded.model.decisions(pd.DataFrame({"income": [10, 40]})).tolist() == [False, True]
+    assert loaded.file_sha256 == sha256_of_file(tmp_path / "strict.limit")
+    with pytest.raises(ModelError) as raised:
+        load_model("nonsense", demo_specification)
+    assert "a .keras, .skops or .limit file" in raised.value.remedy
 
 
 def test_a_data_set_without_a_trained_network_says_how_to_get_one(

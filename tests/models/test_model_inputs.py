@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import testsgd
+from testsgd.auditing import AuditResult
 from testsgd.data import specification_from_mapping
 from testsgd.errors import ModelError, SpecificationError
 from testsgd.models import load_model
-from testsgd.reporting import AUDIT_DOCUMENT
 
 ROWS = 400
 
@@ -247,8 +247,8 @@ def test_columns_in_which_models_differ_are_part_of_the_fingerprint() -> None:
 def test_both_layouts_tell_what_the_model_was_given() -> None:
     result = testsgd.audit(Recorder(["score", "applied_on"]), people(), description())
     for text in (
-        AUDIT_DOCUMENT.to_markdown(result.summary),
-        AUDIT_DOCUMENT.to_html(result.summary),
+        AuditResult.document.to_markdown(result.summary),
+        AuditResult.document.to_html(result.summary),
     ):
         assert "applied_on" in text.replace("\\", "")
         assert "gender, age and years" in text

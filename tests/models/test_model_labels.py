@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import testsgd
+from testsgd.auditing import AuditResult
 from testsgd.data import Label, specification_from_mapping
 from testsgd.errors import ModelError
 from testsgd.models import CallableModel, CallableTextModel, load_model
-from testsgd.reporting import AUDIT_DOCUMENT
 
 FRAME = pd.DataFrame({"age": [20, 40, 60]})
 YES_NO = Label(column="granted", favourable="yes", values=["no", "yes"])
@@ -166,8 +166,8 @@ def test_the_report_says_what_zero_and_one_were_read_as() -> None:
     result = testsgd.audit(lambda f: f["b"].to_numpy(), people(), SPECIFICATION)
     assert result.summary.model.read_as == {"0": "no", "1": "yes"}
     for text in (
-        AUDIT_DOCUMENT.to_markdown(result.summary),
-        AUDIT_DOCUMENT.to_html(result.summary),
+        AuditResult.document.to_markdown(result.summary),
+        AuditResult.document.to_html(result.summary),
     ):
         assert "0 as “no”" in text
         assert "1 as “yes”" in text
@@ -180,7 +180,7 @@ def test_the_report_names_the_labels_of_the_rest() -> None:
     result = testsgd.audit(three, people(), SPECIFICATION)
     assert result.summary.model.other_labels == ["no", "refer"]
     for text in (
-        AUDIT_DOCUMENT.to_markdown(result.summary),
-        AUDIT_DOCUMENT.to_html(result.summary),
+        AuditResult.document.to_markdown(result.summary),
+        AuditResult.document.to_html(result.summary),
     ):
         assert "refer" in text

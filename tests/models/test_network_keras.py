@@ -35,6 +35,7 @@ def keras_scores(keras: Any, demo_table: Table, demo_model: LoadedModel) -> NDAr
     return scores
 
 
+@pytest.mark.slow
 def test_the_scores_are_those_of_keras(
     keras_scores: NDArray[np.float64], demo_table: Table, demo_model: LoadedModel
 ) -> None:

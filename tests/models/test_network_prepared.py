@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from testsgd.data import Table
 from testsgd.models import Encoding, Layer, LoadedModel, NetworkModel
 from testsgd.models.encoding import CategoryEncoding, NumberEncoding
-from testsgd.models.files import Labels
-from testsgd.models.output import SigmoidOutput
+from testsgd.models.files import Labels, SigmoidOutput
 from testsgd.sampling import moved
 
 ENCODING = Encoding(

@@ -10,7 +10,7 @@ import pytest
 
 from testsgd.data import bundled_folder
 from testsgd.models import MODEL_FILE, read_network
-from testsgd.models.refitting.archive import KerasArchive
+from testsgd.models.files import KerasArchive
 
 SHIPPED = bundled_folder("models") / "demo" / MODEL_FILE
 

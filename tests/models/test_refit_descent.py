@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from testsgd.models import Layer
-from testsgd.models.refitting.descent import fresh_layers, gradients, sigmoid, train
+from testsgd.models.refitting.networks import fresh_layers, gradients, sigmoid, train
 from testsgd.models.refitting.schedule import RowSchedule
 
 WIDTHS = (6, 5, 4, 1)

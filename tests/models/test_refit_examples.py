@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from testsgd.models import Examples
-from testsgd.models.refitting.frames import joined_frames
+from testsgd.models.refitting.protocol import joined_frames
 
 
 def frame(**columns: object) -> pd.DataFrame:

@@ -216,6 +216,7 @@ def test_a_network_that_cannot_be_copied_is_told_so(keras: Any) -> None:
         refitter(made)
 
 
+@pytest.mark.slow
 def test_a_network_of_texts_too(keras: Any, tmp_path: Path) -> None:
     specification = TextSpecification.model_validate(
         {

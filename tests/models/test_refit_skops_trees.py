@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from testsgd.models.skops_trees import check_trees
+from testsgd.models.skops_files import check_trees
 
 X = np.random.default_rng(0).normal(size=(120, 4))
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)

@@ -12,12 +12,12 @@ import pytest
 from made_up_network import LABELS, WORDS, random_texts
 
 from testsgd.models import MODEL_FILE, Examples, LoadedModel, TextNetwork, read_card
-from testsgd.models.output import SigmoidOutput
+from testsgd.models.files import SigmoidOutput
 from testsgd.models.refitting.schedule import TextSchedule
 from testsgd.models.refitting.text_networks import TextNetworkRefitter
 from testsgd.models.text import Vocabulary, read_text_network
 from testsgd.models.text.keras_network import keras_text_network
-from testsgd.models.text.storage import write_text_preprocessing
+from testsgd.models.text.network import write_text_preprocessing
 
 pytestmark = pytest.mark.tensorflow
 
@@ -90,6 +90,7 @@ def test_without_a_step_the_network_is_the_original_bit_for_bit(
     assert_same(stage.model, network(folder))
 
 
+@pytest.mark.slow
 def test_the_seed_decides_and_trainings_may_take_turns(folder: Path, training: Examples) -> None:
     made = refitter(folder, training)
     assert made.goes_on
@@ -103,6 +104,7 @@ def test_the_seed_decides_and_trainings_may_take_turns(folder: Path, training: E
     assert_same(again.model, mine.model)
 
 
+@pytest.mark.slow
 def test_what_is_added_is_learnt_as_its_weight_says(folder: Path, training: Examples) -> None:
     texts = ("gay actor", "old gay actor", "the gay") * 20
     schedule = TextSchedule(epochs=6, learning_rate=1e-2, batch_size=16)
@@ -127,6 +129,7 @@ def test_other_labels_of_the_training_texts_are_learnt(folder: Path, training: E
     assert rates[1] < 0.1
 
 
+@pytest.mark.slow
 def test_distilled_only_what_is_added_moves_the_network(folder: Path, training: Examples) -> None:
     before = network(folder).scores(training.texts)
 
@@ -146,6 +149,7 @@ def test_distilled_only_what_is_added_moves_the_network(folder: Path, training: 
         assert moved(None, True, **options) == learning
 
 
+@pytest.mark.slow
 def test_targets_between_the_labels_are_learnt(folder: Path, training: Examples) -> None:
     made = refitter(folder, training, TextSchedule(12, 3e-2, 16, dropout=False))
     texts = ("gay actor",) * 100
@@ -197,6 +201,7 @@ def test_it_does_not_matter_which_label_is_favourable(folder: Path, training: Ex
     assert_same(one.model, other.model)
 
 
+@pytest.mark.slow
 def test_from_scratch_nothing_of_the_original_is_left(folder: Path, training: Examples) -> None:
     still = TextSchedule(epochs=9, learning_rate=0.0, batch_size=16, patience=2)
     made = refitter(folder, training, still, from_scratch=True)
@@ -209,6 +214,7 @@ def test_from_scratch_nothing_of_the_original_is_left(folder: Path, training: Ex
         assert abs(np.corrcoef(kernels[one].ravel(), kernels[other].ravel())[0, 1]) < 0.5
 
 
+@pytest.mark.slow
 def test_what_is_written_is_read_back_here_and_by_keras(
     keras: Any, folder: Path, training: Examples, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from made_up_network import random_network, random_texts
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from testsgd.models.blas import single_threaded_products
+from testsgd.models.network import single_threaded_products
 
 
 def blas_threads() -> set[int]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.models.text import WordNumbers
-from testsgd.models.text.batches import Batches, padded
+from testsgd.models.text.keras_network import Batches, padded
 
 COUNTS = st.lists(st.integers(0, 30), min_size=1, max_size=40)
 

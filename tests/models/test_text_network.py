@@ -9,8 +9,7 @@ import pytest
 from made_up_network import WORDS, random_network, random_texts, random_weights
 
 from testsgd.models import TextNetwork
-from testsgd.models.files import Labels
-from testsgd.models.output import SigmoidOutput
+from testsgd.models.files import Labels, SigmoidOutput
 from testsgd.models.text import Vocabulary
 from testsgd.models.text import network as module
 

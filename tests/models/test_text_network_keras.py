@@ -14,8 +14,8 @@ from testsgd.data import bundled_folder
 from testsgd.models import MODEL_FILE, TextNetwork, read_text_network
 from testsgd.models.files import Labels
 from testsgd.models.text import Vocabulary
-from testsgd.models.text.batches import padded
-from testsgd.models.text.storage import write_text_preprocessing
+from testsgd.models.text.keras_network import padded
+from testsgd.models.text.network import write_text_preprocessing
 
 pytestmark = pytest.mark.tensorflow
 
@@ -78,6 +78,7 @@ def test_the_scores_are_those_of_keras(
     assert np.ptp(expected) > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["imdb", "tweets", "wiki"])
 def test_the_committed_networks_too(keras: Any, name: str) -> None:
     path = bundled_folder("models") / name / MODEL_FILE

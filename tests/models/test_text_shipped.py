@@ -10,7 +10,7 @@ import pytest
 
 from testsgd.data import Texts, TextSpecification, load_specification, load_terms
 from testsgd.models import TextNetwork, load_text_model
-from testsgd.models.labelled import binary_labels, split_examples
+from testsgd.models.training_split import binary_labels, split_examples
 
 NAMES = ["imdb", "tweets", "wiki"]
 # What is asked of the networks; wiki has 1,492 comments, of which 83.4% are not toxic.

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from testsgd.errors import DataError
-from testsgd.models.labelled import Split, split_examples
+from testsgd.models.training_split import Split, split_examples
 
 Marks = Any
 

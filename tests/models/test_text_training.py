@@ -88,6 +88,7 @@ def same_network(one: Path, other: Path) -> bool:
     return words[0] == words[1] and all(np.array_equal(a, b) for a, b in pairs)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_network(
     train: Train, first: tuple[TextTrainingReport, Path]
 ) -> None:
@@ -108,6 +109,7 @@ def test_another_seed_gives_another_network(
     assert epochs == [(1, 2), (2, 2)]
 
 
+@pytest.mark.slow
 def test_it_learns_and_says_how_well(train: Train) -> None:
     report, folder = train(remarks(), epochs=30)
     texts = remarks()
@@ -123,6 +125,7 @@ def test_it_learns_and_says_how_well(train: Train) -> None:
     assert 0.5 < report.majority_share < 0.7
 
 
+@pytest.mark.slow
 def test_the_texts_for_the_test_are_seen_by_nothing(train: Train) -> None:
     parts = np.where(np.arange(COUNT) < 500, "train", "test").astype(object)
     plain = remarks(parts=parts)

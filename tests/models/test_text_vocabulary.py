@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from testsgd.models.text import Vocabulary, WordNumbers, fit_vocabulary, words_of
 from testsgd.models.text import vocabulary as module
-from testsgd.models.text.word_table import LONGEST_WORD, WordTable
-from testsgd.models.text.words import find_words
+from testsgd.models.text.vocabulary import LONGEST_WORD, WordTable, find_words
 
 # Words of every length up to beyond the longest, many with equal beginnings or ends.
 LETTERS = st.text("ab", min_size=1, max_size=30)

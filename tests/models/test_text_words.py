@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.models.text.words import find_words, words_of
+from testsgd.models.text.vocabulary import find_words, words_of
 
 # Taken out one after the other.
 NOISE = (r"<br ?/?>", r"https?://[^ \t\n\r\f\v]+", r"&(?:#[0-9]+|[A-Za-z]+);", r"@[A-Za-z0-9_]+")

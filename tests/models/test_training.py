@@ -65,6 +65,7 @@ def same_weights(one: Path, other: Path) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_network(
     train: Train, people: pd.DataFrame, first: tuple[TrainingReport, Path]
 ) -> None:

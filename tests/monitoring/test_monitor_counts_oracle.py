@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from monitor_streams import (
@@ -43,6 +44,7 @@ def test_all_so_far(data: st.DataObject, document: dict[str, Any]) -> None:
     follow(document, data.draw(streams(document)))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data(), documents(("tumbling",)))
 def test_tumbling(data: st.DataObject, document: dict[str, Any]) -> None:

@@ -155,6 +155,7 @@ def test_an_offence_after_two_years_is_none(tmp_path: Path) -> None:
     assert counted == [[(1, 1), (0, 1)], [(1, 1), (1, 2)]]
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_unfairness_of_compas_is_seen_within_a_month_of_the_third_year(
     real_table: Callable[[str], Table],

@@ -34,6 +34,7 @@ def came(monitor: Monitor) -> int:
     return status.events + status.dead_letters + status.waiting
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data(), documents(("all", "tumbling", "sliding")), st.booleans())
 def test_anything_at_any_moment(

@@ -10,14 +10,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numba
 import pytest
 
-numba = pytest.importorskip("numba")
-pytestmark = pytest.mark.numba
-
-import testsgd.shielding.solving  # noqa: E402
-from testsgd import _machine_code as machine_code  # noqa: E402 - it imports numba
-from testsgd.certification import proving  # noqa: E402
+import testsgd.shielding.solving
+from testsgd import _machine_code as machine_code
+from testsgd.certification import proving
 
 _CALLEE = """
 from pathlib import Path

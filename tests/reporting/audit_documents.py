@@ -7,7 +7,7 @@ from itertools import product
 from math import sqrt
 from typing import Any
 
-from testsgd.reporting.summary import AuditSummary
+from testsgd.auditing.report.summary import AuditSummary
 
 LABEL = ">50K"
 GENDERS = {"Female": 0.33, "Male": 0.67}

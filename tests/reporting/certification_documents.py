@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from testsgd.certification import CertificationSummary, summarise_certification
 from testsgd.certification.domain import CategoryInput, Domain, IntegerInput, Marginal, RealInput
 from testsgd.certification.network import (
     CategoryColumns,
@@ -26,7 +27,6 @@ from testsgd.certification.outcome import (
     Remainder,
     Shares,
 )
-from testsgd.reporting import CertificationSummary, summarise_certification
 
 JOBS = ("clerk", "cook", "driver", "farmer")
 RACES = ("Amber", "Blue", "Crimson")

@@ -7,8 +7,8 @@ from typing import Any
 
 from audit_documents import census_document
 
-from testsgd.reporting import ComparisonSummary, comparison_verdict
-from testsgd.reporting.comparison.summary import ComparisonSettings, MethodSummary
+from testsgd.comparison import ComparisonSummary, comparison_verdict
+from testsgd.comparison.report.summary import ComparisonSettings, MethodSummary
 
 ROWS = 32_561
 WHITE_MEN = "race = White and gender = Male"

@@ -13,7 +13,7 @@ from audit_documents import (
     sampled_document,
 )
 
-from testsgd.reporting.summary import AuditSummary
+from testsgd.auditing.report.summary import AuditSummary
 
 
 @pytest.fixture

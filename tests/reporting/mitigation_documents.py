@@ -12,7 +12,7 @@ from audit_documents import census_document
 from text_documents import comments_document
 from written_parts import written
 
-from testsgd.reporting.mitigation import MitigationSummary, mitigation_verdict
+from testsgd.mitigation import MitigationSummary, mitigation_verdict
 
 Rates = dict[str, Any]
 BUDGET = 0.5
@@ -502,25 +502,7 @@ def _labelled(document: dict[str, Any], unfavourable: str, favourable: str) -> d
 def as_mitigation(document: dict[str, Any]) -> MitigationSummary:
     """Check a document, give it the verdict of its numbers and make it an object."""
     summary = MitigationSummary.model_validate(document)
-    return summary.model_copy(
-        update={
-            "verdict": mitigation_verdict(
-                settings=summary.settings,
-                data=summary.data,
-                split=summary.split,
-                targets=summary.targets,
-                spreads=summary.spreads,
-                accuracy_drop=summary.accuracy_drop,
-                written=summary.written,
-                kept_run=summary.kept_run,
-                runs=summary.runs,
-                candidates=summary.candidates,
-                all_rows=summary.all_rows,
-                risen_by=summary.risen_by,
-                comparisons=summary.comparisons,
-            )
-        }
-    )
+    return summary.model_copy(update={"verdict": mitigation_verdict(summary)})
 
 
 MITIGATIONS: dict[str, Callable[[], dict[str, Any]]] = {

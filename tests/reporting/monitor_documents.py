@@ -11,12 +11,13 @@ from testsgd.monitoring import (
     AlertedGroup,
     ComparisonStatus,
     GroupStatus,
+    MonitoringSummary,
     MonitorSpecification,
     MonitorStatus,
     TrajectoryPoint,
     WindowStatus,
+    summarise_monitoring,
 )
-from testsgd.reporting import MonitoringSummary, summarise_monitoring
 
 PARITY = {"property": "demographic_parity", "threshold": "1/5"}
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from testsgd.reporting import (
+from testsgd.shielding import (
     ShieldSummary,
     SimulationSummary,
     summarise_simulation,

@@ -7,15 +7,15 @@ import re
 import pytest
 from audit_documents import as_summary
 
+from testsgd.auditing.report import charts as audit_charts
+from testsgd.auditing.report.summary import HeatMap
+from testsgd.auditing.report.vocabulary import vocabulary
+from testsgd.auditing.report.wording import findings
 from testsgd.report import scales
 from testsgd.report.charts import HeatMap as DrawnMap
 from testsgd.report.charts import Plane, Strips
 from testsgd.report.formatting import MINUS, tick_points
 from testsgd.report.html import draw
-from testsgd.reporting import audit_charts
-from testsgd.reporting.summary import HeatMap
-from testsgd.reporting.vocabulary import vocabulary
-from testsgd.reporting.wording import findings
 
 
 def test_linear_scale_covers_both_ends_with_round_ticks():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from furnished_rooms import audit as audit_rooms
 
-from testsgd.api import audit
+from testsgd.auditing import audit
 from testsgd.data import PLANTED_GROUP
 
 CHROMIUM = shutil.which("chromium")
@@ -56,6 +56,7 @@ def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_report_says_nothing_on_the_console(report: Path) -> None:
     finished = browse(report, "--dump-dom")
 

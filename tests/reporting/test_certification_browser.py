@@ -10,7 +10,7 @@ import pytest
 from certification_documents import CERTIFICATIONS
 from test_mitigation_browser import CHROMIUM, PHONE, browse
 
-from testsgd.results import CertificationResult
+from testsgd.certification import CertificationResult
 
 pytestmark = [
     pytest.mark.browser,

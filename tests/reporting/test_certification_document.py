@@ -9,20 +9,20 @@ import jsonschema
 import pytest
 from certification_documents import CERTIFICATIONS, bounded, domain, enumerated, weighted
 
+from testsgd.certification import CertificationResult, summarise_certification
 from testsgd.certification.domain import CategoryInput, IntegerInput
 from testsgd.certification.outcome import Condition, Counterexample, Region, Remainder
 from testsgd.errors import ResultError
-from testsgd.reporting import CERTIFICATION_DOCUMENT, summarise_certification
-from testsgd.results import CertificationResult, read_result
+from testsgd.report.kinds import read_result
 
 
 @pytest.mark.parametrize("name", CERTIFICATIONS)
 def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
     summary = CERTIFICATIONS[name]()
-    text = CERTIFICATION_DOCUMENT.render(summary)
+    text = CertificationResult.document.render(summary)
 
-    jsonschema.validate(json.loads(text), CERTIFICATION_DOCUMENT.schema())
-    assert CERTIFICATION_DOCUMENT.read(text) == summary
+    jsonschema.validate(json.loads(text), CertificationResult.document.schema())
+    assert CertificationResult.document.read(text) == summary
     result = read_result(text)
     assert isinstance(result, CertificationResult)
     assert result.verdict == summary.verdict
@@ -34,11 +34,11 @@ def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
     ids=str,
 )
 def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:
-    document = json.loads(CERTIFICATION_DOCUMENT.render(CERTIFICATIONS["bounded"]())) | change
+    document = json.loads(CertificationResult.document.render(CERTIFICATIONS["bounded"]())) | change
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, CERTIFICATION_DOCUMENT.schema())
+        jsonschema.validate(document, CertificationResult.document.schema())
     with pytest.raises(ResultError):
-        CERTIFICATION_DOCUMENT.read(json.dumps(document))
+        CertificationResult.document.read(json.dumps(document))
 
 
 def test_rules_of_regions_are_worded_by_the_domain() -> None:

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page_parts import Element, drawing, extent, number, of_class, section, text
 
+from testsgd.certification import CertificationResult, summarise_certification
 from testsgd.certification.outcome import Certification, Moment, Shares
+from testsgd.certification.report.charts import proved_stack, shares_over_time
 from testsgd.report.planes import plane
 from testsgd.report.svg import stack
-from testsgd.reporting import summarise_certification
-from testsgd.reporting.certification.charts import proved_stack, shares_over_time
-from testsgd.results import CertificationResult
 
 # Positions are rounded to a tenth of a per cent.
 ROUNDED = 0.0501

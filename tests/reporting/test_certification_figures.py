@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.reporting.certification.figures import (
+from testsgd.certification.report.summary import ProvedSummary
+from testsgd.certification.report.wording import (
     at_least,
     at_most,
     between,
@@ -17,7 +18,6 @@ from testsgd.reporting.certification.figures import (
     proved_texts,
     upper_beside,
 )
-from testsgd.reporting.certification.summary import ProvedSummary
 
 SHARES = st.floats(0, 1).filter(lambda share: share == 0 or share > 1e-9)
 

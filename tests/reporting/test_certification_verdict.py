@@ -9,10 +9,10 @@ from certification_documents import bounded, domain, enumerated, several_classes
 from hypothesis import given
 from hypothesis import strategies as st
 
+from testsgd.certification import check_policy, summarise_certification
 from testsgd.certification.domain import IntegerInput
 from testsgd.certification.outcome import CertificationParameters, Remainder, Shares
 from testsgd.errors import ParameterError
-from testsgd.reporting import check_policy, summarise_certification
 
 GRID = st.integers(0, 1000)
 

@@ -13,11 +13,10 @@ from certification_documents import CERTIFICATIONS, bounded, domain, enumerated,
 from page_outline import Outline, outline_of_report
 from page_parts import of_class, section, text
 
+from testsgd.certification import CertificationResult, CertificationSummary, summarise_certification
 from testsgd.certification.domain import CategoryInput, IntegerInput
 from testsgd.cli.report import report
 from testsgd.errors import ParameterError
-from testsgd.reporting import CertificationSummary, summarise_certification
-from testsgd.results import CertificationResult
 
 EVIL = "<script>alert(1)</script>"
 

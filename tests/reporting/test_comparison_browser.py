@@ -10,7 +10,7 @@ import pytest
 from comparison_documents import COMPARISONS, as_comparison
 from test_mitigation_browser import CHROMIUM, PHONE, browse
 
-from testsgd.reporting import COMPARISON_DOCUMENT
+from testsgd.comparison import ComparisonResult
 
 pytestmark = [
     pytest.mark.browser,
@@ -22,7 +22,7 @@ pytestmark = [
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a report."""
     target = tmp_path_factory.mktemp("comparison") / "report.html"
-    page = COMPARISON_DOCUMENT.to_html(as_comparison(COMPARISONS["several"]()))
+    page = ComparisonResult.document.to_html(as_comparison(COMPARISONS["several"]()))
     target.write_text(page, encoding="utf-8")
     return target
 

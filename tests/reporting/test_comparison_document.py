@@ -9,18 +9,18 @@ import jsonschema
 import pytest
 from comparison_documents import COMPARISONS, as_comparison
 
+from testsgd.comparison import ComparisonResult
 from testsgd.errors import ResultError
-from testsgd.reporting import COMPARISON_DOCUMENT
-from testsgd.results import ComparisonResult, read_result
+from testsgd.report.kinds import read_result
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
     summary = as_comparison(COMPARISONS[name]())
-    text = COMPARISON_DOCUMENT.render(summary)
+    text = ComparisonResult.document.render(summary)
 
-    jsonschema.validate(json.loads(text), COMPARISON_DOCUMENT.schema())
-    assert COMPARISON_DOCUMENT.read(text) == summary
+    jsonschema.validate(json.loads(text), ComparisonResult.document.schema())
+    assert ComparisonResult.document.read(text) == summary
     result = read_result(text)
     assert isinstance(result, ComparisonResult)
     assert result.verdict == summary.verdict
@@ -34,16 +34,16 @@ def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
 def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:
     document = COMPARISONS["several"]() | change
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, COMPARISON_DOCUMENT.schema())
+        jsonschema.validate(document, ComparisonResult.document.schema())
     with pytest.raises(ResultError):
-        COMPARISON_DOCUMENT.read(json.dumps(document))
+        ComparisonResult.document.read(json.dumps(document))
 
 
 def test_a_key_that_is_wrong_is_named() -> None:
     document = COMPARISONS["several"]()
     document["methods"][0]["seconds"] = "soon"
     with pytest.raises(ResultError, match=r"methods\.0\.seconds") as caught:
-        COMPARISON_DOCUMENT.read(json.dumps(document), where="result.json")
+        ComparisonResult.document.read(json.dumps(document), where="result.json")
     assert caught.value.where == "result.json"
     assert "run the comparison again" in str(caught.value)
 

@@ -9,20 +9,20 @@ import pytest
 from comparison_documents import COMPARISONS, OLD, WHITE_MEN, as_comparison
 from page_outline import Outline
 
+from testsgd.comparison import ComparisonResult
 from testsgd.report.formatting import NOTHING
-from testsgd.reporting import COMPARISON_DOCUMENT
 
 EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture(params=COMPARISONS, scope="module")
 def page(request: pytest.FixtureRequest) -> str:
-    return COMPARISON_DOCUMENT.to_html(as_comparison(COMPARISONS[request.param]()))
+    return ComparisonResult.document.to_html(as_comparison(COMPARISONS[request.param]()))
 
 
 @pytest.fixture(scope="module")
 def several() -> str:
-    return COMPARISON_DOCUMENT.to_html(as_comparison(COMPARISONS["several"]()))
+    return ComparisonResult.document.to_html(as_comparison(COMPARISONS["several"]()))
 
 
 def article(page: str, name: str) -> str:
@@ -92,7 +92,7 @@ def test_features_that_change_decisions_are_sentences(several: str) -> None:
 
 
 def test_a_method_without_findings(page: str) -> None:
-    nothing = COMPARISON_DOCUMENT.to_html(as_comparison(COMPARISONS["nothing found"]()))
+    nothing = ComparisonResult.document.to_html(as_comparison(COMPARISONS["nothing found"]()))
     assert "It found nothing." in article(nothing, "themis")
     assert 'id="common-scale"' not in nothing
 
@@ -103,12 +103,14 @@ def test_texts_are_escaped() -> None:
     document["methods"][1]["note"] = EVIL
     document["methods"][1]["figures"][0]["name"] = EVIL
     document["data"]["title"] = EVIL
-    page = COMPARISON_DOCUMENT.to_html(as_comparison(document))
+    page = ComparisonResult.document.to_html(as_comparison(document))
 
     assert EVIL not in page
     assert "&lt;script&gt;" in page
 
 
 def test_the_same_document_gives_the_same_page() -> None:
-    pages = [COMPARISON_DOCUMENT.to_html(as_comparison(COMPARISONS["several"]())) for _ in range(2)]
+    pages = [
+        ComparisonResult.document.to_html(as_comparison(COMPARISONS["several"]())) for _ in range(2)
+    ]
     assert pages[0] == pages[1]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from comparison_documents import COMPARISONS, as_comparison
 
-from testsgd.reporting import COMPARISON_DOCUMENT
+from testsgd.comparison import ComparisonResult
 
 
 def rendered(name: str) -> str:
-    return COMPARISON_DOCUMENT.to_markdown(as_comparison(COMPARISONS[name]()))
+    return ComparisonResult.document.to_markdown(as_comparison(COMPARISONS[name]()))
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
@@ -41,6 +41,6 @@ def test_alone_there_is_nothing_in_common() -> None:
 def test_what_means_something_in_markdown_is_escaped() -> None:
     document = COMPARISONS["several"]()
     document["methods"][0]["findings"][0]["text"] = "a | b <i> *c*"
-    text = COMPARISON_DOCUMENT.to_markdown(as_comparison(document))
+    text = ComparisonResult.document.to_markdown(as_comparison(document))
 
     assert "a \\| b &lt;i&gt; \\*c\\*" in text

@@ -6,8 +6,8 @@ from typing import Any
 
 from comparison_documents import finding, method, near, settings, several_methods, side
 
-from testsgd.reporting import ComparisonVerdict, comparison_verdict
-from testsgd.reporting.comparison.summary import MethodSummary
+from testsgd.comparison import ComparisonVerdict, comparison_verdict
+from testsgd.comparison.report.summary import MethodSummary
 
 
 def verdict(methods: list[dict[str, Any]]) -> ComparisonVerdict:

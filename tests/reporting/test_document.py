@@ -9,10 +9,9 @@ import jsonschema
 import pytest
 
 import testsgd
-from testsgd import AuditResult
+from testsgd.auditing import AuditResult, AuditSummary
 from testsgd.data import generate_demo
 from testsgd.errors import ResultError
-from testsgd.reporting import AUDIT_DOCUMENT, AuditSummary
 
 PEOPLE = generate_demo(rows=1500, seed=8)
 
@@ -46,14 +45,14 @@ def written() -> str:
 
 def test_every_kind_of_result_is_valid(result: AuditResult) -> None:
     jsonschema.validate(
-        json.loads(result.to_json()), AUDIT_DOCUMENT.schema(), jsonschema.Draft202012Validator
+        json.loads(result.to_json()), AuditResult.document.schema(), jsonschema.Draft202012Validator
     )
 
 
 def test_a_document_is_read_back_as_it_was(result: AuditResult) -> None:
     text = result.to_json()
-    assert AUDIT_DOCUMENT.read(text) == result.summary
-    assert AUDIT_DOCUMENT.render(AUDIT_DOCUMENT.read(text)) == text
+    assert AuditResult.document.read(text) == result.summary
+    assert AuditResult.document.render(AuditResult.document.read(text)) == text
 
 
 def test_a_document_holds_plain_numbers_only(result: AuditResult) -> None:
@@ -101,9 +100,9 @@ def test_another_document_is_refused_by_schema_and_reader(
 ) -> None:
     document = json.loads(written) | change
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, AUDIT_DOCUMENT.schema())
+        jsonschema.validate(document, AuditResult.document.schema())
     with pytest.raises(ResultError) as raised:
-        AUDIT_DOCUMENT.read(json.dumps(document), where="there")
+        AuditResult.document.read(json.dumps(document), where="there")
     assert str(raised.value).startswith("there: ")
 
 
@@ -112,10 +111,10 @@ def test_a_figure_out_of_its_range_is_named(written: str, key: str, value: float
     document = json.loads(written)
     document["groups"][2][key] = value
     with pytest.raises(ResultError, match=rf"groups\.2\.{key}"):
-        AUDIT_DOCUMENT.read(json.dumps(document))
+        AuditResult.document.read(json.dumps(document))
 
 
 def test_a_summary_cannot_be_changed(written: str) -> None:
-    summary: AuditSummary = AUDIT_DOCUMENT.read(written)
+    summary: AuditSummary = AuditResult.document.read(written)
     with pytest.raises(ValueError, match="frozen"):
         summary.mode = "sampled"

@@ -19,8 +19,8 @@ from page_outline import Outline
 from text_documents import TEXT_DOCUMENTS
 from trusted_documents import TRUST_DOCUMENTS
 
-from testsgd.reporting import AUDIT_DOCUMENT
-from testsgd.reporting.wording import findings
+from testsgd.auditing import AuditResult
+from testsgd.auditing.report.wording import findings
 
 EVIL = "<script>alert(1)</script>"
 DOCUMENTS = {
@@ -35,7 +35,7 @@ DOCUMENTS = {
 
 @pytest.fixture(params=DOCUMENTS, scope="module")
 def page(request) -> str:
-    return AUDIT_DOCUMENT.to_html(as_summary(DOCUMENTS[request.param]()))
+    return AuditResult.document.to_html(as_summary(DOCUMENTS[request.param]()))
 
 
 def test_well_formed_with_landmarks_and_headings_in_order(page):
@@ -74,15 +74,15 @@ def test_no_python_leaks_into_the_page(page):
 
 
 def test_size_of_the_largest_report(crime):
-    assert len(AUDIT_DOCUMENT.to_html(crime).encode()) < 1_000_000
+    assert len(AuditResult.document.to_html(crime).encode()) < 1_000_000
 
 
 def test_same_document_same_page(summary):
-    assert AUDIT_DOCUMENT.to_html(summary) == AUDIT_DOCUMENT.to_html(summary)
+    assert AuditResult.document.to_html(summary) == AuditResult.document.to_html(summary)
 
 
 def test_verdict_comes_first(summary):
-    text = Outline(AUDIT_DOCUMENT.to_html(summary)).text
+    text = Outline(AuditResult.document.to_html(summary)).text
     assert text.index(summary.verdict.headline) < text.index("Rows in the file")
     for sentence in summary.verdict.sentences:
         assert sentence in text
@@ -90,7 +90,7 @@ def test_verdict_comes_first(summary):
 
 
 def test_every_distinct_group_has_its_section(summary):
-    page = AUDIT_DOCUMENT.to_html(summary)
+    page = AuditResult.document.to_html(summary)
     top = findings(summary)
     assert len(top) == 10
     for group in top:
@@ -100,19 +100,19 @@ def test_every_distinct_group_has_its_section(summary):
 
 
 def test_ranking_holds_all_groups(summary):
-    page = AUDIT_DOCUMENT.to_html(summary)
+    page = AuditResult.document.to_html(summary)
     ranking = page[page.index('id="ranking"') : page.index('id="particulars"')]
     assert ranking.count("<tr>") == len(summary.groups) + 1
 
 
 def test_exact_audit_says_so(summary):
-    text = Outline(AUDIT_DOCUMENT.to_html(summary)).text
+    text = Outline(AuditResult.document.to_html(summary)).text
     assert "exact: every perturbed row was predicted, no sampling error" in text
     assert "0.9025" not in text
 
 
 def test_sampled_audit_explains_its_margins_and_lists_what_is_open(sampled):
-    text = Outline(AUDIT_DOCUMENT.to_html(sampled)).text
+    text = Outline(AuditResult.document.to_html(sampled)).text
     assert "± 3.1 points (Wilson; 1,000 samples inside, 1,000 outside)" in text
     assert "z = 1.96" in text
     assert "0.9025" in text
@@ -123,14 +123,14 @@ def test_sampled_audit_explains_its_margins_and_lists_what_is_open(sampled):
 
 
 def test_undecided_groups_are_no_findings(sampled):
-    page = AUDIT_DOCUMENT.to_html(sampled)
+    page = AuditResult.document.to_html(sampled)
     for group in sampled.groups:
         if not group.decided:
             assert f'id="group-{group.rank}"' not in page
 
 
 def test_audit_without_groups(empty):
-    text = Outline(AUDIT_DOCUMENT.to_html(empty)).text
+    text = Outline(AuditResult.document.to_html(empty)).text
     assert "Not enough evidence" in text
     assert "no group was large enough to be compared" in text
     assert "Licence not stated" in text
@@ -142,19 +142,19 @@ def test_audit_without_groups(empty):
 )
 def test_gate(document, status, name):
     document["verdict"]["status"] = status
-    assert name in Outline(AUDIT_DOCUMENT.to_html(as_summary(document))).text
+    assert name in Outline(AuditResult.document.to_html(as_summary(document))).text
 
 
 def test_single_sensitive_feature_has_no_heat_map(document):
     document["charts"]["heat_maps"] = []
     document["charts"]["features"] = document["charts"]["features"][:1]
-    text = Outline(AUDIT_DOCUMENT.to_html(as_summary(document))).text
+    text = Outline(AuditResult.document.to_html(as_summary(document))).text
     assert "for each value of each sensitive feature" in text
     assert "Two features at a time" not in text
 
 
 def test_many_heat_maps_are_folded(crime):
-    page = AUDIT_DOCUMENT.to_html(crime)
+    page = AuditResult.document.to_html(crime)
     assert "42 more pairs of features" in page
     assert page.count('<div class="heat">') == 45
 
@@ -164,7 +164,7 @@ def test_empty_cells_and_missing_rates(document):
     document["charts"]["heat_maps"][0]["rates"][0][0] = None
     document["charts"]["heat_maps"][0]["counts"][0][0] = 0
     document["groups"][0]["rules_alone"][0] |= {"rate_out": None, "difference": None}
-    page = AUDIT_DOCUMENT.to_html(as_summary(document))
+    page = AuditResult.document.to_html(as_summary(document))
     assert 'class="no" title="no rows"' in page
     assert "nobody is outside" in page
 
@@ -196,7 +196,7 @@ def test_names_are_escaped_everywhere(document):
     for heat_map in charts["heat_maps"]:
         heat_map |= {"row_feature": f'"{EVIL}', "column_feature": EVIL}
         heat_map["row_labels"][0] = heat_map["column_labels"][0] = EVIL
-    page = AUDIT_DOCUMENT.to_html(as_summary(document))
+    page = AuditResult.document.to_html(as_summary(document))
     outline = Outline(page)
     assert outline.tags["script"] == outline.tags["b"] - page.count("<b>") == 0
     assert "alert(1)" in outline.text
@@ -208,7 +208,7 @@ def test_long_rules_are_whole_in_the_group_and_short_elsewhere(document):
     text = f"country in {{{', '.join(values)}}}"
     group = document["groups"][0]
     group |= {"text": text, "rules": [{"feature": "country", "values": values, "text": text}]}
-    page = AUDIT_DOCUMENT.to_html(as_summary(document))
+    page = AuditResult.document.to_html(as_summary(document))
     assert "country number 118 or country number 119" in page
     ranking = page[page.index('id="ranking"') : page.index('id="particulars"')]
     assert "country number 119" not in ranking
@@ -218,7 +218,7 @@ def test_long_rules_are_whole_in_the_group_and_short_elsewhere(document):
 def test_unicode_stays(document):
     document["groups"][0]["text"] = "Herkunft = Köln · 東京 🏙"
     document["model"]["name"] = "modèle"
-    page = AUDIT_DOCUMENT.to_html(as_summary(document))
+    page = AuditResult.document.to_html(as_summary(document))
     assert "東京 🏙" in page
     assert "modèle on Census income" in unescape(page)
 
@@ -226,7 +226,7 @@ def test_unicode_stays(document):
 def test_long_list_of_small_groups_is_cut(document):
     document["undecided"] = document["undecided"] * 100
     document["counts"]["undecided_small"] = 9000
-    text = Outline(AUDIT_DOCUMENT.to_html(as_summary(document))).text
+    text = Outline(AuditResult.document.to_html(as_summary(document))).text
     assert "9,000 groups are too small, of which 200 are listed." in text
 
 

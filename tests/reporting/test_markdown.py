@@ -15,9 +15,9 @@ from audit_documents import (
 from markdown_it import MarkdownIt
 from text_documents import TEXT_DOCUMENTS
 
+from testsgd.auditing import AuditResult
+from testsgd.auditing.report.wording import findings
 from testsgd.report.markdown import escape
-from testsgd.reporting import AUDIT_DOCUMENT
-from testsgd.reporting.wording import findings
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 NASTY = [
@@ -93,7 +93,7 @@ def test_limit_counts_before_escaping():
     ],
 )
 def test_every_table_is_a_table(make):
-    text = AUDIT_DOCUMENT.to_markdown(as_summary(make()))
+    text = AuditResult.document.to_markdown(as_summary(make()))
     html = PARSER.render(text)
     rules = [line for line in text.splitlines() if re.fullmatch(r"\|( -{3}:? \|)+", line)]
     assert html.count("<table>") == len(rules) > 0
@@ -107,7 +107,7 @@ def test_every_table_is_a_table(make):
 
 
 def test_order_and_content(summary):
-    text = AUDIT_DOCUMENT.to_markdown(summary)
+    text = AuditResult.document.to_markdown(summary)
     positions = [
         text.index(part)
         for part in (
@@ -126,13 +126,13 @@ def test_order_and_content(summary):
 
 
 def test_ranking_is_limited(summary):
-    text = AUDIT_DOCUMENT.to_markdown(summary)
+    text = AuditResult.document.to_markdown(summary)
     ranking = text[text.index("<summary>Ranking") : text.index("<summary>Data, model")]
     assert len(re.findall(r"^\| \d", ranking, re.MULTILINE)) == 20
 
 
 def test_sampled_audit(sampled):
-    text = AUDIT_DOCUMENT.to_markdown(sampled)
+    text = AuditResult.document.to_markdown(sampled)
     assert text.startswith("## Gate failed: census-mlp on Census income")
     assert "± 3.1 points" in text
     assert "0.9025" in text
@@ -140,7 +140,7 @@ def test_sampled_audit(sampled):
 
 
 def test_audit_without_groups(empty):
-    text = AUDIT_DOCUMENT.to_markdown(empty)
+    text = AuditResult.document.to_markdown(empty)
     assert "Not enough evidence" in text
     assert "no group was large enough to be compared" in text
     assert "| Licence | not stated |" in text
@@ -160,7 +160,7 @@ def test_nothing_from_the_data_becomes_markup(document):
     document["verdict"] |= {"headline": evil, "sentences": [evil]}
     for feature in document["charts"]["features"]:
         feature["feature"] = evil
-    html = PARSER.render(AUDIT_DOCUMENT.to_markdown(as_summary(document)))
+    html = PARSER.render(AuditResult.document.to_markdown(as_summary(document)))
     assert "<script" not in html
     assert "<em>x" not in html
     for body in re.findall(r"<table>(.*?)</table>", html, re.DOTALL):

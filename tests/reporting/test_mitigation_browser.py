@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mitigation_documents import MITIGATIONS, as_mitigation
 
-from testsgd.reporting import MITIGATION_DOCUMENT
+from testsgd.mitigation import MitigationResult
 
 CHROMIUM = shutil.which("chromium")
 PHONE = 390
@@ -26,7 +26,7 @@ pytestmark = [
 def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a report."""
     target = tmp_path_factory.mktemp("mitigation") / "report.html"
-    page = MITIGATION_DOCUMENT.to_html(as_mitigation(MITIGATIONS[request.param]()))
+    page = MitigationResult.document.to_html(as_mitigation(MITIGATIONS[request.param]()))
     target.write_text(page, encoding="utf-8")
     return target
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from testsgd.reporting.mitigation.summary import CurvePointSummary, RatesSummary
-from testsgd.reporting.mitigation.written import equal_accuracy, levelled_down, observed_rates
+from testsgd.mitigation.report.summary import CurvePointSummary, RatesSummary
+from testsgd.mitigation.report.written import equal_accuracy, levelled_down, observed_rates
 
 
 def point(change: float, difference: float) -> CurvePointSummary:
@@ -69,5 +69,6 @@ def test_what_loses_more_everywhere_is_not_compared() -> None:
     ],
 )
 def test_levelling_down(before: tuple, after: tuple, share: float | None) -> None:
-    found = levelled_down(observed_rates(*before, 0.95), observed_rates(*after, 0.95))
+    rates = [observed_rates(*zip(*sides, strict=True), 0.95) for sides in (before, after)]
+    found = levelled_down(*rates)
     assert found == (None if share is None else pytest.approx(share))

@@ -10,19 +10,22 @@ import pytest
 from audit_documents import as_summary, census_document
 from mitigation_documents import MITIGATIONS, as_mitigation, one_target_document
 
+from testsgd.auditing import AuditResult
 from testsgd.errors import ResultError
-from testsgd.reporting import AUDIT_DOCUMENT, MITIGATION_DOCUMENT
+from testsgd.mitigation import MitigationResult
 
 
 @pytest.mark.parametrize("name", MITIGATIONS)
 def test_every_kind_of_result_is_valid_and_read_back_as_it_was(name: str) -> None:
     summary = as_mitigation(MITIGATIONS[name]())
-    text = MITIGATION_DOCUMENT.render(summary)
+    text = MitigationResult.document.render(summary)
     document = json.loads(text)
-    jsonschema.validate(document, MITIGATION_DOCUMENT.schema(), jsonschema.Draft202012Validator)
+    jsonschema.validate(
+        document, MitigationResult.document.schema(), jsonschema.Draft202012Validator
+    )
     assert document["schema"] == "testsgd.mitigation/1"
-    assert MITIGATION_DOCUMENT.read(text) == summary
-    assert MITIGATION_DOCUMENT.render(MITIGATION_DOCUMENT.read(text)) == text
+    assert MitigationResult.document.read(text) == summary
+    assert MitigationResult.document.render(MitigationResult.document.read(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -36,30 +39,32 @@ def test_every_kind_of_result_is_valid_and_read_back_as_it_was(name: str) -> Non
     ],
 )
 def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:
-    document = json.loads(MITIGATION_DOCUMENT.render(as_mitigation(one_target_document()))) | change
+    document = (
+        json.loads(MitigationResult.document.render(as_mitigation(one_target_document()))) | change
+    )
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, MITIGATION_DOCUMENT.schema())
+        jsonschema.validate(document, MitigationResult.document.schema())
     with pytest.raises(ResultError) as raised:
-        MITIGATION_DOCUMENT.read(json.dumps(document), where="there")
+        MitigationResult.document.read(json.dumps(document), where="there")
     assert str(raised.value).startswith("there: ")
 
 
 def test_text_that_is_no_json_is_refused() -> None:
     with pytest.raises(ResultError, match=r"there: not valid JSON.*give a result\.json"):
-        MITIGATION_DOCUMENT.read("{", where="there")
+        MitigationResult.document.read("{", where="there")
 
 
 def test_a_key_that_is_wrong_is_named() -> None:
     document = one_target_document()
     document["runs"][1]["run"] = 0
     with pytest.raises(ResultError, match=r"runs\.1\.run"):
-        MITIGATION_DOCUMENT.read(json.dumps(document))
+        MitigationResult.document.read(json.dumps(document))
 
 
 def test_an_audit_is_no_mitigation_and_the_other_way_round() -> None:
-    audit = AUDIT_DOCUMENT.render(as_summary(census_document()))
-    mitigation = MITIGATION_DOCUMENT.render(as_mitigation(one_target_document()))
+    audit = AuditResult.document.render(as_summary(census_document()))
+    mitigation = MitigationResult.document.render(as_mitigation(one_target_document()))
     with pytest.raises(ResultError, match=r"testsgd\.audit/1"):
-        MITIGATION_DOCUMENT.read(audit)
+        MitigationResult.document.read(audit)
     with pytest.raises(ResultError, match=r"testsgd\.mitigation/1"):
-        AUDIT_DOCUMENT.read(mitigation)
+        AuditResult.document.read(mitigation)

@@ -22,12 +22,12 @@ from mitigation_documents import (
 from page_parts import Element, drawing, number, of_class, section, text
 from page_planes import planes_of
 
+from testsgd.mitigation import MitigationResult, MitigationSummary
+from testsgd.mitigation.report import charts
 from testsgd.report import svg
 from testsgd.report.charts import Plane, Strips
 from testsgd.report.formatting import MINUS
 from testsgd.report.planes import plane
-from testsgd.reporting import MITIGATION_DOCUMENT
-from testsgd.reporting.mitigation import MitigationSummary, charts
 
 # Positions are rounded to a tenth of a per cent.
 ROUNDED = 0.0501
@@ -39,7 +39,7 @@ def summary(request: pytest.FixtureRequest) -> MitigationSummary:
 
 
 def page_section(summary: MitigationSummary, key: str) -> Element:
-    return section(MITIGATION_DOCUMENT.to_html(summary), key)
+    return section(MitigationResult.document.to_html(summary), key)
 
 
 def gap_rows(summary: MitigationSummary, rank: int = 1) -> list[Element]:
@@ -178,7 +178,7 @@ def positions(element: Element) -> Iterator[float]:
 
 
 def test_everything_lies_within_the_drawing(summary: MitigationSummary) -> None:
-    page = MITIGATION_DOCUMENT.to_html(summary)
+    page = MitigationResult.document.to_html(summary)
     places = [
         place for key in ("before-after", "others") for place in positions(section(page, key))
     ]
@@ -342,6 +342,7 @@ def candidate(drop: float, score: float, *, chosen: bool, limit: float) -> dict[
     ),
     st.floats(0, 5, allow_nan=False),
 )
+@pytest.mark.slow
 def test_any_candidates_can_be_drawn(found: list[tuple[float, float, bool]], limit: float) -> None:
     document = one_target_document()
     document["settings"]["max_accuracy_drop"] = limit

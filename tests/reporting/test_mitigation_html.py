@@ -20,15 +20,15 @@ from mitigation_documents import (
 from page_outline import Outline
 from page_planes import planes_of
 
+from testsgd.mitigation import MitigationResult
 from testsgd.report.formatting import MINUS
-from testsgd.reporting import MITIGATION_DOCUMENT
 
 EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture(params=MITIGATIONS, scope="module")
 def page(request: pytest.FixtureRequest) -> str:
-    return MITIGATION_DOCUMENT.to_html(as_mitigation(MITIGATIONS[request.param]()))
+    return MitigationResult.document.to_html(as_mitigation(MITIGATIONS[request.param]()))
 
 
 def part(page: str, name: str) -> str:
@@ -98,9 +98,9 @@ def test_no_python_and_no_dashes_leak_into_the_page(page: str) -> None:
 
 def test_size_and_sameness() -> None:
     summary = as_mitigation(several_targets_document())
-    page = MITIGATION_DOCUMENT.to_html(summary)
+    page = MitigationResult.document.to_html(summary)
     assert len(page.encode()) < 200_000
-    assert page == MITIGATION_DOCUMENT.to_html(summary)
+    assert page == MitigationResult.document.to_html(summary)
 
 
 def test_the_three_questions_come_first(page: str) -> None:
@@ -112,7 +112,7 @@ def test_the_three_questions_come_first(page: str) -> None:
 
 
 def test_the_answers_have_the_figures() -> None:
-    text = words(MITIGATION_DOCUMENT.to_html(as_mitigation(one_target_document())))
+    text = words(MitigationResult.document.to_html(as_mitigation(one_target_document())))
     for figure in (
         "27.9 → 9.2 points difference between the group and everybody else, 9,769 held-out rows",
         "best constant model: 75.90%, “<=50K” for all",
@@ -135,7 +135,7 @@ def test_the_verdict_is_told_in_full(page: str) -> None:
 
 def test_each_target_has_its_section_drawing_and_table() -> None:
     summary = as_mitigation(several_targets_document())
-    page = MITIGATION_DOCUMENT.to_html(summary)
+    page = MitigationResult.document.to_html(summary)
     assert page.count("<article") == 4
     for target in summary.targets:
         assert f'id="target-{target.rank}"' in page
@@ -150,7 +150,7 @@ def test_many_targets_are_folded() -> None:
         document["targets"].append(document["targets"][place % 4] | {"rank": 100 + place})
         document["spreads"].append(document["spreads"][place % 4])
         document["written"]["targets"].append(document["written"]["targets"][place % 4])
-    page = MITIGATION_DOCUMENT.to_html(as_mitigation(document))
+    page = MitigationResult.document.to_html(as_mitigation(document))
     section = part(page, "before-after")
     assert section.count("<article") == 10
     assert "6 more targets" in section
@@ -159,7 +159,7 @@ def test_many_targets_are_folded() -> None:
 
 def test_the_trade_off_shows_budget_candidates_and_choice() -> None:
     summary = as_mitigation(one_target_document())
-    section = part(MITIGATION_DOCUMENT.to_html(summary), "cost")
+    section = part(MitigationResult.document.to_html(summary), "cost")
     chosen = sum(one.chosen for one in summary.candidates)
     assert section.count('href="#diamond"') == chosen == 3
     (plane,) = planes_of(section)
@@ -181,7 +181,7 @@ def test_the_trade_off_shows_budget_candidates_and_choice() -> None:
 
 def test_other_groups_are_listed_with_before_and_after() -> None:
     summary = as_mitigation(one_target_document())
-    section = part(MITIGATION_DOCUMENT.to_html(summary), "others")
+    section = part(MitigationResult.document.to_html(summary), "others")
     for group in (*summary.all_rows.worst, *summary.all_rows.risen):
         for rule in group.rules:
             assert escape(rule.text) in section
@@ -191,7 +191,7 @@ def test_other_groups_are_listed_with_before_and_after() -> None:
 
 def test_methods_stand_side_by_side_and_none_is_praised() -> None:
     section = words(
-        part(MITIGATION_DOCUMENT.to_html(as_mitigation(one_target_document())), "methods")
+        part(MitigationResult.document.to_html(as_mitigation(one_target_document())), "methods")
     )
     for figure in (
         "16.7 (16.2 to 17.2)",
@@ -200,21 +200,25 @@ def test_methods_stand_side_by_side_and_none_is_praised() -> None:
     ):
         assert figure in section
     assert not re.search(r"(?i)\b(best|better|winner|wins)\b", section)
-    missing = words(part(MITIGATION_DOCUMENT.to_html(as_mitigation(texts_document())), "methods"))
+    missing = words(
+        part(MitigationResult.document.to_html(as_mitigation(texts_document())), "methods")
+    )
     assert "not installed" in missing
     assert "pip install fairlearn" in missing
-    assert 'id="methods"' not in MITIGATION_DOCUMENT.to_html(as_mitigation(uncompared_document()))
+    assert 'id="methods"' not in MitigationResult.document.to_html(
+        as_mitigation(uncompared_document())
+    )
 
 
 def test_few_held_out_rows_do_not_catch_the_eye() -> None:
-    page = MITIGATION_DOCUMENT.to_html(as_mitigation(few_held_out_document()))
+    page = MitigationResult.document.to_html(as_mitigation(few_held_out_document()))
     assert page.count(' faint"') == 2
     assert "fewer than 30 on one side: too few to tell" in words(page)
-    assert ' faint"' not in MITIGATION_DOCUMENT.to_html(as_mitigation(one_target_document()))
+    assert ' faint"' not in MitigationResult.document.to_html(as_mitigation(one_target_document()))
 
 
 def test_a_model_that_was_kept_as_it_was() -> None:
-    page = MITIGATION_DOCUMENT.to_html(as_mitigation(no_candidate_document()))
+    page = MitigationResult.document.to_html(as_mitigation(no_candidate_document()))
     text = words(page)
     assert "Original model kept" in text
     assert "The original model was kept" in text
@@ -239,15 +243,15 @@ def test_a_document_with_little_in_it_is_rendered(name: str) -> None:
     for key in ("all_rows", "held_out"):
         document[key] |= {"worst": [], "risen": [], "risen_count": 0, "groups": 0}
         document[key] |= {"worst_before": None, "worst_after": None}
-    text = words(MITIGATION_DOCUMENT.to_html(as_mitigation(document)))
+    text = words(MitigationResult.document.to_html(as_mitigation(document)))
     assert "too few to tell" in text
     assert "nan" not in text.split()
     assert "None" not in text.split()
-    assert MITIGATION_DOCUMENT.to_markdown(as_mitigation(document))
+    assert MitigationResult.document.to_markdown(as_mitigation(document))
 
 
 def test_texts_are_called_texts() -> None:
-    text = words(MITIGATION_DOCUMENT.to_html(as_mitigation(texts_document())))
+    text = words(MitigationResult.document.to_html(as_mitigation(texts_document())))
     assert "held-out texts" in text
     assert not re.search(r"(?i)\b(rows|everybody|people)\b", text)
 
@@ -273,7 +277,7 @@ def test_names_are_escaped_everywhere() -> None:
         model |= {"name": EVIL, "kind": EVIL, "fingerprint": EVIL, "card": {EVIL: EVIL}}
     document |= {"refitted_as": EVIL, "versions": {EVIL: EVIL}, "seconds": {EVIL: 1.0}}
     document["created"] = EVIL
-    page = MITIGATION_DOCUMENT.to_html(as_mitigation(document))
+    page = MitigationResult.document.to_html(as_mitigation(document))
     outline = Outline(page)
     assert outline.tags["script"] == 0
     assert "alert(1)" in outline.text

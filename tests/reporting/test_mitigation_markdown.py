@@ -15,14 +15,14 @@ from mitigation_documents import (
     texts_document,
 )
 
-from testsgd.reporting import MITIGATION_DOCUMENT
+from testsgd.mitigation import MitigationResult
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 @pytest.mark.parametrize("name", MITIGATIONS)
 def test_every_table_is_a_table(name: str) -> None:
-    text = MITIGATION_DOCUMENT.to_markdown(as_mitigation(MITIGATIONS[name]()))
+    text = MitigationResult.document.to_markdown(as_mitigation(MITIGATIONS[name]()))
     html = PARSER.render(text)
     rules = [line for line in text.splitlines() if re.fullmatch(r"\|( -{3}:? \|)+", line)]
     assert html.count("<table>") == len(rules) > 0
@@ -37,7 +37,7 @@ def test_every_table_is_a_table(name: str) -> None:
 
 def test_order_and_content() -> None:
     summary = as_mitigation(one_target_document())
-    text = MITIGATION_DOCUMENT.to_markdown(summary)
+    text = MitigationResult.document.to_markdown(summary)
     positions = [
         text.index(part)
         for part in (
@@ -60,18 +60,18 @@ def test_order_and_content() -> None:
 
 def test_each_target_has_its_table() -> None:
     summary = as_mitigation(several_targets_document())
-    text = MITIGATION_DOCUMENT.to_markdown(summary)
+    text = MitigationResult.document.to_markdown(summary)
     assert text.count("Held-out rows, after") == len(summary.targets) == 4
 
 
 def test_a_method_without_figures_says_why() -> None:
-    text = MITIGATION_DOCUMENT.to_markdown(as_mitigation(texts_document()))
+    text = MitigationResult.document.to_markdown(as_mitigation(texts_document()))
     assert "| Exponentiated gradient | not installed |" in text
     assert "No figures: Fairlearn is not installed: pip install fairlearn." in text
 
 
 def test_a_model_that_was_kept_as_it_was() -> None:
-    text = MITIGATION_DOCUMENT.to_markdown(as_mitigation(no_candidate_document()))
+    text = MitigationResult.document.to_markdown(as_mitigation(no_candidate_document()))
     assert text.startswith("## Original model kept: ")
     assert "Held-out rows, after" not in text
     assert "Retrained model" not in text
@@ -88,7 +88,7 @@ def test_nothing_from_the_data_becomes_markup() -> None:
     document["split"] |= {"source": evil, "warning": evil}
     document["original"] |= {"name": evil, "card": {evil: evil}}
     document["refitted_as"] = evil
-    html = PARSER.render(MITIGATION_DOCUMENT.to_markdown(as_mitigation(document)))
+    html = PARSER.render(MitigationResult.document.to_markdown(as_mitigation(document)))
     assert "<script" not in html
     assert "<em>x" not in html
     for body in re.findall(r"<table>(.*?)</table>", html, re.DOTALL):

@@ -24,9 +24,9 @@ from mitigation_documents import (
 )
 from written_parts import compared, effects, part, written_target
 
+from testsgd.mitigation import MitigationVerdict
+from testsgd.mitigation.report.layout import mitigation_layout
 from testsgd.report.formatting import MINUS
-from testsgd.reporting.mitigation import MitigationVerdict
-from testsgd.reporting.mitigation.layout import mitigation_layout
 
 Document = dict[str, Any]
 

@@ -23,26 +23,26 @@ from monitor_documents import (
 from monitor_documents import status as stands
 
 from testsgd.errors import ResultError
-from testsgd.reporting import MONITORING_DOCUMENT, MonitoringSummary, summarise_monitoring
-from testsgd.results import MonitorResult, read_result
+from testsgd.monitoring import MonitoringSummary, MonitorResult, summarise_monitoring
+from testsgd.report.kinds import read_result
 
 
 @pytest.mark.parametrize("name", MONITORINGS)
 def test_a_document_fits_its_schema_and_is_read_back_as_it_was(name: str) -> None:
     summary = MONITORINGS[name]()
-    text = MONITORING_DOCUMENT.render(summary)
-    jsonschema.validate(json.loads(text), MONITORING_DOCUMENT.schema())
-    assert MONITORING_DOCUMENT.read(text) == summary
+    text = MonitorResult.document.render(summary)
+    jsonschema.validate(json.loads(text), MonitorResult.document.schema())
+    assert MonitorResult.document.read(text) == summary
     result = read_result(text)
     assert isinstance(result, MonitorResult)
     assert (result.summary, result.monitor) == (summary, None)
 
 
 def test_another_document_is_refused() -> None:
-    document = json.loads(MONITORING_DOCUMENT.render(alarmed()))
+    document = json.loads(MonitorResult.document.render(alarmed()))
     for change in ({"schema": "testsgd.shield/1"}, {"comparisons": None}, {"more": 1}):
         with pytest.raises(ResultError):
-            MONITORING_DOCUMENT.read(json.dumps(document | change))
+            MonitorResult.document.read(json.dumps(document | change))
 
 
 @pytest.mark.parametrize(

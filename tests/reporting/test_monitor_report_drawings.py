@@ -20,10 +20,13 @@ from monitor_documents import (
 )
 from page_planes import Plane, planes_of
 
-from testsgd.monitoring import TrajectoryPoint
-from testsgd.reporting import MonitoringSummary, summarise_monitoring
-from testsgd.reporting.monitoring.phrases import ends_text
-from testsgd.results import MonitorResult
+from testsgd.monitoring import (
+    MonitoringSummary,
+    MonitorResult,
+    TrajectoryPoint,
+    summarise_monitoring,
+)
+from testsgd.monitoring.report.wording import ends_text
 
 
 def planes(summary: MonitoringSummary) -> list[Plane]:

@@ -12,8 +12,7 @@ from page_outline import Outline, outline_of_report
 from test_mitigation_browser import CHROMIUM, browse
 
 from testsgd.cli.report import report
-from testsgd.reporting import summarise_monitoring
-from testsgd.results import MonitorResult
+from testsgd.monitoring import MonitorResult, summarise_monitoring
 
 
 @pytest.fixture(params=MONITORINGS)

@@ -19,18 +19,17 @@ from shield_documents import (
 )
 
 from testsgd.errors import ResultError
-from testsgd.reporting import SHIELD_DOCUMENT, SIMULATION_DOCUMENT
-from testsgd.reporting.shielding.spreading import bias_bins
-from testsgd.results import ShieldResult, SimulationResult, read_result
-from testsgd.shielding import Simulation
+from testsgd.report.kinds import read_result
+from testsgd.shielding import ShieldResult, Simulation, SimulationResult
+from testsgd.shielding.report.summarise import bias_bins
 
 
 @pytest.mark.parametrize("name", SIMULATIONS)
 def test_a_simulation_is_valid_and_read_back_as_it_was(name: str) -> None:
     summary = SIMULATIONS[name]()
-    text = SIMULATION_DOCUMENT.render(summary)
-    jsonschema.validate(json.loads(text), SIMULATION_DOCUMENT.schema())
-    assert SIMULATION_DOCUMENT.read(text) == summary
+    text = SimulationResult.document.render(summary)
+    jsonschema.validate(json.loads(text), SimulationResult.document.schema())
+    assert SimulationResult.document.read(text) == summary
     result = read_result(text)
     assert isinstance(result, SimulationResult)
     assert result.verdict == summary.verdict
@@ -38,8 +37,8 @@ def test_a_simulation_is_valid_and_read_back_as_it_was(name: str) -> None:
 
 def test_a_synthesis_is_valid_and_read_back_as_it_was() -> None:
     summary = synthesised()
-    text = SHIELD_DOCUMENT.render(summary)
-    jsonschema.validate(json.loads(text), SHIELD_DOCUMENT.schema())
+    text = ShieldResult.document.render(summary)
+    jsonschema.validate(json.loads(text), ShieldResult.document.schema())
     result = read_result(text)
     assert isinstance(result, ShieldResult)
     assert result.summary == summary
@@ -47,10 +46,10 @@ def test_a_synthesis_is_valid_and_read_back_as_it_was() -> None:
 
 
 def test_another_document_is_refused() -> None:
-    document = json.loads(SIMULATION_DOCUMENT.render(simulated()))
+    document = json.loads(SimulationResult.document.render(simulated()))
     for change in ({"schema": "testsgd.shield/1"}, {"bins": None}, {"more": 1}):
         with pytest.raises(ResultError):
-            SIMULATION_DOCUMENT.read(json.dumps(document | change))
+            SimulationResult.document.read(json.dumps(document | change))
 
 
 def test_the_numbers_of_a_single_period() -> None:
@@ -135,11 +134,11 @@ def test_other_shields_say_nothing_of_it() -> None:
 
 
 def test_a_document_from_before_is_read() -> None:
-    document = json.loads(SIMULATION_DOCUMENT.render(simulated()))
+    document = json.loads(SimulationResult.document.render(simulated()))
     del document["bound"]["when_infeasible"]
     for one in document["periods"]:
         del one["infeasible"]
-    assert SIMULATION_DOCUMENT.read(json.dumps(document)) == simulated().model_copy(
+    assert SimulationResult.document.read(json.dumps(document)) == simulated().model_copy(
         update={"created": document["created"]}
     )
 

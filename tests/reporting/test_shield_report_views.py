@@ -12,7 +12,7 @@ from shield_documents import SIMULATIONS, synthesised
 from test_mitigation_browser import CHROMIUM, browse
 
 from testsgd.cli.report import report
-from testsgd.results import ShieldResult, SimulationResult
+from testsgd.shielding import ShieldResult, SimulationResult
 
 CASES = {**SIMULATIONS, "synthesis": synthesised}
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import testsgd
+from testsgd.auditing import AuditSummary
 from testsgd.data import generate_demo
-from testsgd.reporting import AuditSummary
 
 PEOPLE = generate_demo(rows=3000, seed=6)
 AGE_BINS = list(range(0, 101, 10))

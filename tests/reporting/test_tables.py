@@ -10,8 +10,9 @@ import pytest
 
 import testsgd
 from testsgd import AuditResult
+from testsgd.auditing import GROUP_COLUMNS, groups_frame, write_csv
+from testsgd.auditing.report import frames as tables
 from testsgd.data import generate_demo
-from testsgd.reporting import GROUP_COLUMNS, groups_frame, tables, write_csv
 
 PEOPLE = generate_demo(rows=1500, seed=8)
 

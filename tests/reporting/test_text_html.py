@@ -21,14 +21,14 @@ from text_documents import (
     text_summary,
 )
 
-from testsgd.reporting import AUDIT_DOCUMENT
-from testsgd.reporting.wording import findings
+from testsgd.auditing import AuditResult
+from testsgd.auditing.report.wording import findings
 
 EVIL = "<script>alert(1)</script>"
 
 
 def page_of(document: dict[str, Any]) -> str:
-    return AUDIT_DOCUMENT.to_html(text_summary(document))
+    return AuditResult.document.to_html(text_summary(document))
 
 
 def words_of(document: dict[str, Any]) -> str:
@@ -90,7 +90,7 @@ def test_a_report_that_leaves_the_house_shows_no_text() -> None:
 
 def test_the_terms_alone_stand_beside_the_score() -> None:
     summary = text_summary()
-    page = AUDIT_DOCUMENT.to_html(summary)
+    page = AuditResult.document.to_html(summary)
     top = findings(summary)
     chart = part_of(page, "differences", "all-groups")
     assert chart.count('class="ring"') == len(top)

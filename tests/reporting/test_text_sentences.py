@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from text_documents import comments_document, text_summary
 
+from testsgd.auditing import GroupSummary
+from testsgd.auditing.report.summary import TermsSummary, UnjudgedSummary
+from testsgd.auditing.report.vocabulary import ambiguity, of_the_terms, unknown_words, words_for
+from testsgd.auditing.report.wording import unjudged_sentences
 from testsgd.report.formatting import MINUS
-from testsgd.reporting import GroupSummary
-from testsgd.reporting.estimand_sentences import unjudged_sentences
-from testsgd.reporting.summary import TermsSummary, UnjudgedSummary
-from testsgd.reporting.text.sentences import ambiguity, of_the_terms, unknown_words
-from testsgd.reporting.vocabulary import words_for
 
 WORDS = words_for("texts")
 

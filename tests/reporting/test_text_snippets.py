@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from testsgd.auditing.report.summarise_parts import choose_mentions, snippet
 from testsgd.data.text import terms_from_mapping
-from testsgd.reporting.text.snippets import choose_mentions, snippet
 from testsgd.rules.text import Mentions, find_mentions
 
 TERMS = terms_from_mapping(

@@ -13,10 +13,9 @@ import pytest
 from furnished_rooms import ROOMS, SPECIFICATION, audit, taste, terms
 
 import testsgd
-from testsgd import AuditResult
+from testsgd.auditing import AuditResult, summarise
 from testsgd.data.text import texts_fingerprint
 from testsgd.models import LoadedModel
-from testsgd.reporting import AUDIT_DOCUMENT, summarise
 
 KINDS: dict[str, dict[str, Any]] = {
     "exact": {},
@@ -43,20 +42,20 @@ def result(request: pytest.FixtureRequest) -> AuditResult:
 
 def test_every_kind_of_result_is_valid(result: AuditResult) -> None:
     jsonschema.validate(
-        json.loads(result.to_json()), AUDIT_DOCUMENT.schema(), jsonschema.Draft202012Validator
+        json.loads(result.to_json()), AuditResult.document.schema(), jsonschema.Draft202012Validator
     )
 
 
 def test_a_document_is_read_back_as_it_was(result: AuditResult) -> None:
     text = result.to_json()
-    assert AUDIT_DOCUMENT.read(text) == result.summary
-    assert AUDIT_DOCUMENT.render(AUDIT_DOCUMENT.read(text)) == text
+    assert AuditResult.document.read(text) == result.summary
+    assert AuditResult.document.render(AuditResult.document.read(text)) == text
 
 
 def test_every_view_is_rendered(result: AuditResult) -> None:
     verdict = result.verdict.headline
-    assert verdict in AUDIT_DOCUMENT.to_html(result.summary)
-    assert verdict in AUDIT_DOCUMENT.to_markdown(result.summary)
+    assert verdict in AuditResult.document.to_html(result.summary)
+    assert verdict in AuditResult.document.to_markdown(result.summary)
 
 
 def test_the_verdict_says_what_is_the_terms_own() -> None:
@@ -185,4 +184,6 @@ def test_a_document_of_an_older_version_is_read() -> None:
     del older["terms"], older["data"]["kind"]
     for group in older["groups"]:
         del group["counterfactual"]
-    assert AUDIT_DOCUMENT.read(json.dumps(older)) == AUDIT_DOCUMENT.read(json.dumps(document))
+    assert AuditResult.document.read(json.dumps(older)) == AuditResult.document.read(
+        json.dumps(document)
+    )

@@ -20,7 +20,7 @@ from furnished_rooms import (
 )
 
 from testsgd import AuditResult
-from testsgd.reporting import AuditSummary, GroupSummary
+from testsgd.auditing import AuditSummary, GroupSummary
 
 
 @pytest.fixture(scope="module")

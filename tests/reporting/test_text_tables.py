@@ -10,11 +10,10 @@ import pytest
 from furnished_rooms import audit
 
 import testsgd
-from testsgd import AuditResult
-from testsgd.reporting import (
-    AUDIT_DOCUMENT,
+from testsgd.auditing import (
     COUNTERFACTUAL_COLUMNS,
     GROUP_COLUMNS,
+    AuditResult,
     groups_frame,
     summary_frame,
 )
@@ -78,7 +77,7 @@ def test_no_groups_leave_the_columns() -> None:
 
 
 def test_a_summary_read_back_gives_its_groups(result: AuditResult) -> None:
-    again = summary_frame(AUDIT_DOCUMENT.read(result.to_json()))
+    again = summary_frame(AuditResult.document.read(result.to_json()))
     whole = frame_of(result).set_index("rank")
     assert list(again.columns) == COLUMNS
     expected = whole.loc[again["rank"]].reset_index()

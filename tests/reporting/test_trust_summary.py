@@ -10,10 +10,8 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd import AuditResult
-from testsgd.auditing import Findings
+from testsgd.auditing import AuditResult, Findings, groups_frame, summarise, summary_frame
 from testsgd.data import generate_demo
-from testsgd.reporting import AUDIT_DOCUMENT, groups_frame, summarise, summary_frame
 
 PEOPLE = generate_demo(rows=2000, seed=21)
 SMALL: dict[str, Any] = {"stability": 0, "replicates": 99, "max_features": 2}
@@ -139,7 +137,7 @@ def test_held_out_rows_stability_and_explanations_reach_the_document() -> None:
         assert added == pytest.approx(one.difference)
         assert one.explanation.conditional is not None
         assert one.explanation.conditional.features == ["income", "debt_ratio"]
-    assert AUDIT_DOCUMENT.read(AUDIT_DOCUMENT.render(summary)) == summary
+    assert AuditResult.document.read(AuditResult.document.render(summary)) == summary
 
 
 def test_older_documents_are_read_as_one_group_at_a_time(result: AuditResult) -> None:

@@ -10,12 +10,13 @@ from audit_documents import as_summary, census_document
 from page_outline import Outline
 from trusted_documents import SUREST, anytime_document, found_document, trusted_document
 
+from testsgd.auditing import AuditResult
+from testsgd.auditing.report import charts as audit_charts
+from testsgd.auditing.report.notes import meaning_notes
+from testsgd.auditing.report.summary import AuditSummary, GroupSummary
+from testsgd.auditing.report.vocabulary import vocabulary
+from testsgd.auditing.report.wording import findings
 from testsgd.report.charts import StripRow
-from testsgd.reporting import AUDIT_DOCUMENT, audit_charts
-from testsgd.reporting.explanations import meaning_notes
-from testsgd.reporting.summary import AuditSummary, GroupSummary
-from testsgd.reporting.vocabulary import vocabulary
-from testsgd.reporting.wording import findings
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +31,12 @@ def notes(summary: AuditSummary) -> dict[str, str]:
 def readings(summary: AuditSummary) -> list[str]:
     """Both views as plain text, without the marks of Markdown."""
     markdown = (
-        AUDIT_DOCUMENT.to_markdown(summary)
+        AuditResult.document.to_markdown(summary)
         .replace("\\", "")
         .replace("&lt;", "<")
         .replace("&gt;", ">")
     )
-    return [Outline(AUDIT_DOCUMENT.to_html(summary)).text, markdown]
+    return [Outline(AuditResult.document.to_html(summary)).text, markdown]
 
 
 def test_both_views_tell_of_stability_holdout_rules_and_leads(trusted: AuditSummary) -> None:
@@ -117,7 +118,7 @@ def test_a_group_whose_rules_are_all_needed_says_so() -> None:
     for group in document["groups"]:
         if "explanation" in group:
             group["explanation"]["simplest"]["rules"] = group["rules"]
-    text = Outline(AUDIT_DOCUMENT.to_html(as_summary(document))).text
+    text = Outline(AuditResult.document.to_html(as_summary(document))).text
     assert "No rule can be left out" in text
     assert "Simpler, with" not in text
 
@@ -125,7 +126,7 @@ def test_a_group_whose_rules_are_all_needed_says_so() -> None:
 def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
     trusted: AuditSummary,
 ) -> None:
-    page = AUDIT_DOCUMENT.to_html(trusted)
+    page = AuditResult.document.to_html(trusted)
     ranking = page[page.index('id="ranking"') : page.index('id="particulars"')]
     rows = [row for row in ranking.split("<tr>") if "largest lower bound" in row]
     assert len(rows) == 1
@@ -133,7 +134,7 @@ def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
 
 
 def test_the_lower_bound_is_a_column(trusted: AuditSummary) -> None:
-    assert "31.4" in AUDIT_DOCUMENT.to_html(trusted)
+    assert "31.4" in AuditResult.document.to_html(trusted)
     for text in readings(trusted):
         assert "Lower bound, points" in text
     for text in readings(as_summary(census_document())):
@@ -173,7 +174,7 @@ def test_a_margin_that_holds_whenever_sampling_stops_is_named() -> None:
     summary = as_summary(anytime_document())
     assert "confidence sequence" in notes(summary)["Sampling margin"]
     assert "z = 1.96" not in notes(summary)["Sampling margin"]
-    assert "(anytime; 1,000 samples inside" in Outline(AUDIT_DOCUMENT.to_html(summary)).text
+    assert "(anytime; 1,000 samples inside" in Outline(AuditResult.document.to_html(summary)).text
 
 
 def test_the_rows_held_out_are_not_called_the_file(trusted: AuditSummary) -> None:
@@ -189,7 +190,7 @@ def test_the_rule_of_the_gate_is_told(trusted: AuditSummary) -> None:
             "The gate fails if a difference exceeds 10.0 points by more than chance explains."
             in text
         )
-    text = Outline(AUDIT_DOCUMENT.to_html(as_summary(anytime_document()))).text
+    text = Outline(AuditResult.document.to_html(as_summary(anytime_document()))).text
     assert "The gate fails on a difference of more than 10.0 points." in text
 
 
@@ -204,5 +205,5 @@ def test_names_in_explanations_are_escaped() -> None:
             found["shares"][0]["text"] = found["simplest"]["text"] = evil
             found["conditional"]["features"] = [evil]
     summary = as_summary(document)
-    assert Outline(AUDIT_DOCUMENT.to_html(summary)).tags["script"] == 0
-    assert not re.search("<script", AUDIT_DOCUMENT.to_markdown(summary))
+    assert Outline(AuditResult.document.to_html(summary)).tags["script"] == 0
+    assert not re.search("<script", AuditResult.document.to_markdown(summary))

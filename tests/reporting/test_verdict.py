@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from testsgd.reporting import GroupSummary, Verdict
-from testsgd.reporting.certainty import GateMeasure
-from testsgd.reporting.summary import Counts, Parameters, UnjudgedSummary
-from testsgd.reporting.verdict import gate_outcome, verdict
+from testsgd.auditing import GroupSummary, Verdict
+from testsgd.auditing.report.summary import Counts, Parameters, UnjudgedSummary
+from testsgd.auditing.report.uncertainty import GateMeasure
+from testsgd.auditing.report.verdict import gate_outcome, verdict
 
 
 def group(difference: float, **changes: Any) -> GroupSummary:

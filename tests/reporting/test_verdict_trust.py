@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from test_verdict import group
 
-from testsgd.reporting import GroupSummary, Verdict
-from testsgd.reporting.certainty import GateMeasure
-from testsgd.reporting.summary import (
+from testsgd.auditing import GroupSummary, Verdict
+from testsgd.auditing.report.summary import (
     Counts,
     GuaranteeSummary,
     HoldoutSummary,
     Parameters,
     UnjudgedSummary,
 )
-from testsgd.reporting.verdict import verdict
-from testsgd.reporting.vocabulary import words_for
+from testsgd.auditing.report.uncertainty import GateMeasure
+from testsgd.auditing.report.verdict import verdict
+from testsgd.auditing.report.vocabulary import words_for
 
 METHODS = {"simultaneous": "max-statistic", "fdr": "false-coverage", "per-group": "each"}
 

@@ -8,7 +8,7 @@ from itertools import combinations, product
 from math import prod, sqrt
 from typing import Any
 
-from testsgd.reporting.summary import AuditSummary
+from testsgd.auditing.report.summary import AuditSummary
 
 TEXTS = 20_000
 LABEL = "toxic"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain_rules import make_table, plain_rule_sets, tables
 
-import testsgd.rules.lattice as lattice
+import testsgd.rules.contingency as lattice
 from testsgd.rules import (
     candidate_count,
     feature_subsets,

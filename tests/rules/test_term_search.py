@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_terms import TERMS, slow_search
@@ -50,6 +51,7 @@ def texts(draw):
     return "".join(pieces)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.lists(texts(), max_size=4))
 def test_mentions_are_those_of_a_slow_search(searched):

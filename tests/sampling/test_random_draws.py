@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plain_moves import make_table, plain_move, same_cell
 from scipy import stats
 
-import testsgd.sampling.draws as draws_module
+import testsgd.sampling.neighbourhood as draws_module
 from testsgd.models import CallableModel
 from testsgd.sampling import Draws, decide_draws, draw, drawn_frame, drawn_neighbours
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.rules.text.lexicon import fold
-from testsgd.sampling.text.casing import Case, case_of, in_case
+from testsgd.sampling.text.replacement import Case, case_of, in_case
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,10 @@ def test_a_rate_that_few_clusters_make_up_is_known_from_so_few():
     assert one * 100 / 1100 == pytest.approx(1, rel=1e-9)
 
 
-@given(st.lists(st.tuples(st.integers(1, 9), st.floats(0, 1)), min_size=1, max_size=30))
+SHARES = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), SHARES), min_size=1, max_size=30))
 def test_it_is_no_more_than_the_clusters_and_the_same_for_the_other_label(clusters):
     sizes = np.array([size for size, _ in clusters], dtype=float)
     answers = np.array([answer for _, answer in clusters])

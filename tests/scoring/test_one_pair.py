@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testsgd.scoring.capital import log_capital
-from testsgd.scoring.one_pair import place_of_least
+from testsgd.scoring.betting_martingale import log_wealth
+from testsgd.scoring.pair_likelihood import place_of_least
 
 COUNTS = st.integers(2, 20) | st.integers(2, 5_000)
 
@@ -27,7 +27,7 @@ def test_no_place_of_the_line_has_less(wins, losses, gap, weight, logarithmic):
         if logarithmic:
             rates = [np.exp(one) for one in rates]
         both = zip(rates, wins, losses, strict=True)
-        return sum(log_capital(*one, weight) for one in both)
+        return sum(log_wealth(*one, weight) for one in both)
 
     wins = tuple(float(one) for one in wins)
     losses = tuple(float(one) for one in losses)

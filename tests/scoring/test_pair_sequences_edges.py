@@ -68,6 +68,7 @@ def test_with_confidence_1_nothing_is_said():
     assert interval([300, 600], [1000, 1000], 1.0) == (0, 1)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.data())
 def test_whatever_the_counts_are_the_observed_rates_lie_inside(data):

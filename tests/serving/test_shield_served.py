@@ -50,6 +50,7 @@ def posted(connection: http.client.HTTPConnection, event: dict[str, Any]) -> dic
     return found
 
 
+@pytest.mark.slow
 def test_a_killed_server_goes_on_where_it_was(shield_file: Path) -> None:
     twin = small_shields.shield()
     person = 0

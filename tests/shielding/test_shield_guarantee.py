@@ -68,6 +68,7 @@ def some_shield(wanted: ShieldSpecification) -> Shield:
         return Shield.synthesize(wanted.with_changes(threshold=str(smallest)))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(data=st.data(), wanted=specifications(), revealed=st.booleans())
 def test_no_sequence_breaks_the_bound(

@@ -60,6 +60,7 @@ def run(arguments: list[str], said: Path, *, kill_after: int | None) -> tuple[bo
     return killed, answers
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("name", ["demographic_parity", "equal_opportunity"])
 def test_killed_at_any_moment(name: str, tmp_path: Path) -> None:

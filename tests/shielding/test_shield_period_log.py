@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 from shield_runs import LABELLED, specification
 
-from testsgd.shielding.running import Shield, period_log
+from testsgd.shielding.running import Shield, periods
 
 CASES: dict[str, dict[str, Any]] = {
     "finite": {"after": "next", "threshold": "1/4"},
@@ -80,7 +80,7 @@ def test_a_decision_does_not_wait_for_a_report(case: str, monkeypatch: pytest.Mo
 
     with monkeypatch.context() as patched:
         for name in ("bias", "assumption_held", "PeriodReport"):
-            patched.setattr(period_log, name, too_early)
+            patched.setattr(periods, name, too_early)
         send(shield, 22)
         with pytest.raises(AssertionError, match="a report was made"):
             _ = shield.period_reports
@@ -96,6 +96,7 @@ def test_what_was_read_is_not_made_again() -> None:
     assert not shield._log._closed
 
 
+@pytest.mark.slow
 def test_what_is_kept_grows_with_the_periods_only() -> None:
     shield = Shield.synthesize(specification(length=50, threshold="1/2", after="next"))
     shield.decide("a", 1)

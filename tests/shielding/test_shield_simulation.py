@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from testsgd.shielding import Events
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running import Shield, period_problem
-from testsgd.shielding.simulation import Events, replay_events
+from testsgd.shielding.simulation import replay_events
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import solve
 

@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import binom
 
 from testsgd.errors import InfeasibleShieldError, ParameterError
+from testsgd.shielding import Events
+from testsgd.shielding import simulation as simulation_module
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.simulation import Events, replay_events, simulate
-from testsgd.shielding.simulation import runs as simulation_module
+from testsgd.shielding.simulation import replay_events, simulate
 from testsgd.shielding.specification import ShieldSpecification
 
 

@@ -42,20 +42,17 @@ def _same(
         np.testing.assert_array_equal(codes, other_codes)
 
 
-@pytest.mark.numba
 @given(both=problems())
 @settings(max_examples=60)
 def test_machine_code_does_the_same(both: tuple[Game, ShieldProblem]) -> None:
-    pytest.importorskip("numba")
     problem = both[1]
     _same(_layers(problem, compiled=False), _layers(problem, compiled=True))
 
 
-@pytest.mark.numba
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "costs"), [(2, 3), (2, 20), (4, 130), (8, 15)])
 def test_codes_of_all_sizes(groups: int, costs: int) -> None:
     """Up to 64 bits: their highest bit must not be taken for a sign or rounded away."""
-    pytest.importorskip("numba")
     who = InputDistribution.uniform(
         [f"g{group}" for group in range(groups)], costs=[0.01 * k for k in range(1, costs + 1)]
     )
@@ -81,10 +78,8 @@ def test_codes_of_all_sizes(groups: int, costs: int) -> None:
             assert one == found[place] <= costs
 
 
-@pytest.mark.numba
 @pytest.mark.parametrize("jobs", [2, 3, 7])
 def test_threads_change_nothing(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
     monkeypatch.setattr(backward, "_WORTH_SHARING", 2)
     who = InputDistribution.uniform(("a", "b", "c"), labelled=True)
     problem = finite_problem(NAMED_PROPERTIES["equal_opportunity"], Fraction(1, 4), "zero", who, 8)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from testsgd.shielding.solving import NEVER, CounterLattice, Transitions, induct, worst_case
 
-COMPILED = pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
+COMPILED = pytest.mark.parametrize("compiled", [False, True])
 
 State = tuple[int, ...]
 Values = dict[State, Fraction | None]
@@ -106,12 +106,11 @@ class _Case:
         return before, changes
 
 
+@pytest.mark.slow
 @COMPILED
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=60)
 def test_values_and_codes(seed: int, compiled: bool) -> None:
-    if compiled:
-        pytest.importorskip("numba")
     case = _Case(seed)
     values = case.values
     layers = induct(case.lattice, case.transitions, case.ends.copy(), compiled=compiled)

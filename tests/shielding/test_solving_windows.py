@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from shield_strategies import problems
 
 from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.shielding import synthesis
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.solving import CounterLattice, Policy, WindowedPolicy, window_width
-from testsgd.shielding.synthesis import ShieldProblem, finite_problem, solution, solve
+from testsgd.shielding.synthesis import ShieldProblem, finite_problem, solve
 
-COMPILED = pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
+COMPILED = pytest.mark.parametrize("compiled", [False, True])
 
 
 def _both(problem: ShieldProblem, *, width: int, compiled: bool) -> tuple[Policy, WindowedPolicy]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solution, "window_width", lambda lattice: width)
+        patch.setattr(synthesis, "window_width", lambda lattice: width)
         whole = solve(problem, storage="whole", compiled=compiled)
         windows = solve(problem, storage="windows", compiled=compiled)
     assert whole.expected_cost == windows.expected_cost
@@ -43,8 +44,6 @@ def _skewed(*, labelled: bool) -> InputDistribution:
 )
 def test_runs_decide_the_same(name: str, horizon: int, width: int, compiled: bool) -> None:
     """Along random runs, each decision of both; many runs, so that windows are left and found."""
-    if compiled:
-        pytest.importorskip("numba")
     fairness = NAMED_PROPERTIES[name]
     inputs = _skewed(labelled=fairness.labelled)
     problem = finite_problem(fairness, Fraction(1, 7), "vacuous", inputs, horizon)

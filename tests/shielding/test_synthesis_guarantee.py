@@ -68,15 +68,13 @@ def _unfair(
     return exact_bias(tops, bottoms, measure=fairness.measure, empty_group=empty_group)
 
 
-@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("storage", ["whole", "windows"])
 @pytest.mark.parametrize("empty_group", ["vacuous", "zero"])
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_that_can_happen_ends_fair(
     name: str, empty_group: str, storage: str, compiled: bool
 ) -> None:
-    if compiled:
-        pytest.importorskip("numba")
     fairness = fairness_of(name)
     for groups, costs, horizon in ((2, 1, 13), (2, 3, 9), (3, 1, 6)):
         for threshold in (Fraction(1, 4), Fraction(1, 10)):

@@ -9,6 +9,7 @@ import pytest
 
 from testsgd.errors import SpecificationError
 from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.shielding import synthesis
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import (
     ShieldProblem,
@@ -16,7 +17,6 @@ from testsgd.shielding.synthesis import (
     predicted_bytes,
     solve,
 )
-from testsgd.shielding.synthesis import solution as module
 
 TENTH = Fraction(1, 10)
 
@@ -41,10 +41,11 @@ def _problem(name: str, groups: int, costs: int, horizon: int) -> ShieldProblem:
         ("equal_opportunity", 3, 5, 12),
     ],
 )
+@pytest.mark.slow
 def test_no_more_is_taken_than_was_said(
     name: str, groups: int, costs: int, horizon: int, storage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "window_width", lambda lattice: 4)
+    monkeypatch.setattr(synthesis, "window_width", lambda lattice: 4)
     problem = _problem(name, groups, costs, horizon)
     said = predicted_bytes(problem, storage=storage)  # type: ignore[arg-type]
     tracemalloc.start()

@@ -7,7 +7,7 @@ import pandas as pd
 
 from testsgd.data import Table, check_table
 from testsgd.truth import Population
-from testsgd.truth.traits import CategoryTrait
+from testsgd.truth.populations import CategoryTrait
 
 
 def everybody(people: Population) -> tuple[pd.DataFrame, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from testsgd.rules import RuleSet, ValueRule
 from testsgd.truth import Population
-from testsgd.truth.traits import CategoryTrait
+from testsgd.truth.populations import CategoryTrait
 
 TRAITS = (
     CategoryTrait("gender", ("female", "male"), (0.5, 0.5)),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from testsgd.baselines import METHODS, BaselineFinding, BaselineResult, subject_of
+from testsgd.baselines.divexplorer import divergence_t
 from testsgd.truth import FINDINGS, baselines_once, population
-from testsgd.truth.baseline_runs import divergence_t, reports
+from testsgd.truth.baseline_runs import reports
 
 QUICK = ("themis", "gerryfair", "individual")
 

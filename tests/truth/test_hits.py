@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from testsgd.truth import Hits, find_hits, jaccard
-from testsgd.truth.hits import same_groups
+from testsgd.truth.runs import same_groups
 
 PEOPLE = np.arange(100)
 PLANTED = PEOPLE < 20

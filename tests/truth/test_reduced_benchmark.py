@@ -35,6 +35,7 @@ def fewest_true(step: int) -> int:
     return int(binom.ppf(1e-5, RUNS[step], 0.95))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["simultaneous", "holdout", "fdr"])
 def test_there_is_rarely_a_false_finding_where_there_is_nothing(kind: str) -> None:
     assert sum(run.intervals[kind].false for run in runs(NULL)) <= most_false(NULL)
@@ -46,6 +47,7 @@ def test_intervals_per_group_make_no_such_promise() -> None:
     assert false > sum(run.intervals["simultaneous"].false for run in runs(NULL))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [NULL, PLANTED])
 @pytest.mark.parametrize("kind", ["simultaneous", "holdout"])
 def test_all_intervals_hold_the_truth_together(kind: str, step: int) -> None:

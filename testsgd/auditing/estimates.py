@@ -100,7 +100,7 @@ class Estimates:
         return (self.samples_in > 0) & (self.samples_out > 0)
 
     def take(self, groups: NDArray[np.intp]) -> Estimates:
-        """Give the estimates of some groups."""
+        """Return the estimates of some groups."""
         arrays: dict[str, Any] = {
             name: value[groups]
             for name, value in self.__dict__.items()
@@ -137,19 +137,11 @@ class Estimates:
 
 
 def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
-    """Give the estimates of an audit that asked about every neighbour.
+    """Return the estimates of an audit that asked about every neighbour.
 
-    Parameters
-    ----------
-    sums : numpy.ndarray of int64, shape (2, groups)
-        Over the rows of each group: the rows, and their favourable neighbours.
-    neighbourhood : Neighbourhood
-        All rows' favourable neighbours.
+    Decided, unless a group has no rows on one side.
 
-    Returns
-    -------
-    Estimates
-        Decided, unless a group has no rows on one side.
+    Shapes: `sums` (2, groups).
     """
     rows, favourable = sums
     total = len(neighbourhood.favourable)
@@ -174,18 +166,6 @@ def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
     A rate is then a mean of random answers, and strays from the mean of the model's answers. As if
     all answers were draws from one rate, Wald's margin is not too small: answers that are drawn
     independently, each with a rate of its own, vary less together.
-
-    Parameters
-    ----------
-    estimates : Estimates
-        Sums over several answers to each question.
-    confidence : float
-        Of each side's margin.
-
-    Returns
-    -------
-    Estimates
-        Population intervals add the variance of the answers to that of the rows.
     """
     margins = score_margins(
         estimates.favourable_in,
@@ -201,17 +181,9 @@ def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
 def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
     """Return the estimates of an audit that asked about each row, or each text, of a side.
 
-    Parameters
-    ----------
-    tallies : numpy.ndarray of int64, shape (4, groups)
-        Rows inside, rows outside, favourable answers inside, favourable answers outside.
-    draws : int
-        Answers a row.
+    Decided, unless a group has no rows on one side.
 
-    Returns
-    -------
-    Estimates
-        Decided, unless a group has no rows on one side.
+    Shapes: `tallies` (4, groups).
     """
     rows_in, rows_out, favourable_in, favourable_out = tallies
     return Estimates(
@@ -230,20 +202,9 @@ def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
 def drawn_estimates(
     rows_in: Counts, rows_out: Counts, tallies: Counts, parameters: AuditParameters
 ) -> Estimates:
-    """Give the estimates of an audit that drew samples, and apply the stopping rule to them.
+    """Return the estimates of an audit that drew samples, and apply the stopping rule to them.
 
-    Parameters
-    ----------
-    rows_in, rows_out : numpy.ndarray of int64, shape (groups,)
-        Rows inside and outside each group.
-    tallies : numpy.ndarray of int64, shape (4, groups)
-        Samples inside, samples outside, favourable ones inside, favourable ones outside.
-    parameters : AuditParameters
-        The stopping rule.
-
-    Returns
-    -------
-    Estimates
+    Shapes: `rows_in`, `rows_out` (groups,); `tallies` (4, groups).
     """
     samples_in, samples_out, favourable_in, favourable_out = tallies
     margins = margins_of(tallies, parameters)
@@ -270,19 +231,8 @@ def drawn_estimates(
 def margins_of(tallies: Counts, parameters: AuditParameters) -> Margins:
     """Compute the margins that the stopping rule looks at.
 
-    Parameters
-    ----------
-    tallies : numpy.ndarray of int64, shape (4, groups)
-        Samples inside, samples outside, favourable ones inside, favourable ones outside.
-    parameters : AuditParameters
-        The confidence, and whose margin.
+    Shapes: `tallies` (4, groups).
 
-    Returns
-    -------
-    Margins
-
-    Notes
-    -----
     The margin of a confidence sequence holds for a group whenever its sampling stops. Given all
     that was drawn and answered before, of this group or others, a draw inside is favourable with
     the rate inside; so the capital of the bet behind the sequence stays a martingale whatever
@@ -313,7 +263,7 @@ def margin_outside(estimates: Estimates, parameters: AuditParameters) -> Floats:
 
 
 def _expected_samples(parameters: AuditParameters) -> float:
-    """Give the samples a side at which the stopping rule is likely to hold, before any is drawn.
+    """Return the samples a side at which the stopping rule is likely to hold, before any is drawn.
 
     By a confidence sequence of 95%, half the error margin takes 9 / e^2 samples at a rate of one
     half and 3 / e^2 at a rate of one tenth.

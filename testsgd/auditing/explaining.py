@@ -4,6 +4,12 @@ None of this says why a model treats a group differently. The shares of the rule
 rules it takes to tell the group; the contrasts say in what else its people differ from the rest,
 as places to look at; the conditional score says what remains once both sides are alike in features
 that the user chose.
+
+A group may differ from the rest because its people differ in something that may rightly count, such
+as hours worked. The conditional score takes the rows apart by those features into strata, compares
+the two sides within each stratum, and weighs the strata as the group has them. It is a direct
+standardisation of the rest to the group. What remains is not explained by these features; what went
+away may still be unfair, if the features themselves are.
 """
 
 from __future__ import annotations
@@ -13,13 +19,304 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing.conditional import ConditionalScore, conditional_scores, strata_of
-from testsgd.auditing.contrasts import FeatureContrast, feature_contrasts
 from testsgd.auditing.estimates import Counts, Floats
-from testsgd.data import Table
+from testsgd.data import DatasetSpecification, Table
+from testsgd.errors import ParameterError
 from testsgd.rules import Contingency, Rule, RuleSet
+from testsgd.scoring import effective_sample_size, normal_quantile
+
+# A continuous feature is cut at its quintiles.
+_QUANTILE_BINS = 5
+
+
+@dataclass(frozen=True)
+class ConditionalScore:
+    """A group's difference from those of the rest that are like it."""
+
+    features: tuple[str, ...]  # In what they are alike
+    # Rate inside minus rate outside, the rest reweighed to the group's mix of the features
+    difference: float
+    # Its lower and upper end for the population the rows are drawn from
+    interval: tuple[float, float]
+    # Share of the group's rows that have somebody outside in their stratum; the others are left out
+    covered: float
+    strata: int  # In how many strata the two sides were compared
+
+
+def check_condition(names: Sequence[str], specification: DatasetSpecification) -> None:
+    """Check the features that a conditional score is to hold equal.
+
+    >>> from testsgd.data import load_specification
+    >>> check_condition(["gender"], load_specification("demo"))
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ParameterError: condition_on: 'gender' is sensitive, and groups are made of ...
+    """
+    known = ", ".join(specification.insensitive)
+    choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
+    for place, name in enumerate(names):
+        if name == specification.label.column:
+            what, remedy = f"{name!r} is the label", choose
+        elif name not in specification.features:
+            what, remedy = f"there is no feature {name!r}", choose
+        elif name in specification.sensitive:
+            what = f"{name!r} is sensitive, and groups are made of sensitive features"
+            remedy = choose
+        elif name in names[:place]:
+            what, remedy = f"{name!r} is given twice", "give it once"
+        else:
+            continue
+        raise ParameterError(what, where="condition_on", remedy=remedy, name=name)
+
+
+def strata_of(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
+    """Return each row's stratum: its combination of the features' values.
+
+    A continuous feature has five bins that hold about equally many rows; equal numbers are always
+    in the same bin. Missing values are a value of their own.
+
+    They are numbered 0, 1, ..., and every one occurs. Shapes: returned (n,).
+    """
+    strata = np.zeros(len(table), dtype=np.int64)
+    for name in names:
+        if table.specification.features[name].continuous:
+            cells = _quantile_bins(table.numbers(name))
+        else:
+            cells = table.codes(name).astype(np.int64) + 1
+        # Numbered anew each time, so that many features cannot run out of numbers.
+        codes, _ = pd.factorize(strata * (int(cells.max()) + 1) + cells, sort=True)
+        strata = codes.astype(np.int64)
+    return strata.astype(np.intp)
+
+
+def conditional_scores(
+    strata: NDArray[np.intp],
+    contingency: Contingency,
+    members: NDArray[np.bool_],
+    row_favourable: NDArray[np.integer],
+    answers: int,
+    *,
+    features: tuple[str, ...],
+    error: float,
+) -> list[ConditionalScore | None]:
+    """Compute the conditional scores of groups.
+
+    The list has one a group; None where no stratum has rows on both sides.
+
+    Shapes: `strata`, `row_favourable` (n,); `members` (groups, cells).
+
+    Direct standardisation: see Fleiss, Levin and Paik (2003), Statistical Methods for Rates and
+    Proportions, chapter 19; the weights are those of the effect on the treated of Imbens (2004),
+    The Review of Economics and Statistics 86.
+    """
+    # The rows of a cell and a stratum always go together.
+    cells = contingency.cell_of_row.astype(np.int64)
+    pair_of_row, pairs = pd.factorize(cells * (int(strata.max()) + 1) + strata)
+    pair_cell, pair_stratum = np.divmod(np.asarray(pairs), int(strata.max()) + 1)
+    favourable = row_favourable.astype(np.float64)
+    quantities = np.vstack(
+        [
+            np.bincount(pair_of_row).astype(np.float64),
+            np.bincount(pair_of_row, weights=favourable),
+            np.bincount(pair_of_row, weights=favourable**2),
+        ]
+    )
+    return [
+        _score(quantities, inside[pair_cell], pair_stratum, answers, features, error)
+        for inside in members
+    ]
+
+
+def _score(
+    quantities: NDArray[np.float64],
+    inside: NDArray[np.bool_],
+    stratum: NDArray[np.int64],
+    answers: int,
+    features: tuple[str, ...],
+    error: float,
+) -> ConditionalScore | None:
+    sums_in = _by_stratum(quantities * inside, stratum)
+    sums_out = _by_stratum(quantities * ~inside, stratum)
+    both = (sums_in[0] > 0) & (sums_out[0] > 0)
+    if not both.any():
+        return None
+    rows_in = sums_in[0, both]
+    rate_in, variance_in = _rates(sums_in[:, both], answers)
+    rate_out, variance_out = _rates(sums_out[:, both], answers)
+    weights = rows_in / rows_in.sum()
+    gaps = rate_in - rate_out
+    difference = float(weights @ gaps)
+    # The strata's rates vary, and so does the mix in which the group comes.
+    variance = weights**2 @ (variance_in + variance_out)
+    variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
+    margin = normal_quantile(1 - error) * float(np.sqrt(variance))
+    return ConditionalScore(
+        features=features,
+        difference=difference,
+        interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
+        covered=float(rows_in.sum() / sums_in[0].sum()),
+        strata=int(both.sum()),
+    )
+
+
+def _by_stratum(quantities: NDArray[np.float64], stratum: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.vstack([np.bincount(stratum, weights=row) for row in quantities])
+
+
+def _rates(
+    sums: NDArray[np.float64], answers: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return each stratum's rate and the variance of it."""
+    rows, favourable, squares = sums
+    rate = favourable / (rows * answers)
+    size = effective_sample_size(rate, squares / (rows * answers**2), rows, answers)
+    # With a row of nothing but favourable answers and one of none, as in the effective size: a
+    # stratum of one row varies not at all by itself.
+    guarded = (rows * rate + 1) / (rows + 2)
+    return rate, guarded * (1 - guarded) / size
+
+
+def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return each number's bin, the bin 0 where missing.
+
+    A number belongs to the bin that the middle of its ties falls in, so a value that most rows have
+    does not draw the others into its bin.
+    """
+    known = ~np.isnan(numbers)
+    bins = np.zeros(len(numbers), dtype=np.int64)
+    if known.any():
+        _, place, count = np.unique(numbers[known], return_inverse=True, return_counts=True)
+        twice_middle = 2 * np.cumsum(count) - count
+        bin_of_value = 1 + _QUANTILE_BINS * twice_middle // (2 * count.sum())
+        bins[known] = bin_of_value[place]
+    return bins
+
+
+# A report shows so many of the features in which a group differs from the rest.
+MOST_CONTRASTS = 5
+
+
+@dataclass(frozen=True)
+class FeatureContrast:
+    """A feature that is not sensitive, inside a group and outside."""
+
+    feature: str  # Its name
+    # Of a categorical feature the value whose share differs most; None for a continuous one
+    value: str | None
+    # The value's share, or the mean, over the rows in which the feature is known
+    inside: float
+    outside: float
+    # Their difference, in standard deviations of the feature over the rows of both sides
+    standardised: float
+    known: int  # In how many rows the feature is known
+
+
+def feature_contrasts(
+    table: Table, contingency: Contingency, members: NDArray[np.bool_]
+) -> list[tuple[FeatureContrast, ...]]:
+    """Find the features in which groups differ most from the rest.
+
+    Differences are taken in standard deviations over the rows of both sides together, not within
+    the sides: a feature that tells the group from the rest without a mistake varies on neither
+    side. Its difference is then the largest possible, ``1 / sqrt(p (1 - p))`` for a group that is
+    a share `p` of the rows.
+
+    Shapes: `members` (groups, cells).
+    """
+    found: list[list[FeatureContrast]] = [[] for _ in members]
+    for name in table.specification.insensitive:
+        sums = _feature_sums(table, contingency, name)
+        if sums is None:
+            continue
+        for contrasts, inside in zip(found, members, strict=True):
+            contrast = sums.contrast(inside)
+            if contrast is not None:
+                contrasts.append(contrast)
+    return [
+        tuple(sorted(group, key=lambda one: -round(abs(one.standardised), 12))[:MOST_CONTRASTS])
+        for group in found
+    ]
+
+
+@dataclass(frozen=True)
+class _FeatureSums:
+    """A feature summed over each cell: its values' counts, or its numbers.
+
+    `sums` has the shape (cells, values), with one value if the feature is continuous; its numbers
+    are taken around `centre`.
+    """
+
+    feature: str
+    values: tuple[str | None, ...]
+    known: NDArray[np.int64]
+    sums: Floats
+    spread: Floats
+    centre: float
+
+    def contrast(self, inside: NDArray[np.bool_]) -> FeatureContrast | None:
+        """Compare the sides; None if they do not differ or one of them is unknown."""
+        known_in, known_out = int(self.known[inside].sum()), int(self.known[~inside].sum())
+        if known_in == 0 or known_out == 0:
+            return None
+        mean_in = self.sums[inside].sum(axis=0) / known_in
+        mean_out = self.sums[~inside].sum(axis=0) / known_out
+        gaps = mean_in - mean_out
+        # Of a feature with two values both differ alike: name the one more frequent inside.
+        most = int(np.lexsort((-np.sign(gaps), -np.round(np.abs(gaps), 12)))[0])
+        if abs(gaps[most]) <= 1e-12 * self.spread[most]:
+            return None
+        return FeatureContrast(
+            feature=self.feature,
+            value=self.values[most],
+            # Sums of floats depend on the order of the rows in their last digits.
+            inside=_rounded(mean_in[most] + self.centre),
+            outside=_rounded(mean_out[most] + self.centre),
+            standardised=_rounded(gaps[most] / self.spread[most]),
+            known=known_in + known_out,
+        )
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.9g}")
+
+
+def _feature_sums(table: Table, contingency: Contingency, name: str) -> _FeatureSums | None:
+    """Sum a feature over each cell; None if it is the same in all rows in which it is known."""
+    feature = table.specification.features[name]
+    values: tuple[str | None, ...]
+    if feature.continuous:
+        numbers = table.numbers(name)
+        rows = ~np.isnan(numbers)
+        numbers = numbers[rows]
+        if len(numbers) == 0 or numbers.min() == numbers.max():
+            return None
+        # Around their mean, or small differences of large numbers are lost to rounding.
+        centre = float(numbers.mean())
+        values, codes, amounts = (None,), np.zeros(len(numbers), np.int64), numbers - centre
+    else:
+        codes = table.codes(name).astype(np.int64)
+        rows = codes >= 0
+        codes = codes[rows]
+        if len(codes) == 0 or codes.min() == codes.max():
+            return None
+        values, centre, amounts = tuple(feature.values or ()), 0.0, np.ones(len(codes))
+    cells = contingency.cell_of_row[rows].astype(np.int64)
+    size = contingency.cells * len(values)
+    flat = np.bincount(cells * len(values) + codes, weights=amounts, minlength=size)
+    sums: Floats = flat.astype(np.float64).reshape(contingency.cells, len(values))
+    squares = np.bincount(codes, weights=amounts**2, minlength=len(values)) / len(codes)
+    return _FeatureSums(
+        feature=name,
+        values=values,
+        known=np.bincount(cells, minlength=contingency.cells),
+        sums=sums,
+        spread=np.sqrt(np.maximum(squares - (sums.sum(axis=0) / len(codes)) ** 2, 0.0)),
+        centre=centre,
+    )
+
 
 # A simpler rule set must keep so much of the score.
 KEPT_SCORE = 0.9
@@ -29,45 +326,29 @@ Members = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class RuleShare:
-    """What a rule adds to a group's difference; a group's shares add up to it.
+    """What a rule adds to a group's difference; a group's shares add up to it."""
 
-    Attributes
-    ----------
-    rule : Rule
-        The rule.
-    share : float
-        Its Shapley value: how much the difference changes when the rule joins those before it, on
-        average over the orders in which the rules may come.
-    """
-
-    rule: Rule
+    rule: Rule  # The rule
+    # Its Shapley value: how much the difference changes when the rule joins those before it, on
+    # average over the orders in which the rules may come
     share: float
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is behind a group's difference.
+    """What is behind a group's difference."""
 
-    Attributes
-    ----------
-    shares : tuple of RuleShare
-        What each rule adds, in the rules' order; empty if the groups share no samples.
-    simplest : RuleSet
-        The fewest of the group's rules that keep 90% of its score, with the same sign; of equally
-        few those that keep most.
-    simplest_difference : float
-        Rate inside minus rate outside of that rule set; NaN if the groups share no samples.
-    contrasts : tuple of FeatureContrast
-        The features in which the group differs most from the rest, largest first, at most five.
-    conditional : ConditionalScore or None
-        The difference from those who are like the group; None if it was not asked for, if the audit
-        drew samples, or if nobody outside is like anybody inside.
-    """
-
+    # What each rule adds, in the rules' order; empty if the groups share no samples
     shares: tuple[RuleShare, ...]
+    # The fewest of the group's rules that keep 90% of its score, with the same sign; of equally few
+    # those that keep most
     simplest: RuleSet
+    # Rate inside minus rate outside of that rule set; NaN if the groups share no samples
     simplest_difference: float
+    # The features in which the group differs most from the rest, largest first, at most five
     contrasts: tuple[FeatureContrast, ...]
+    # The difference from those who are like the group; None if it was not asked for, if the audit
+    # drew samples, or if nobody outside is like anybody inside
     conditional: ConditionalScore | None
 
 
@@ -85,33 +366,9 @@ def explain_groups(
 ) -> list[Explanation]:
     """Explain groups of rows.
 
-    Parameters
-    ----------
-    table : Table
-        The rows.
-    contingency : Contingency
-        Their sensitive cells.
-    rule_sets : sequence of RuleSet
-        The groups.
-    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
-        Samples in each cell that all groups share, and how many got the favourable label.
-    row_favourable : numpy.ndarray of int, shape (n,), or None
-        How many of each row's answers are favourable; None if not every row was asked about.
-    answers : int
-        Answers a row.
-    condition_on : sequence of str
-        Features of the conditional score; see :func:`testsgd.auditing.check_condition`.
-    error : float
-        How often a conditional interval may miss, two-sided.
+    Shapes: `cell_samples`, `cell_favourable` (cells,); `row_favourable` (n,).
 
-    Returns
-    -------
-    list of Explanation
-        One a group.
-
-    References
-    ----------
-    Shapley, L. S. (1953), A value for n-person games; over the items of a subgroup: Pastor, de
+    See Shapley, L. S. (1953), A value for n-person games; over the items of a subgroup: Pastor, de
     Alfaro and Baralis (2021), Looking for trouble: analyzing classifier behavior via pattern
     divergence.
     """
@@ -155,17 +412,17 @@ def explain_groups(
 
 
 def _one_row_a_cell(table: Table, contingency: Contingency) -> Table:
-    """Give any row of each cell: a rule holds for all rows of a cell or for none."""
+    """Return any row of each cell: a rule holds for all rows of a cell or for none."""
     row_of_cell = np.zeros(contingency.cells, dtype=np.intp)
     row_of_cell[contingency.cell_of_row] = np.arange(len(table))
     return table.take(row_of_cell)
 
 
 def _differences(rules: Members, samples: Counts, favourable: Counts) -> Floats:
-    """Give the difference of every subset of the rules; bit i of a place says that rule i is in.
+    """Return the difference of every subset of the rules; bit i of a place says that rule i is in.
 
-    0 for no rules, and where nobody is outside; NaN for all if nobody is inside or outside the
-    whole.
+    It is 0 for no rules, and where nobody is outside; NaN for all if nobody is inside or outside
+    the whole.
     """
     inside = np.ones((1, rules.shape[1]), dtype=bool)
     for rule in rules:

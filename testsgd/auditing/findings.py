@@ -37,27 +37,17 @@ class RuleSets(Protocol):
     def __len__(self) -> int: ...
 
     def rule_set(self, group: int) -> RuleSet:
-        """Give a group's description."""
+        """Return a group's description."""
         ...
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """The groups' rates by one estimand, and what their intervals hold for.
+    """The groups' rates by one estimand, and what their intervals hold for."""
 
-    Attributes
-    ----------
-    estimand : {"observed", "neighbourhood"}
-        Which rates.
-    estimates : Estimates
-        The rates, in the groups' order.
-    guarantee : Guarantee
-        What the intervals hold for.
-    """
-
-    estimand: Estimand
-    estimates: Estimates
-    guarantee: Guarantee
+    estimand: Estimand  # Which rates
+    estimates: Estimates  # The rates, in the groups' order
+    guarantee: Guarantee  # What the intervals hold for
 
     def intervals(
         self, groups: NDArray[np.intp]
@@ -68,46 +58,24 @@ class Estimated:
 
 @dataclass(frozen=True)
 class Found:
-    """What a group looked like where it was found.
+    """What a group looked like where it was found."""
 
-    Attributes
-    ----------
-    rank : int
-        Its place in the ranking there.
-    score : float
-        Its score there.
-    n_in : int
-        Its rows there.
-    """
-
-    rank: int
-    score: float
-    n_in: int
+    rank: int  # Its place in the ranking there
+    score: float  # Its score there
+    n_in: int  # Its rows there
 
 
 @dataclass(frozen=True, kw_only=True)
 class Holdout:
-    """How the rows were split into those searched and those kept for estimating.
+    """How the rows were split into those searched and those kept for estimating."""
 
-    Attributes
-    ----------
-    share : float
-        Share kept, as asked for.
-    searched, estimated : int
-        Rows in each part.
-    groups : int
-        Groups that were searched.
-    missing : int
-        Groups found that have nobody inside, or nobody outside, in the part kept.
-    found : mapping of int to Found
-        For each group of the findings, what it looked like in the part searched.
-    """
-
-    share: float
+    share: float  # Share kept, as asked for
+    # Rows in each part
     searched: int
     estimated: int
-    groups: int
-    missing: int
+    groups: int  # Groups that were searched
+    missing: int  # Groups found that have nobody inside, or nobody outside, in the part kept
+    # For each group of the findings, what it looked like in the part searched
     found: Mapping[int, Found]
 
 
@@ -220,10 +188,10 @@ class Findings(ABC):
 
     @abstractmethod
     def overlaps(self) -> Overlaps:
-        """Give how much groups overlap, for telling near copies apart."""
+        """Return how much groups overlap, for telling near copies apart."""
 
     def rule_set(self, group: int) -> RuleSet:
-        """Give a group's description."""
+        """Return a group's description."""
         return self.rule_sets.rule_set(group)
 
     def group_texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
@@ -255,7 +223,7 @@ class Findings(ABC):
     def intervals(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the intervals of some groups' differences in the population of the rows.
+        """Return the intervals of some groups' differences in the population of the rows.
 
         Parameters
         ----------
@@ -351,7 +319,7 @@ class TableFindings(Findings):
         return block_of(self.contingency.cells)
 
     def overlaps(self) -> Overlaps:
-        """Give Jaccard's index of the groups' rows."""
+        """Return Jaccard's index of the groups' rows."""
         return member_overlaps(
             lambda groups: self.rule_sets.members(groups, self.contingency),
             self.contingency.tally(),

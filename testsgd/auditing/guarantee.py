@@ -1,10 +1,4 @@
-"""What the intervals of a search hold for: one group, all groups at once, or those found.
-
-Of thousands of groups some look bad by luck. An interval that covers one group's difference in 95%
-of all samples leaves out the truth of one in twenty, and the most extreme groups are the ones it
-fails on. So each group's interval here has an error rate of its own, chosen so that the whole
-search keeps the promised confidence.
-"""
+"""What the intervals hold for: one group, all groups at once, or the groups found."""
 
 from __future__ import annotations
 
@@ -14,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.estimates import Estimates, Floats
 from testsgd.auditing.parameters import GuaranteeKind
+from testsgd.scoring import equality_p_values
 
-Floats = NDArray[np.float64]
 Method = Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"]
 
 # Of how many groups, those with the largest standardised differences, intervals are computed to
@@ -27,53 +21,32 @@ _MOST_LOOKED_AT = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """The error rates of all groups' intervals, and what they hold for together.
+    """The error rates of all groups' intervals, and what they hold for together."""
 
-    Attributes
-    ----------
-    kind : {"per-group", "simultaneous", "fdr"}
-        What was asked for.
-    confidence : float
-        The confidence promised: for each group alone, for all at once, or as 1 less the share of
-        false ones among the found.
-    method : {"each", "max-statistic", "bonferroni", "mixed", "false-coverage"}
-        How the error rates were found. ``mixed``: by the max statistic for groups estimated from
-        shared samples, by Bonferroni for those that got samples of their own.
-    groups : int
-        How many groups it holds for together.
-    replicates : int
-        Bootstrap samples behind it; 0 if there is no bootstrap.
-    errors : numpy.ndarray of float64, shape (groups,)
-        Two-sided error rate of each group's interval.
-    critical : float or None
-        The quantile of the normal distribution that the smallest error rate stands for, as 1.96
-        does for 5%; None if nothing was adjusted.
-    q_values : numpy.ndarray of float64 or None
-        For ``fdr``: the smallest false discovery rate at which each group counts as found.
-    sure : int
-        Groups whose interval leaves out "no difference".
-    sure_complete : bool
-        False: there may be more, because there are too many groups to look at all.
-    surest : int or None
-        The group whose interval lies farthest from "no difference"; None if none does.
-    assured : float
-        The smallest size of that group's difference within its interval; 0 if there is none.
-    assured_sizes : numpy.ndarray of float64, shape (groups,)
-        The same of each group; 0 where it was not looked at, and for groups that are not decided.
-    """
-
-    kind: GuaranteeKind
+    kind: GuaranteeKind  # What was asked for
+    # The confidence promised: for each group alone, for all at once, or as 1 less the share of
+    # false ones among the found
     confidence: float
+    # How the error rates were found. ``mixed``: by the max statistic for groups estimated from
+    # shared samples, by Bonferroni for those that got samples of their own.
     method: Method
-    groups: int
-    replicates: int
-    errors: Floats
+    groups: int  # How many groups it holds for together
+    replicates: int  # Bootstrap samples behind it; 0 if there is no bootstrap
+    errors: Floats  # Two-sided error rate of each group's interval, shape (groups,)
+    # The quantile of the normal distribution that the smallest error rate stands for, as 1.96 does
+    # for 5%; None if nothing was adjusted
     critical: float | None
+    # For ``fdr``: the smallest false discovery rate at which each group counts as found
     q_values: Floats | None
-    sure: int
+    sure: int  # Groups whose interval leaves out "no difference"
+    # False: there may be more, because there are too many groups to look at all
     sure_complete: bool
+    # The group whose interval lies farthest from "no difference"; None if none does
     surest: int | None
+    # The smallest size of that group's difference within its interval; 0 if there is none
     assured: float
+    # The same of each group; 0 where it was not looked at, and for groups that are not decided,
+    # shape (groups,)
     assured_sizes: Floats
 
     @property
@@ -96,28 +69,16 @@ class Guarantee:
         return np.flatnonzero(self.q_values <= 1 - self.confidence)
 
     def interval(self, estimates: Estimates, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Give the intervals of some groups' differences.
+        """Return the intervals of some groups' differences.
 
-        Parameters
-        ----------
-        estimates : Estimates
-            Those of all groups.
-        groups : numpy.ndarray of int
-            Which groups.
-
-        Returns
-        -------
-        low, high : numpy.ndarray of float64
-            NaN where nothing was sampled on one side.
+        NaN where nothing was sampled on one side.
         """
         return estimates.take(groups).population_interval_at(self.errors[groups])
 
 
 def assured_size(low: Floats, high: Floats) -> Floats:
-    """Give the smallest size of a difference within its interval.
+    """Return the smallest size of a difference within its interval.
 
-    Examples
-    --------
     >>> assured_size(np.array([-0.3, -0.1, 0.2]), np.array([-0.1, 0.1, 0.4])).tolist()
     [0.1, 0.0, 0.2]
     """
@@ -137,20 +98,7 @@ def guarantee_of(
 ) -> Guarantee:
     """Find which groups differ by more than chance explains, given their intervals' error rates.
 
-    Parameters
-    ----------
-    estimates : Estimates
-        The groups' rates.
-    errors : numpy.ndarray of float64, shape (groups,)
-        Two-sided error rate of each group's interval.
-    kind, confidence, method, replicates, q_values
-        As for :class:`Guarantee`.
-    groups : int, optional
-        How many groups it holds for; all of them, if not given.
-
-    Returns
-    -------
-    Guarantee
+    Shapes: `errors` (groups,).
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtri
@@ -198,9 +146,7 @@ def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
 def per_group(estimates: Estimates, confidence: float) -> Guarantee:
     """Promise the confidence for one group at a time, as the paper does.
 
-    References
-    ----------
-    Zhang et al., TestSGD, section 4.2.
+    See Zhang et al., TestSGD, section 4.2.
     """
     return guarantee_of(
         estimates,
@@ -213,17 +159,7 @@ def per_group(estimates: Estimates, confidence: float) -> Guarantee:
 
 
 def bonferroni(estimates: Estimates, confidence: float, *, groups: int | None = None) -> Guarantee:
-    """Promise the confidence for all groups at once, whatever their answers have in common.
-
-    Parameters
-    ----------
-    estimates : Estimates
-        The groups' rates.
-    confidence : float
-        For all groups at once.
-    groups : int, optional
-        How many groups to share the error rate; all of them, if not given.
-    """
+    """Promise the confidence for all groups at once, whatever their answers have in common."""
     count = len(estimates.rows_in) if groups is None else groups
     return guarantee_of(
         estimates,
@@ -233,3 +169,91 @@ def bonferroni(estimates: Estimates, confidence: float, *, groups: int | None = 
         method="bonferroni",
         groups=count,
     )
+
+
+# Error rates at which the intervals of groups with a confidence sequence are looked at.
+_LEVELS = 10.0 ** -(np.arange(0, 31) / 3)
+
+
+def false_discovery(estimates: Estimates, confidence: float) -> Guarantee:
+    """Promise that of the groups found no more than a small share is found by chance.
+
+    With the groups' q-values. A group is found if its q-value is at most 1 - `confidence`. The
+    intervals are adjusted for the search too: of those of the groups found, no more than that share
+    is expected to leave out the truth.
+
+    See Benjamini and Yekutieli (2001), The control of the false discovery rate in multiple testing
+    under dependency. Annals of Statistics 29; (2005), False discovery rate-adjusted multiple
+    confidence intervals for selected parameters. Journal of the American Statistical Association
+    100. Overlapping groups depend on each other in every way, so the version for any dependency is
+    used.
+    """
+    # Imported here: it takes a second.
+    from statsmodels.stats.multitest import multipletests
+
+    error = 1 - confidence
+    groups = len(estimates.rows_in)
+    q_values = np.ones(groups)
+    # Groups that are not decided are not judged, but they were looked for.
+    if groups:
+        p_values = np.where(estimates.decided, group_p_values(estimates), 1.0)
+        q_values = np.asarray(multipletests(p_values, alpha=error, method="fdr_by")[1])
+    found = int((q_values <= error).sum())
+    harmonic = float((1 / np.arange(1, groups + 1)).sum())
+    each = error * max(1, found) / max(1.0, groups * harmonic)
+    return guarantee_of(
+        estimates,
+        np.full(groups, each),
+        kind="fdr",
+        confidence=confidence,
+        method="false-coverage",
+        groups=groups,
+        q_values=q_values,
+    )
+
+
+def group_p_values(estimates: Estimates) -> Floats:
+    """Compute for each group the p-value of "no difference in the population"."""
+    if estimates.margin_kind == "anytime":
+        return _p_values_of_intervals(estimates)
+    size_in = estimates.independent_in.astype(np.float64)
+    size_out = estimates.independent_out.astype(np.float64)
+    if estimates.margin_kind == "wald":
+        # Both the rows and the draws vary; see population_interval.
+        size_in, size_out = (
+            1 / (1 / np.where(rows > 0, rows, 1) + 1 / np.maximum(samples, 1)) * (samples > 0)
+            for rows, samples in (
+                (size_in, estimates.samples_in),
+                (size_out, estimates.samples_out),
+            )
+        )
+    return equality_p_values(
+        np.nan_to_num(estimates.rate_in) * size_in,
+        size_in,
+        np.nan_to_num(estimates.rate_out) * size_out,
+        size_out,
+    )
+
+
+def _p_values_of_intervals(estimates: Estimates) -> Floats:
+    """Return the largest of some error rates below which an interval no longer leaves out 0.
+
+    Intervals grow as their error rate shrinks. So those that still leave out "no difference" are
+    looked at again at the next smaller rate.
+    """
+    p_values = np.ones(len(estimates.rows_in))
+    left = np.flatnonzero(estimates.sampled)
+    for level in _LEVELS:
+        low, high = estimates.take(left).population_interval_at(level)
+        left = left[assured_size(low, high) > 0]
+        if not len(left):
+            break
+        p_values[left] = level
+    return p_values
+
+
+def guarantee_of_kind(kind: GuaranteeKind, estimates: Estimates, confidence: float) -> Guarantee:
+    """Return a guarantee that takes no bootstrap; a simultaneous one is Bonferroni's."""
+    if kind == "per-group":
+        return per_group(estimates, confidence)
+    return (false_discovery if kind == "fdr" else bonferroni)(estimates, confidence)

@@ -176,7 +176,7 @@ class AuditParameters:
         return self.nondeterministic or 1
 
     def margin_kind(self) -> MarginKind:
-        """Give whose margin sampling stops at."""
+        """Return whose margin sampling stops at."""
         if self.interval != "auto":
             return self.interval
         return "wald" if self.sampling == "independent" else "anytime"
@@ -200,7 +200,7 @@ class AuditParameters:
         return max(self.min_rows or 1, math.ceil(self.theta * rows - 1e-9))
 
     def budget(self, default: int) -> int:
-        """Give the most queries, if the user named none the default."""
+        """Return the most queries, if the user named none the default."""
         return default if self.max_queries is None else self.max_queries
 
     def __post_init__(self) -> None:

@@ -16,11 +16,15 @@ import math
 import numpy as np
 
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
-from testsgd.auditing.observed import ask_rows
-from testsgd.auditing.outcome import Answers, Outcome, Progress, Search, sides_of
-from testsgd.auditing.parameters import AuditParameters
-from testsgd.data import Table
-from testsgd.models import Model
+from testsgd.auditing.outcome import (
+    Answers,
+    Outcome,
+    Progress,
+    RowAudit,
+    Search,
+    ask_rows,
+    sides_of,
+)
 from testsgd.rules import Contingency, FrequentRuleSets
 from testsgd.sampling import decide_draws, draw
 
@@ -31,41 +35,16 @@ _SHARE_OF_THE_FIRST_POOL = 0.05
 
 
 def sample_pooled(
-    model: Model,
-    table: Table,
+    audit: RowAudit,
     contingency: Contingency,
-    parameters: AuditParameters,
     search: Search,
     *,
     min_count: int,
     budget: int,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Estimate all groups from one pool of draws, then the uncertain ones from draws of their own.
-
-    Parameters
-    ----------
-    model : Model
-        The black box.
-    table : Table
-        The rows.
-    contingency : Contingency
-        Their sensitive cells.
-    parameters : AuditParameters
-        The stopping rule and the seed.
-    search : callable
-        Finds the groups and sums over them.
-    min_count : int
-        Fewest rows of a group.
-    budget : int
-        Most rows to ask the model about.
-    progress : callable, optional
-        Called with the queries made and the budget.
-
-    Returns
-    -------
-    Outcome
-    """
+    """Estimate all groups from one pool of draws, and the uncertain ones from their own."""
+    table, parameters = audit.table, audit.parameters
     generator = np.random.default_rng([parameters.seed, 1])
     features = len(table.specification.insensitive)
     samples = np.zeros(contingency.cells, dtype=np.int64)
@@ -76,14 +55,14 @@ def sample_pooled(
     # those that are certain already; draws of its own cost a rare group far less.
     smallest = max(1, min_count, math.ceil(len(table) * _SHARE_OF_THE_FIRST_POOL))
     size = int(1.2 * (parameters.min_samples + 1) * len(table) / smallest)
-    observed = ask_rows(model, table, contingency, budget=budget, seed=parameters.seed)
+    observed = ask_rows(audit, contingency, budget)
     budget -= observed.queries
     asked = 0
     while True:
         size = min(size, budget - asked)
         draws = draw(generator, len(table), features, size)
         cells = contingency.cell_of_row[draws.rows]
-        answers = decide_draws(model, table, draws)
+        answers = decide_draws(audit.model.model, table, draws)
         samples += np.bincount(cells, minlength=contingency.cells)
         favourable += np.bincount(cells[answers], minlength=contingency.cells)
         asked += size
@@ -99,7 +78,7 @@ def sample_pooled(
         if uncertain <= _FEW_GROUPS or 3 * asked >= budget:
             break
         size = asked
-    targeted = _Targeted(model, table, contingency, parameters, budget - asked)
+    targeted = _Targeted(audit, contingency, budget - asked)
     tallies = targeted.complete(rule_sets, estimates, tallies, progress)
     return Outcome(
         rule_sets,
@@ -116,18 +95,9 @@ def sample_pooled(
 class _Targeted:
     """Draws for single groups, until each is certain or the budget is spent."""
 
-    def __init__(
-        self,
-        model: Model,
-        table: Table,
-        contingency: Contingency,
-        parameters: AuditParameters,
-        budget: int,
-    ) -> None:
-        self._model = model
-        self._table = table
+    def __init__(self, audit: RowAudit, contingency: Contingency, budget: int) -> None:
+        self._audit = audit
         self._contingency = contingency
-        self._parameters = parameters
         self._budget = budget
         self.asked = 0
 
@@ -138,7 +108,7 @@ class _Targeted:
         tallies: Counts,
         progress: Progress | None,
     ) -> Counts:
-        """Give the tallies with the uncertain groups sampled further, largest groups first."""
+        """Return the tallies with the uncertain groups sampled further, largest groups first."""
         tallies = tallies.copy()
         uncertain = np.flatnonzero(~estimates.decided)
         uncertain = uncertain[np.argsort(-estimates.rows_in[uncertain], kind="stable")]
@@ -152,13 +122,13 @@ class _Targeted:
 
     def _sample(self, rule_sets: FrequentRuleSets, group: int, tally: Counts) -> Counts:
         """Draw on the side with fewer samples until the stopping rule holds."""
-        parameters = self._parameters
+        parameters, table = self._audit.parameters, self._audit.table
         sides = sides_of(rule_sets, group, self._contingency)
         # The group's own stream: its draws do not depend on which other groups are uncertain.
         generator = np.random.default_rng(
             [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.place[group])]
         )
-        features = len(self._table.specification.insensitive)
+        features = len(table.specification.insensitive)
         batch = max(100, parameters.min_samples // 2)
         while not self._certain(tally):
             side = 0 if tally[0] <= tally[1] else 1
@@ -167,7 +137,7 @@ class _Targeted:
             if count <= 0:
                 break
             draws = draw(generator, sides[side], features, count)
-            answers = decide_draws(self._model, self._table, draws)
+            answers = decide_draws(self._audit.model.model, table, draws)
             tally[side] += count
             tally[2 + side] += int(answers.sum())
             self.asked += count
@@ -175,5 +145,5 @@ class _Targeted:
 
     def _certain(self, tally: Counts) -> bool:
         one = np.ones(1, np.int64)
-        estimates = drawn_estimates(one, one, tally[:, None], self._parameters)
+        estimates = drawn_estimates(one, one, tally[:, None], self._audit.parameters)
         return bool(estimates.decided[0])

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.clock import Clock
-from testsgd.auditing.clustering import with_independent_rows
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_exactly
 from testsgd.auditing.explaining import Explanation, explain_groups
-from testsgd.auditing.false_discovery import false_discovery
 from testsgd.auditing.findings import Estimated, TableFindings
-from testsgd.auditing.guarantee import Guarantee, bonferroni, per_group
+from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
-from testsgd.auditing.order import order_groups
-from testsgd.auditing.outcome import Answers, Outcome, Progress, Search
+from testsgd.auditing.max_statistic import simultaneous
+from testsgd.auditing.outcome import (
+    Answers,
+    Clock,
+    Outcome,
+    Progress,
+    RowAudit,
+    Search,
+    order_groups,
+)
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.rule_selection import (
@@ -28,12 +33,10 @@ from testsgd.auditing.rule_selection import (
     near_duplicates,
     select_rules,
 )
-from testsgd.auditing.simultaneous import simultaneous
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
-from testsgd.models import PROBE_ROWS, LoadedModel, Model, Repetition, ask_again
+from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules import (
-    Axis,
     Contingency,
     FrequentRuleSets,
     lay_out,
@@ -42,86 +45,21 @@ from testsgd.rules import (
     unjudged_rows,
 )
 from testsgd.sampling import neighbourhood_size
-from testsgd.scoring import Clusters
+from testsgd.scoring import Clusters, independent_rows
 
 # The first distinct groups are looked for in bootstrap samples, and explained.
 LOOKED_AT = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowAudit:
-    """What is to be audited, and how.
-
-    Attributes
-    ----------
-    model : LoadedModel
-        The black box.
-    table : Table
-        The rows.
-    axes : tuple of Axis
-        Their sensitive features.
-    parameters : AuditParameters
-        What to do; ``max_queries`` is given.
-    exact : bool
-        Ask about all neighbours.
-    given : FrequentRuleSets or None
-        Groups to look at instead of searching for frequent ones.
-    """
-
-    model: LoadedModel[Model]
-    table: Table
-    axes: tuple[Axis, ...]
-    parameters: AuditParameters
-    exact: bool
-    given: FrequentRuleSets | None = None
-
-    @property
-    def min_count(self) -> int:
-        """Fewest rows on each side of a judged group."""
-        return self.parameters.fewest_rows(len(self.table))
-
-    @property
-    def jobs(self) -> int:
-        """Threads that may ask the model at once."""
-        processors = int(joblib.cpu_count()) if self.model.model.thread_safe else 1
-        return self.parameters.jobs or processors
-
-
 def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> TableFindings:
-    """Audit a model on some rows.
-
-    Parameters
-    ----------
-    audit : RowAudit
-        What, and how.
-    clock : Clock
-        Takes down how long each phase takes.
-    progress : callable or None
-        Called with the rows done and their number.
-
-    Returns
-    -------
-    TableFindings
-    """
+    """Audit a model on some rows."""
     table, parameters = audit.table, audit.parameters
     allowed = parameters.budget(0)
     with clock.phase("rows"):
         contingency = lay_out(table, audit.axes)
     with clock.phase("model check"):
         fingerprint, again, probed = _probe(audit, _probe_rows(table, allowed))
-    outcome = _find_rates(
-        audit.model.model,
-        table,
-        contingency,
-        parameters,
-        _search(audit, contingency),
-        exact=audit.exact,
-        min_count=_fewest_rows(audit, contingency),
-        budget=max(0, allowed - probed),
-        jobs=audit.jobs,
-        clock=clock,
-        progress=progress,
-    )
+    outcome = _find_rates(audit, contingency, max(0, allowed - probed), clock, progress)
     answers: dict[Estimand, Answers] = {
         "observed": outcome.observed,
         "neighbourhood": outcome.neighbourhood,
@@ -208,7 +146,7 @@ def _search(audit: RowAudit, contingency: Contingency) -> Search:
 
 
 def _fewest_rows(audit: RowAudit, contingency: Contingency) -> int:
-    """Give how few rows a group has at least, which says how many samples to begin with."""
+    """Return how few rows a group has at least, which says how many samples to begin with."""
     if audit.given is None:
         return audit.min_count
     sizes = audit.given.over(contingency, contingency.tally()[None]).sums[0]
@@ -218,13 +156,10 @@ def _fewest_rows(audit: RowAudit, contingency: Contingency) -> int:
 def _guarantee(audit: RowAudit, contingency: Contingency, answers: Answers) -> Guarantee:
     """Choose among the three kinds of guarantee."""
     parameters, estimates = audit.parameters, answers.estimates
-    if parameters.guarantee == "per-group":
-        return per_group(estimates, parameters.confidence)
-    if parameters.guarantee == "fdr":
-        return false_discovery(estimates, parameters.confidence)
     # The bootstrap takes rows for independent.
-    if audit.given is not None or audit.table.clusters is not None:
-        return bonferroni(estimates, parameters.confidence)
+    dependent = audit.given is not None or audit.table.clusters is not None
+    if parameters.guarantee != "simultaneous" or dependent:
+        return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     shared = int(answers.cell_samples.sum())
     return simultaneous(
         estimates,
@@ -340,7 +275,7 @@ def _accuracy(table: Table, answers: Answers) -> float | None:
 
 
 def _probe_rows(table: Table, allowed: int) -> int:
-    """Give the rows to try the model on: they count as queries, so they leave room for others."""
+    """Return the rows to try the model on: they count as queries, so they leave room for others."""
     return min(PROBE_ROWS, len(table), allowed // 2)
 
 
@@ -373,31 +308,12 @@ def exact_queries(table: Table, parameters: AuditParameters) -> int:
 
 
 def _find_rates(
-    model: Model,
-    table: Table,
-    contingency: Contingency,
-    parameters: AuditParameters,
-    search: Search,
-    *,
-    exact: bool,
-    min_count: int,
-    budget: int,
-    jobs: int,
-    clock: Clock,
-    progress: Progress | None,
+    audit: RowAudit, contingency: Contingency, budget: int, clock: Clock, progress: Progress | None
 ) -> Outcome:
     """Choose among the three ways of finding the groups' rates."""
-    if exact:
-        outcome = audit_exactly(
-            model,
-            table,
-            contingency,
-            search,
-            jobs=jobs,
-            draws=parameters.draws,
-            clock=clock,
-            progress=progress,
-        )
+    search, parameters = _search(audit, contingency), audit.parameters
+    if audit.exact:
+        outcome = audit_exactly(audit, contingency, search, clock, progress)
         if parameters.draws == 1:
             return outcome
         neighbourhood, observed = (
@@ -405,25 +321,37 @@ def _find_rates(
             for answers in (outcome.neighbourhood, outcome.observed)
         )
         return replace(outcome, neighbourhood=neighbourhood, observed=observed)
+    min_count = _fewest_rows(audit, contingency)
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":
             return sample_pooled(
-                model,
-                table,
-                contingency,
-                parameters,
-                search,
-                min_count=min_count,
-                budget=budget,
-                progress=progress,
+                audit, contingency, search, min_count=min_count, budget=budget, progress=progress
             )
-        return sample_independent(
-            model,
-            table,
-            contingency,
-            parameters,
-            search,
-            budget=budget,
-            jobs=jobs,
-            progress=progress,
-        )
+        return sample_independent(audit, contingency, search, budget=budget, progress=progress)
+
+
+def with_independent_rows(
+    answers: Answers, rule_sets: FrequentRuleSets, contingency: Contingency, clusters: Clusters
+) -> Answers:
+    """Count how many independent rows those on each side of each group are worth."""
+    sizes = clusters.size_of_row.astype(np.float64)
+    of_rows = [np.ones(len(sizes)), sizes]
+    if answers.row_favourable is not None:
+        share = answers.row_favourable / answers.row_samples
+        of_rows += [share, share * sizes]
+    cell = contingency.cell_of_row
+    by_cell = np.array(
+        [np.bincount(cell, weights=one, minlength=contingency.cells) for one in of_rows]
+    )
+    inside = rule_sets.sums_of(contingency, by_cell)
+    # Sums of shares are rounded, and what is left of nothing is not negative.
+    outside = np.maximum(by_cell.sum(axis=1, keepdims=True) - inside, 0)
+    return replace(
+        answers,
+        estimates=replace(
+            answers.estimates,
+            effective_in=independent_rows(*inside),
+            effective_out=independent_rows(*outside),
+        ),
+        cell_independent=independent_rows(by_cell[0], by_cell[1]),
+    )

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Counts
+from testsgd.auditing.estimates import Counts, Floats
 
-Floats = NDArray[np.float64]
 Members = NDArray[np.bool_]
 
 # Sums of quantities by cell, shape (q, cells), over all groups, shape (q, groups).
@@ -39,23 +38,13 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class CellTable:
-    """The rates that are to be explained.
+    """The rates that are to be explained."""
 
-    Attributes
-    ----------
-    rows : numpy.ndarray of float64, shape (cells,)
-        Weights: rows in each cell; 0 where the rate is not known.
-    rates : numpy.ndarray of float64, shape (cells,)
-        Selection rate of each cell.
-    answers : numpy.ndarray of float64, shape (cells,), or None
-        How many independent answers each rate is of; None if they are no rates.
-    variances : numpy.ndarray of float64, shape (cells,), or None
-        Without `answers`: variance of each rate in samples of rows like these.
-    """
-
-    rows: Floats
-    rates: Floats
+    rows: Floats  # Weights: rows in each cell; 0 where the rate is not known, shape (cells,)
+    rates: Floats  # Selection rate of each cell, shape (cells,)
+    # How many independent answers each rate is of; None if they are no rates, shape (cells,)
     answers: Floats | None = None
+    # Without `answers`: variance of each rate in samples of rows like these, shape (cells,)
     variances: Floats | None = None
 
     def most_by_chance(
@@ -63,30 +52,13 @@ class CellTable:
     ) -> float:
         """Return how far from zero a weighted sum of the rates gets by chance.
 
-        Parameters
-        ----------
-        slopes : numpy.ndarray of float64, shape (cells,)
-            Weights of the rates.
-        fitted : numpy.ndarray of float64, shape (cells,)
-            The rates, if there were no more to explain.
-        critical : float
-            How many standard errors, if the sum were normal.
-        negative : bool
-            Below zero, not above.
+        Shapes: `slopes`, `fitted` (cells,).
 
-        Returns
-        -------
-        float
-
-        Notes
-        -----
         The answers of a cell are binomial with the fitted rate. Taken from its own rate their
         variance would be too small: few answers happen to agree. Sums of rare answers are skewed,
         for which the distance is corrected.
 
-        References
-        ----------
-        Cornish and Fisher (1938), Moments and cumulants in the specification of distributions.
+        See Cornish and Fisher (1938), Moments and cumulants in the specification of distributions.
         Revue de l'Institut International de Statistique 5.
         """
         if self.answers is None:
@@ -105,20 +77,12 @@ class CellTable:
 
 @dataclass(frozen=True)
 class ExplainingRule:
-    """A group that forward selection chose.
+    """A group that forward selection chose."""
 
-    Attributes
-    ----------
-    group : int
-        Which group.
-    share : float
-        Share of the variation between cells that it adds to that explained by those before it.
-    near_duplicates : tuple of int
-        Groups of nearly the same rows, or of nearly all others, in the order of the ranking.
-    """
-
-    group: int
+    group: int  # Which group
+    # Share of the variation between cells that it adds to that explained by those before it
     share: float
+    # Groups of nearly the same rows, or of nearly all others, in the order of the ranking
     near_duplicates: tuple[int, ...] = ()
 
 
@@ -127,12 +91,7 @@ def cell_table(
 ) -> CellTable:
     """Return what is known of each cell's rate; a cell without samples has no weight.
 
-    Parameters
-    ----------
-    rows, samples, favourable : numpy.ndarray of int64, shape (cells,)
-        Rows of each cell, samples from it, and those of them that got the favourable label.
-    independent : numpy.ndarray of float64, shape (cells,), optional
-        How many independent rows those of each cell are worth, if rows repeat one person.
+    Shapes: `rows`, `samples`, `favourable`, `independent` (cells,).
     """
     known = samples > 0
     # Rows vary, and where they are sampled the samples do.
@@ -156,43 +115,18 @@ def select_rules(
 ) -> tuple[ExplainingRule, ...]:
     """Choose groups by forward selection.
 
-    Parameters
-    ----------
-    cells : CellTable
-        The rates to be explained.
-    group_sums : callable
-        Sums quantities by cell over all groups.
-    members : callable
-        Tells which cells belong to a group.
-    rule_counts : numpy.ndarray of int64, shape (groups,)
-        How many features each group's rules are on.
-    order : numpy.ndarray of int
-        The groups that may be chosen, best first; of those that explain equally much the first is
-        chosen.
-    critical : float
-        How many standard errors a group's part must be away from none: the quantile of the largest
-        deviation of any group.
-    basis : sequence of numpy.ndarray of float64, shape (cells,), optional
-        Orthonormal vectors, in the product that is weighted by rows, that are explained already;
-        the constant, if not given.
+    Returned in the order in which they were chosen; empty if no group's part is significant. Their
+    near-duplicates are not looked for.
 
-    Returns
-    -------
-    tuple of ExplainingRule
-        In the order in which they were chosen; empty if no group's part is significant. Their
-        near-duplicates are not looked for.
+    Shapes: `rule_counts` (groups,); `basis` (cells,).
 
-    Notes
-    -----
     The part of a group is tested as its coefficient in the regression is, with the variance that
     cells have in samples of rows if the groups chosen so far explain all. `critical` is taken from
     the search over all groups, so the best of them is not mistaken for one that was chosen
     beforehand.
 
-    References
-    ----------
-    Miller (2002), Subset Selection in Regression, chapter 3, for forward selection; Pati, Rezaiifar
-    and Krishnaprasad (1993), Orthogonal matching pursuit, for the update of what is left.
+    See Miller (2002), Subset Selection in Regression, chapter 3, for forward selection; Pati,
+    Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit, for the update of what is left.
     """
     weights = cells.rows
     total = float(weights.sum())
@@ -262,25 +196,7 @@ def near_duplicates(
 ) -> tuple[int, ...]:
     """Return the groups of nearly the same rows as one, or of nearly all others.
 
-    Parameters
-    ----------
-    group : int
-        The group.
-    member : numpy.ndarray of bool, shape (cells,)
-        Its cells.
-    rows : numpy.ndarray of int64, shape (cells,)
-        Rows in each cell.
-    group_sums : callable
-        Sums quantities by cell over all groups.
-    order : numpy.ndarray of int
-        The groups to look at.
-    overlap : float
-        Jaccard index from which groups are near-duplicates.
-
-    Returns
-    -------
-    tuple of int
-        In the given order, without the group itself.
+    Shapes: `member`, `rows` (cells,).
     """
     rows_in, both = group_sums(np.vstack([rows, rows * member]).astype(np.float64))
     size, outside = rows[member].sum(), rows[~member].sum()

@@ -1,25 +1,35 @@
-"""The audit of rows: from rows and a model to ranked groups."""
+"""The audit of rows: from a table and a model to ranked groups, which may be held out.
+
+The worst of thousands of groups looks worse than it is, because it was chosen for looking bad. On
+rows that had no say in the choice it shows what it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sized
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from testsgd.auditing.clock import Clock
-from testsgd.auditing.conditional import check_condition
-from testsgd.auditing.findings import TableFindings
-from testsgd.auditing.holdout import audit_held_out
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.explaining import check_condition
+from testsgd.auditing.findings import Findings, Found, Holdout, TableFindings
+from testsgd.auditing.outcome import Clock, RowAudit
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
-from testsgd.auditing.rows import RowAudit, audit_rows, exact_queries
+from testsgd.auditing.rows import audit_rows, exact_queries
 from testsgd.data import Table
+from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model
 from testsgd.rules import sensitive_axes
 
 # A phase's name, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
+
+SomeFindings = TypeVar("SomeFindings", bound=Findings)
+Data = TypeVar("Data", Table, Texts)
 
 
 def run_audit(
@@ -105,13 +115,7 @@ def again_queries(model: LoadedModel[Any], data: Sized) -> int:
 
 
 def fits_exactly(queries: int, mode: Mode, allowed: int) -> bool:
-    """Say whether an audit is exact: not if samples were asked for or the budget is too small.
-
-    Raises
-    ------
-    ParameterError
-        If exact mode was asked for and takes more queries than allowed.
-    """
+    """Return whether an audit is exact: no if samples are asked for or queries are few."""
     if mode == "sampled":
         return False
     fits = queries <= allowed
@@ -129,3 +133,102 @@ def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
     if progress is None:
         return None
     return lambda done, total: progress(phase, done, total)
+
+
+def audit_held_out(
+    audit: RowAudit, share: float, clock: Clock, progress: PhaseProgress | None
+) -> TableFindings:
+    """Find groups on one part of the rows and estimate them on the other."""
+    searched, kept = split_rows(audit.table, share, audit.parameters.seed)
+    search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=())
+    found = audit_rows(
+        _of_part(replace(audit, parameters=search_parameters), searched), clock, progress
+    )
+    chosen = np.array(found.highlights, dtype=np.intp)
+    estimated = audit_rows(
+        _of_part(replace(audit, given=found.rule_sets.take(chosen)), kept), clock, progress
+    )
+    return held_out(found, estimated, audit.parameters, share)
+
+
+def held_out(
+    found: SomeFindings, estimated: SomeFindings, parameters: AuditParameters, share: float
+) -> SomeFindings:
+    """Return the findings of the rows kept, with what was found out in those searched.
+
+    In the estimated part the groups are numbered in the order in which they were found.
+    """
+    rank = {int(group): place for place, group in enumerate(found.ranking, start=1)}
+    number = {group: index for index, group in enumerate(found.highlights)}
+    return replace(
+        estimated,
+        parameters=parameters,
+        queries=found.queries + estimated.queries,
+        neighbourhood=found.neighbourhood + estimated.neighbourhood,
+        rules=tuple(
+            replace(rule, group=number[rule.group], near_duplicates=()) for rule in found.rules
+        ),
+        unjudged=found.unjudged,
+        stability={number[group]: times for group, times in found.stability.items()},
+        stability_samples=found.stability_samples,
+        holdout=Holdout(
+            share=share,
+            searched=found.rows,
+            estimated=estimated.rows,
+            groups=len(found.rule_sets),
+            missing=int((~estimated.estimates.sampled).sum()),
+            found={
+                index: Found(
+                    rank=rank[group],
+                    score=float(found.estimates.score[group]),
+                    n_in=int(found.estimates.rows_in[group]),
+                )
+                for group, index in number.items()
+            },
+        ),
+    )
+
+
+def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
+    """Split rows at random; both parts keep their order, and a note says which part it is."""
+    rows = len(table)
+    size = round(share * rows)
+    if not 0 < size < rows:
+        raise ParameterError(
+            f"{share:g} of {rows:,} rows leaves one part without rows",
+            where="holdout",
+            remedy="give a share such as 0.5, or bring more rows",
+        )
+    order = np.random.default_rng([seed, 6]).permutation(rows)
+    inside = np.zeros(rows, dtype=bool)
+    inside[order[:size]] = True
+    if table.clusters is not None:
+        # Rows of one person stay together, where the first of them in that order is.
+        _, first = np.unique(table.clusters[order], return_index=True)
+        inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
+        size = int(inside.sum())
+        if not 0 < size < rows:
+            raise ParameterError(
+                f"{share:g} of {rows:,} rows leaves one part without rows",
+                where="holdout",
+                remedy="give another share, or bring rows of more people",
+            )
+    return two_parts(table, inside, seed, "rows")
+
+
+def _of_part(audit: RowAudit, part: Table) -> RowAudit:
+    """Audit a part of the rows, with its part of the queries."""
+    allowed = audit.parameters.budget(0)
+    queries = max(2, allowed * len(part) // len(audit.table))
+    return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
+
+
+def two_parts(data: Data, inside: NDArray[np.bool_], seed: int, many: str) -> tuple[Data, Data]:
+    """Take data apart: those to search, and those to estimate on, which note that they are so."""
+    searched: Data = data.take(np.flatnonzero(~inside))
+    kept: Data = data.take(np.flatnonzero(inside))
+    note = (
+        f"groups were found on {len(searched):,} {many} and estimated on {len(kept):,} others, "
+        f"split at random with seed {seed}"
+    )
+    return searched, replace(kept, notes=(*kept.notes, note))

@@ -34,26 +34,19 @@ _MOST_SECONDS = 10
 
 
 def affordable(candidates: int, cells: int) -> int:
-    """Give how many bootstrap samples take no longer than about ten seconds.
+    """Return how many bootstrap samples take no longer than about ten seconds.
 
-    Parameters
-    ----------
-    candidates : int
-        Rule sets that the sensitive features allow.
-    cells : int
-        Combinations of sensitive values that occur.
+    That is 200 or fewer, but 0 if it were fewer than 50.
 
-    Returns
-    -------
-    int
-        200, or fewer, but 0 if it were fewer than 50.
-
-    Examples
-    --------
     >>> affordable(5_000, 80), affordable(19_000_000, 1_800)
     (200, 0)
     """
-    samples = min(_SAMPLES, int(_MOST_SECONDS / seconds_a_sample(candidates, cells)))
+    return samples_in_time(seconds_a_sample(candidates, cells))
+
+
+def samples_in_time(seconds: float) -> int:
+    """Return how many samples to draw if each takes so long; 0 if they would be too few."""
+    samples = min(_SAMPLES, int(_MOST_SECONDS / seconds))
     return samples if samples >= _FEWEST_SAMPLES else 0
 
 
@@ -78,47 +71,16 @@ def group_stability(
 ) -> dict[int, float]:
     """Find how often groups are found again in bootstrap samples of the rows.
 
-    Parameters
-    ----------
-    contingency : Contingency
-        The rows' sensitive cells.
-    row_favourable : numpy.ndarray of int, shape (n,)
-        How many of each row's answers are favourable.
-    answers : int
-        Answers a row.
-    rule_sets : FrequentRuleSets
-        The groups that were found in the rows.
-    rules : sequence of int
-        Those among them that explain how rates differ.
-    min_count : int
-        Fewest rows on each side of a judged group.
-    max_features : int
-        Most rules in a rule set.
-    overlap : float
-        Jaccard index from which two groups count as one finding.
-    critical : float
-        How many standard errors a rule's part must be away from none.
-    samples : int
-        How many bootstrap samples to draw.
-    seed : int
-        Same seed, same samples.
+    For each of the first ten groups of `rules` the share of the samples in which it, or a group
+    that overlaps with it enough, is chosen; or everybody else is. Empty if there are no samples.
 
-    Returns
-    -------
-    dict of int to float
-        For each of the first ten groups of `rules` the share of the samples in which it, or a
-        group that overlaps with it enough, is chosen; or everybody else is. Empty if there are no
-        samples.
+    Shapes: `row_favourable` (n,).
 
-    Notes
-    -----
     Rows of the same cell and with equally many favourable answers cannot be told apart, so the
     numbers of these are drawn, in ascending order of cell and answers, from a multinomial
     distribution. That is the same as drawing rows.
 
-    References
-    ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6; Meinshausen and
+    See Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6; Meinshausen and
     Buehlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72, for the
     share of samples in which a finding returns.
     """

@@ -8,31 +8,32 @@ several starts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.baselines.deadline import Deadline
-from testsgd.baselines.packages import PackageError, package_calls
-from testsgd.baselines.result import BaselineFinding, BaselineResult, Figure, unavailable
-from testsgd.baselines.subject import Subject
-from testsgd.errors import MissingExtraError
-from testsgd.rules import Axis, IntervalRule, ValueRule
-
-_MEASURE = (
-    "score of the scan: logarithm of the likelihood ratio of the group's decisions, odds of its "
-    "own against those of all rows"
+from testsgd.baselines.baseline import (
+    BaselineFinding,
+    BaselineResult,
+    Deadline,
+    Figure,
+    PackageBaseline,
+    Subject,
 )
+from testsgd.rules import Axis, IntervalRule, ValueRule
 
 # How the scan's two directions are called there, and here.
 _DIRECTIONS = {"negative": "less often", "positive": "more often"}
 
 
-class BiasScan:
+class BiasScan(PackageBaseline):
     """Bias scan of AIF360, with that package's own settings.
+
+    It scans for a group that gets the favourable label less often, and for one more often. There is
+    no support threshold: the note says so where a group is smaller. Once its time is up, the second
+    direction is not begun.
 
     Parameters
     ----------
@@ -48,38 +49,21 @@ class BiasScan:
 
     method = "bias-scan"
     title = "AIF360's bias scan (MDSS)"
+    package = "aif360"
+    measure = (
+        "score of the scan: logarithm of the likelihood ratio of the group's decisions, odds of "
+        "its own against those of all rows"
+    )
+    finding = "a subset of positive score, that is, any"
 
     def __init__(self, *, starts: int = 10, penalty: float = 1e-17) -> None:
         self._starts = starts
         self._penalty = penalty
 
-    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-        """Scan for a group that gets the favourable label less often, and for one more often.
-
-        The scan has no support threshold: the note says so where a group is smaller.
-
-        Parameters
-        ----------
-        subject : Subject
-            The rows and the decisions.
-        time_limit : float, optional
-            Seconds after which the second direction is not begun.
-
-        Returns
-        -------
-        BaselineResult
-            Not available if the package is not installed, or raises.
-        """
-        try:
-            return self._run(subject, time_limit)
-        except (MissingExtraError, PackageError) as error:
-            return unavailable(self, _MEASURE, str(error))
-
-    def _run(self, subject: Subject, time_limit: float | None) -> BaselineResult:
+    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult:
         with self._calls():
             from aif360.detectors.mdss.MDSS import MDSS
             from aif360.detectors.mdss.ScoringFunctions import Bernoulli
-        deadline = Deadline(time_limit)
         findings: list[BaselineFinding] = []
         figures: list[Figure] = []
         notes: list[str] = []
@@ -112,7 +96,7 @@ class BiasScan:
         return BaselineResult(
             method=self.method,
             title=self.title,
-            measure=_MEASURE,
+            measure=self.measure,
             findings=tuple(sorted(findings, key=lambda finding: -finding.value)),
             figures=tuple(figures),
             groups=None,
@@ -121,14 +105,11 @@ class BiasScan:
             note="; ".join(notes),
         )
 
-    def _calls(self) -> AbstractContextManager[None]:
-        return package_calls("aif360", extra="aif360", purpose=self.title)
-
     def _scan(self, scanner: Any, subject: Subject) -> tuple[dict[int, list[int]], float]:
         """Scan in one direction; give the cells of each axis that is restricted, and the score."""
         coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
         frame = pd.DataFrame(
-            {str(place): coordinates[:, place] for place in range(len(subject.axes))}
+            {str(index): coordinates[:, index] for index in range(len(subject.axes))}
         )
         # The scan seeds the generator that all of numpy shares.
         state = np.random.get_state()  # noqa: NPY002 - AIF360 draws from it
@@ -146,18 +127,18 @@ class BiasScan:
             np.random.set_state(state)  # noqa: NPY002 - as it was
         cells = {int(name): sorted(int(cell) for cell in values) for name, values in found.items()}
         return {
-            place: cells[place]
-            for place in sorted(cells)
-            if len(cells[place]) < len(np.unique(coordinates[:, place]))
+            index: cells[index]
+            for index in sorted(cells)
+            if len(cells[index]) < len(np.unique(coordinates[:, index]))
         }, float(score)
 
 
 def rows_of(subject: Subject, cells: dict[int, list[int]]) -> NDArray[np.bool_]:
-    """Say which rows lie in the given cells of every restricted axis."""
+    """Return which rows lie in the given cells of every restricted axis."""
     coordinates = subject.contingency.coordinates
     inside = np.ones(len(coordinates), dtype=bool)
-    for place, chosen in cells.items():
-        inside &= np.isin(coordinates[:, place], chosen)
+    for index, chosen in cells.items():
+        inside &= np.isin(coordinates[:, index], chosen)
     return inside[subject.contingency.cell_of_row]
 
 
@@ -174,7 +155,7 @@ def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:
     >>> text_of(axes, {0: [0, 2], 1: [0, 2, 3]})
     'race in {Black, other} and (age < 20 or age >= 40)'
     """
-    return " and ".join(_axis_text(axes[place], chosen) for place, chosen in cells.items())
+    return " and ".join(_axis_text(axes[index], chosen) for index, chosen in cells.items())
 
 
 def _axis_text(axis: Axis, cells: Sequence[int]) -> str:

@@ -1,6 +1,6 @@
 """Rows as arrays of numbers, and back: so that rows can be generated and varied with numpy.
 
-A row is a point: for every feature of the description its number, or the place of its category
+A row is a point: for every feature of the description its number, or the index of its category
 among the declared ones (-1: missing). Cells are written back in the type of the table's own
 column, so a model is asked about rows like those it knows. If the model needs columns that the
 description does not have, a last number says whose row they are taken from.
@@ -26,17 +26,9 @@ _MOVE = 0.01
 class RowCoding:
     """The way from the rows of one table to points and back.
 
-    Parameters
-    ----------
-    table : Table
-        Its columns' types are kept; a category counts as possible if some row has it.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The features, in the order of a point's numbers.
-    sensitive, insensitive : numpy.ndarray of int
-        The places of both kinds of features.
+    The columns' types are kept; a category counts as possible if some row has it. `names` are the
+    features in the order of a point's numbers, `sensitive` and `insensitive` the indices of both
+    kinds.
 
     Examples
     --------
@@ -51,28 +43,28 @@ class RowCoding:
         self.table = table
         self.names = tuple(table.specification.features)
         marked = set(table.specification.sensitive)
-        places = np.arange(len(self.names))
+        indices = np.arange(len(self.names))
         is_sensitive = np.array([name in marked for name in self.names], dtype=bool)
-        self.sensitive = places[is_sensitive]
-        self.insensitive = places[~is_sensitive]
+        self.sensitive = indices[is_sensitive]
+        self.insensitive = indices[~is_sensitive]
         self._codes = {name: table.codes(name) for name in self.names if self._categorical(name)}
-        # A row for every category that occurs; the last place serves -1, a missing cell.
+        # A row for every category that occurs; the last index serves -1, a missing cell.
         self._examples = {name: _examples(codes) for name, codes in self._codes.items()}
 
-    def feature(self, place: int) -> Feature:
-        """Give the description of the feature at a place."""
-        return self.table.specification.features[self.names[place]]
+    def feature(self, index: int) -> Feature:
+        """Return the description of the feature at an index."""
+        return self.table.specification.features[self.names[index]]
 
-    def place(self, name: str) -> int:
-        """Give the place of a feature."""
+    def index(self, name: str) -> int:
+        """Return the index of a feature."""
         return self.names.index(name)
 
-    def categories(self, place: int) -> NDArray[np.int64]:
-        """Give the categories that occur, as places among the declared values, ascending."""
-        return np.flatnonzero(self._examples[self.names[place]][:-1] >= 0)
+    def categories(self, index: int) -> NDArray[np.int64]:
+        """Return the categories that occur, as indices among the declared values, ascending."""
+        return np.flatnonzero(self._examples[self.names[index]][:-1] >= 0)
 
     def points(self, rows: slice | NDArray[np.intp] = slice(None)) -> Points:
-        """Give rows of the table as points, shape (n, features); NaN for a missing number."""
+        """Return rows of the table as points, shape (n, features); NaN for a missing number."""
         columns = [
             self._codes[name][rows].astype(np.float64)
             if name in self._codes
@@ -86,13 +78,13 @@ class RowCoding:
     def frame(self, points: Points) -> pd.DataFrame:
         """Write points as rows of a data frame like the table's."""
         columns: dict[str, pd.Series[Any]] = {}
-        for place, name in enumerate(self.names):
+        for index, name in enumerate(self.names):
             template = self.table.frame[name]
             if name in self._codes:
-                chosen = self._examples[name][points[:, place].astype(np.intp)]
+                chosen = self._examples[name][points[:, index].astype(np.intp)]
                 columns[name] = template.iloc[chosen].reset_index(drop=True)
             else:
-                columns[name] = _written(template, points[:, place])
+                columns[name] = _written(template, points[:, index])
         for name in self.table.passed:
             column = self.table.frame[name].iloc[points[:, -1].astype(np.intp)]
             columns[name] = column.reset_index(drop=True)
@@ -103,57 +95,47 @@ class RowCoding:
 
         No cell is missing, except in a column that knows nothing else. What the description does
         not have is taken from rows at random.
-
-        Returns
-        -------
-        numpy.ndarray of float64, shape (count, features)
         """
         points = np.empty((count, len(self.names) + bool(self.table.passed)))
         if self.table.passed:
             points[:, -1] = generator.integers(0, len(self.table), count)
-        for place, name in enumerate(self.names):
-            feature = self.feature(place)
+        for index, name in enumerate(self.names):
+            feature = self.feature(index)
             if not feature.continuous:
-                known = self.categories(place)
-                points[:, place] = generator.choice(known, count) if len(known) else -1
+                known = self.categories(index)
+                points[:, index] = generator.choice(known, count) if len(known) else -1
                 continue
             low, high = feature.range or (0.0, 1.0)
             if self.table.frame[name].isna().all():
-                points[:, place] = np.nan
+                points[:, index] = np.nan
             elif feature.type == "integer":
-                points[:, place] = generator.integers(int(np.ceil(low)), int(high) + 1, count)
+                points[:, index] = generator.integers(int(np.ceil(low)), int(high) + 1, count)
             else:
-                points[:, place] = generator.uniform(low, high, count)
+                points[:, index] = generator.uniform(low, high, count)
         return points
 
     def moved(self, points: Points, directions: NDArray[np.int64]) -> Points:
         """Move every feature one step of a search; what would leave its domain stays.
 
-        A step is one place along the order of the categories that occur, and for numbers 0.01 of
-        the range, or the audit's own step if that is larger. A missing cell stays missing.
-
-        Parameters
-        ----------
-        points : numpy.ndarray of float64, shape (n, features)
-            Where from; not changed.
-        directions : numpy.ndarray of int64, shape (n, features)
-            1 for up, -1 for down, 0 to stay.
+        Directions are 1 for up, -1 for down, 0 to stay, in the shape of the points. A step is one
+        place along the order of the categories that occur, and for numbers 0.01 of the range, or
+        the audit's own step if that is larger. A missing cell stays missing.
         """
         moved = points.copy()
-        for place in range(len(self.names)):
-            feature, direction = self.feature(place), directions[:, place]
+        for index in range(len(self.names)):
+            feature, direction = self.feature(index), directions[:, index]
             if feature.continuous:
                 low, high = feature.range or (-np.inf, np.inf)
-                target = points[:, place] + direction * _move(feature)
+                target = points[:, index] + direction * _move(feature)
                 with np.errstate(invalid="ignore"):
-                    moved[:, place] = np.clip(target, low, high)
+                    moved[:, index] = np.clip(target, low, high)
             else:
-                known = self.categories(place)
+                known = self.categories(index)
                 if not len(known):
                     continue
-                at = np.searchsorted(known, points[:, place])
+                at = np.searchsorted(known, points[:, index])
                 target = known[np.clip(at + direction, 0, len(known) - 1)].astype(np.float64)
-                moved[:, place] = np.where(points[:, place] < 0, points[:, place], target)
+                moved[:, index] = np.where(points[:, index] < 0, points[:, index], target)
         return moved
 
     def _categorical(self, name: str) -> bool:
@@ -161,7 +143,7 @@ class RowCoding:
 
 
 def _examples(codes: NDArray[np.int16]) -> NDArray[np.intp]:
-    """Give for each code a row that has it, -1 where none has; the last place is of code -1."""
+    """Return for each code a row that has it, -1 where none has; the last index is of code -1."""
     examples = np.full(max(int(codes.max(initial=-1)), -1) + 2, -1, dtype=np.intp)
     codes_present, rows = np.unique(codes, return_index=True)
     examples[codes_present] = rows

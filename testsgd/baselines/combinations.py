@@ -20,28 +20,17 @@ NOBODY = "no row has a value for every sensitive feature, so there is nothing to
 
 @dataclass(frozen=True)
 class Combinations:
-    """Combinations of cells, one of every sensitive feature.
+    """Combinations of cells, one of every sensitive feature."""
 
-    Attributes
-    ----------
-    axes : tuple of Axis
-        The sensitive features.
-    usable : tuple of numpy.ndarray of int
-        The cells of each that have values: not that of missing numbers, and no bin outside the
-        feature's range.
-    cells : numpy.ndarray of int, shape (combinations, features)
-        The cell on each axis.
-    complete : bool
-        True: these are all combinations of usable cells, the last feature's cell changing fastest.
-    possible : int
-        How many combinations there are.
-    """
-
-    axes: tuple[Axis, ...]
+    axes: tuple[Axis, ...]  # The sensitive features.
+    # The cells of each that have values: not that of missing numbers, and no bin outside the
+    # feature's range.
     usable: tuple[NDArray[np.intp], ...]
-    cells: NDArray[np.intp]
+    cells: NDArray[np.intp]  # The cell on each axis; shape (combinations, features).
+    # True: these are all combinations of usable cells, the last feature's cell changing
+    # fastest.
     complete: bool
-    possible: int
+    possible: int  # How many combinations there are.
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -52,7 +41,7 @@ class Combinations:
         return tuple(len(cells) for cells in self.usable)
 
     def note(self) -> str:
-        """Say which combinations are tried, if not all."""
+        """Return which combinations are tried, if not all."""
         if self.complete:
             return ""
         return (
@@ -64,23 +53,9 @@ class Combinations:
 def sensitive_combinations(
     contingency: Contingency, coding: RowCoding, *, most: int = MOST_COMBINATIONS
 ) -> Combinations:
-    """List all combinations of sensitive cells or, if they are too many, those that occur.
-
-    Parameters
-    ----------
-    contingency : Contingency
-        The cells, and the combinations that occur.
-    coding : RowCoding
-        Of the same table.
-    most : int
-        If there are more, only those that occur are listed; of these the most frequent.
-
-    Returns
-    -------
-    Combinations
-    """
+    """List all combinations of sensitive cells or, if too many, the most frequent that occur."""
     axes = contingency.axes
-    usable = tuple(_usable(axis, coding.feature(coding.place(axis.feature))) for axis in axes)
+    usable = tuple(_usable(axis, coding.feature(coding.index(axis.feature))) for axis in axes)
     possible = math.prod(len(cells) for cells in usable)
     if possible <= most:
         grid = np.meshgrid(*usable, indexing="ij")
@@ -88,8 +63,8 @@ def sensitive_combinations(
         return Combinations(axes, usable, cells, complete=True, possible=possible)
     occurring = contingency.coordinates.astype(np.intp)
     fits = np.ones(len(occurring), dtype=bool)
-    for place, known in enumerate(usable):
-        fits &= np.isin(occurring[:, place], known)
+    for index, known in enumerate(usable):
+        fits &= np.isin(occurring[:, index], known)
     counts = contingency.tally()[fits]
     frequent = np.sort(np.argsort(-counts, kind="stable")[:most])
     return Combinations(axes, usable, occurring[fits][frequent], complete=False, possible=possible)
@@ -98,12 +73,9 @@ def sensitive_combinations(
 def drawn_values(
     axis: Axis, feature: Feature, count: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Draw values uniformly from every cell of a sensitive feature.
+    """Draw values uniformly from every cell of a sensitive feature, shape (cells, count).
 
-    Returns
-    -------
-    numpy.ndarray of float64, shape (cells, count)
-        Numbers, or places of categories; NaN in a cell without values.
+    They are numbers, or indices of categories; NaN in a cell without values.
     """
     if not isinstance(axis, IntervalAxis):
         return np.repeat(cell_values(axis, feature)[:, None], count, axis=1)
@@ -120,18 +92,12 @@ def drawn_values(
 
 
 def cell_values(axis: Axis, feature: Feature) -> NDArray[np.float64]:
-    """Give one value of every cell: the category, or the middle of the bin.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (cells,)
-        NaN in a cell without values.
-    """
+    """Return one value of every cell: the category or the middle of the bin; NaN if it has none."""
     if not isinstance(axis, IntervalAxis):
         declared = feature.values or []
-        places = {value: place for place, value in enumerate(declared)}
+        indices = {value: index for index, value in enumerate(declared)}
         # "missing" is kept for missing cells, so it is never declared.
-        return np.array([places.get(label, -1) for label in axis.labels], dtype=np.float64)
+        return np.array([indices.get(label, -1) for label in axis.labels], dtype=np.float64)
     values = np.full(len(axis.labels), np.nan)
     for cell in range(axis.bins):
         low, high = _limits(axis, feature, cell)
@@ -142,22 +108,16 @@ def cell_values(axis: Axis, feature: Feature) -> NDArray[np.float64]:
 
 
 def combination_points(combinations: Combinations, coding: RowCoding) -> Points:
-    """Give one value of each sensitive feature for every combination.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (combinations, features)
-        In the order of the axes, as :meth:`RowCoding.points` writes them.
-    """
+    """Return one value of each sensitive feature for every combination, as points have them."""
     columns = [
-        cell_values(axis, coding.feature(coding.place(axis.feature)))[combinations.cells[:, place]]
-        for place, axis in enumerate(combinations.axes)
+        cell_values(axis, coding.feature(coding.index(axis.feature)))[combinations.cells[:, index]]
+        for index, axis in enumerate(combinations.axes)
     ]
     return np.column_stack(columns)
 
 
 def rule_set_of(axes: tuple[Axis, ...], chosen: tuple[int, ...], cells: tuple[int, ...]) -> RuleSet:
-    """Give the rule set of one cell on each of some axes."""
+    """Return the rule set of one cell on each of some axes."""
     rules = [axes[axis].cell_rule(cell) for axis, cell in zip(chosen, cells, strict=True)]
     return RuleSet(tuple(rule for rule in rules if rule is not None))
 
@@ -165,7 +125,7 @@ def rule_set_of(axes: tuple[Axis, ...], chosen: tuple[int, ...], cells: tuple[in
 def rows_of(
     contingency: Contingency, chosen: tuple[int, ...], cells: tuple[int, ...]
 ) -> NDArray[np.bool_]:
-    """Say which rows lie in one cell on each of some axes, shape (rows,)."""
+    """Return which rows lie in one cell on each of some axes, shape (rows,)."""
     inside = np.all(contingency.coordinates[:, list(chosen)] == np.array(cells), axis=1)
     return np.asarray(inside[contingency.cell_of_row], dtype=bool)
 
@@ -175,7 +135,7 @@ def _usable(axis: Axis, feature: Feature) -> NDArray[np.intp]:
 
 
 def _limits(axis: IntervalAxis, feature: Feature, cell: int) -> tuple[float, float]:
-    """Give the least and the largest value of a bin within the range; the first is above if none.
+    """Return the ends of a bin within the range; if it has no value, the first is above the other.
 
     The largest decimal is the limit itself, which a draw has no chance to hit.
     """

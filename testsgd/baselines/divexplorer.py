@@ -7,27 +7,24 @@ no intervals of several bins.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from testsgd.baselines.combinations import rows_of, rule_set_of
-from testsgd.baselines.deadline import Deadline
-from testsgd.baselines.packages import PackageError, package_calls
-from testsgd.baselines.result import (
+from testsgd.baselines.baseline import (
     MOST_FINDINGS,
     BaselineFinding,
     BaselineResult,
-    unavailable,
+    Deadline,
+    PackageBaseline,
+    Subject,
 )
-from testsgd.baselines.subject import Subject
-from testsgd.errors import MissingExtraError
-
-_MEASURE = "divergence: the group's rate of favourable decisions less that of all rows"
+from testsgd.baselines.combinations import rows_of, rule_set_of
 
 _OUTCOME = "favourable"
 
@@ -35,8 +32,11 @@ _OUTCOME = "favourable"
 Items = tuple[tuple[int, int], ...]
 
 
-class DivExplorer:
+class DivExplorer(PackageBaseline):
     """DivExplorer, as it is installed from PyPI, with its fastest algorithm (FP-growth).
+
+    It lists the frequent itemsets by divergence. Once its time is up it is not begun; DivExplorer
+    itself cannot be stopped.
 
     References
     ----------
@@ -46,31 +46,13 @@ class DivExplorer:
 
     method = "divexplorer"
     title = "DivExplorer"
+    package = "divexplorer"
+    measure = "divergence: the group's rate of favourable decisions less that of all rows"
+    finding = "one of its first 20 groups with a Welch's t above 1.96 in size"
 
-    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-        """List the frequent itemsets by divergence.
-
-        Parameters
-        ----------
-        subject : Subject
-            The rows and the decisions.
-        time_limit : float, optional
-            Seconds after which it is not begun. DivExplorer itself cannot be stopped.
-
-        Returns
-        -------
-        BaselineResult
-            Not available if the package is not installed, or raises.
-        """
-        try:
-            return self._run(subject, time_limit)
-        except (MissingExtraError, PackageError) as error:
-            return unavailable(self, _MEASURE, str(error))
-
-    def _run(self, subject: Subject, time_limit: float | None) -> BaselineResult:
+    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult:
         with self._calls():
             from divexplorer import DivergenceExplorer
-        deadline = Deadline(time_limit)
         frame = items_frame(subject)
         note = ""
         found: list[tuple[Items, float]] = []
@@ -87,7 +69,7 @@ class DivExplorer:
         return BaselineResult(
             method=self.method,
             title=self.title,
-            measure=_MEASURE,
+            measure=self.measure,
             findings=tuple(
                 _finding(subject, items, value) for items, value in best[:MOST_FINDINGS]
             ),
@@ -98,24 +80,29 @@ class DivExplorer:
             note=note,
         )
 
-    def _calls(self) -> AbstractContextManager[None]:
-        return package_calls("divexplorer", extra="divexplorer", purpose=self.title)
+    def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
+        """Test each group against everybody."""
+        return any(
+            divergence_t(subject.decisions, finding.rows) > 1.96
+            for finding in result.findings
+            if finding.rows is not None
+        )
 
 
 def items_frame(subject: Subject) -> pd.DataFrame:
     """Write the rows as DivExplorer takes them: a column a sensitive feature, and the decisions.
 
-    Columns and values are the places of the axes and of their cells. A cell over which there is no
+    Columns and values are the indices of the axes and of their cells. A cell over which there is no
     rule (a missing number) is no item.
     """
     coordinates = subject.contingency.coordinates[subject.contingency.cell_of_row]
     columns: dict[str, Any] = {}
-    for place, axis in enumerate(subject.axes):
+    for index, axis in enumerate(subject.axes):
         cells = [cell for cell in range(len(axis.labels)) if axis.cell_rule(cell) is not None]
         code = np.full(len(axis.labels), -1, dtype=np.intp)
         code[cells] = np.arange(len(cells))
-        columns[str(place)] = pd.Categorical.from_codes(
-            code[coordinates[:, place]], categories=pd.Index([str(cell) for cell in cells])
+        columns[str(index)] = pd.Categorical.from_codes(
+            code[coordinates[:, index]], categories=pd.Index([str(cell) for cell in cells])
         )
     return pd.DataFrame({**columns, _OUTCOME: subject.decisions.astype(np.int64)})
 
@@ -130,7 +117,7 @@ def _finding(subject: Subject, items: Items, value: float) -> BaselineFinding:
 
 
 def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:
-    """Say whether there is an itemset at all; the tool does not expect that there is none."""
+    """Return whether there is an itemset at all; the tool does not expect that there is none."""
     items = [name for name in frame.columns if name != _OUTCOME]
     return any(int(frame[name].value_counts().max()) >= min_count for name in items)
 
@@ -154,7 +141,7 @@ def _patterns(
 def _read(
     patterns: Iterable[tuple[frozenset[str], float]], longest: int
 ) -> list[tuple[Items, float]]:
-    """Give the itemsets, without the empty one and those of too many items."""
+    """Return the itemsets, without the empty one and those of too many items."""
     found = []
     for itemset, divergence in patterns:
         if 1 <= len(itemset) <= longest:
@@ -163,3 +150,21 @@ def _read(
                 (tuple(sorted((int(axis), int(cell)) for axis, cell in pairs)), float(divergence))
             )
     return found
+
+
+def divergence_t(decisions: NDArray[np.bool_], group: NDArray[np.bool_]) -> float:
+    """Compute Welch's t of a group's rate against the rate of everybody, in size.
+
+    It is infinite where neither side varies and they differ.
+
+    Examples
+    --------
+    >>> decisions = np.arange(100) < 50
+    >>> round(divergence_t(decisions, np.arange(100) < 60), 2)
+    4.8
+    """
+    rate, overall = float(decisions[group].mean()), float(decisions.mean())
+    variance = rate * (1 - rate) / int(group.sum()) + overall * (1 - overall) / len(decisions)
+    if variance == 0:
+        return 0.0 if rate == overall else math.inf
+    return abs(rate - overall) / math.sqrt(variance)

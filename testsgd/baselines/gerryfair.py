@@ -20,9 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.baselines.deadline import Deadline
-from testsgd.baselines.result import BaselineFinding, BaselineResult, Figure
-from testsgd.baselines.subject import Subject
+from testsgd.baselines.baseline import (
+    Baseline,
+    BaselineFinding,
+    BaselineResult,
+    Deadline,
+    Figure,
+    Subject,
+)
 from testsgd.data import Table
 from testsgd.rules import Axis, CategoryAxis
 
@@ -49,7 +54,7 @@ class _Cut:
     difference: float
 
 
-class GerryFair:
+class GerryFair(Baseline):
     """Our own implementation of the auditor of Kearns, Neel, Roth and Wu, for statistical parity.
 
     References
@@ -60,6 +65,7 @@ class GerryFair:
 
     method = "gerryfair"
     title = "GerryFair's auditor"
+    finding = "a weighted violation above gamma = 0.01, the default of its code"
 
     def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
         """Find linear threshold groups of the sensitive features.
@@ -67,17 +73,8 @@ class GerryFair:
         The first finding is the group of the largest violation, the second the one with the largest
         difference between the rates inside and outside, if that is another group. Both sides of
         a threshold have the support threshold's share of the rows; the smaller one is the group.
-
-        Parameters
-        ----------
-        subject : Subject
-            The rows and the decisions.
-        time_limit : float, optional
-            Seconds after which no other thresholds than the regression's are tried.
-
-        Returns
-        -------
-        BaselineResult
+        Once the time is up, no other thresholds than the regression's are tried. See
+        :meth:`Baseline.run`.
         """
         deadline = Deadline(time_limit)
         columns, names, parts = sensitive_columns(subject.table, subject.axes)
@@ -112,6 +109,10 @@ class GerryFair:
             note="time was up: only the regression's own threshold was tried" if late else "",
         )
 
+    def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
+        """Compare the violation with the default of its code."""
+        return bool(result.findings) and result.findings[0].value > 0.01
+
 
 def sensitive_columns(
     table: Table, axes: Sequence[Axis]
@@ -120,22 +121,7 @@ def sensitive_columns(
 
     A categorical feature is a 0/1 column a value, less the value's share. A continuous one is in
     standard deviations from its mean, 0 where missing; where cells are missing, a 0/1 column says
-    so.
-
-    Parameters
-    ----------
-    table : Table
-        The rows.
-    axes : sequence of Axis
-        The sensitive features.
-
-    Returns
-    -------
-    columns : numpy.ndarray of float64, shape (rows, columns)
-    names : tuple of str
-        What each column says.
-    parts : tuple of slice
-        The columns of each categorical feature.
+    so. Returned are also what each column says, and the columns of each categorical feature.
     """
     columns: list[NDArray[np.float64]] = []
     names: list[str] = []
@@ -164,21 +150,10 @@ def sensitive_columns(
 def regression_weights(
     columns: NDArray[np.float64], decisions: NDArray[np.bool_], parts: Sequence[slice] = ()
 ) -> NDArray[np.float64]:
-    """Fit the decisions by least squares.
+    """Fit the decisions by least squares to columns of mean 0, which may depend on one another.
 
-    Parameters
-    ----------
-    columns : numpy.ndarray of float64, shape (rows, columns)
-        Columns with mean 0. They may depend on one another.
-    decisions : numpy.ndarray of bool, shape (rows,)
-        Who gets the favourable label.
-    parts : sequence of slice
-        The columns of each categorical feature: only differences between their weights mean
-        something, so they are given with mean 0 over the rows.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (columns,)
+    `parts` are the columns of each categorical feature: only differences between their weights mean
+    something, so they are given with mean 0 over the rows.
 
     Examples
     --------
@@ -253,14 +228,14 @@ def _in_words(
     columns: NDArray[np.float64],
     names: Sequence[str],
 ) -> str:
-    """Say what the linear function weighs most, by how much each column moves it."""
+    """Write what the linear function weighs most, by how much each column moves it."""
     moves = np.abs(weights) * columns.std(axis=0)
     heaviest = [
-        int(place) for place in np.argsort(-moves, kind="stable")[:_NAMED] if moves[place] > 1e-9
+        int(index) for index in np.argsort(-moves, kind="stable")[:_NAMED] if moves[index] > 1e-9
     ]
     # On the lower side the signs are turned: a positive weight always leads into the group.
     sign = 1 if cut.above else -1
-    listed = ", ".join(f"{names[place]} ({sign * weights[place]:+.2g})" for place in heaviest)
+    listed = ", ".join(f"{names[index]} ({sign * weights[index]:+.2g})" for index in heaviest)
     left = int((moves > 1e-9).sum()) - len(heaviest)
     more = f" and {left} more" if left else ""
     bound = f"above {cut.threshold:.3g}" if cut.above else f"of at least {-cut.threshold:.3g}"
@@ -268,7 +243,7 @@ def _in_words(
 
 
 def _figures(own: _Cut | None, chosen: Sequence[_Cut]) -> tuple[Figure, ...]:
-    """Give the figures of the regression's own threshold and of the best thresholds."""
+    """Return the figures of the regression's own threshold and of the best thresholds."""
     figures = []
     if own is not None:
         figures += [

@@ -14,10 +14,21 @@ White-box fairness testing through adversarial sampling, for the search by gradi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.baselines.checking import InputCheck
+from testsgd.baselines.baseline import (
+    MOST_FINDINGS,
+    Baseline,
+    BaselineFinding,
+    BaselineResult,
+    Deadline,
+    Figure,
+    Subject,
+    unavailable,
+)
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
     NOBODY,
@@ -25,24 +36,61 @@ from testsgd.baselines.combinations import (
     combination_points,
     sensitive_combinations,
 )
-from testsgd.baselines.deadline import Deadline
-from testsgd.baselines.flips import Flips, find_flips
-from testsgd.baselines.input_search import SearchOutcome, guided_search, random_search
-from testsgd.baselines.result import (
-    MOST_FINDINGS,
-    BaselineFinding,
-    BaselineResult,
-    Figure,
-    unavailable,
-)
-from testsgd.baselines.subject import Subject
-from testsgd.models import NetworkModel
+from testsgd.baselines.input_search import InputCheck, SearchOutcome, guided_search, random_search
+from testsgd.models import Model, NetworkModel
+from testsgd.sampling import BATCH_ROWS
+
+
+@dataclass(frozen=True)
+class Flips:
+    """Whose decision another combination of sensitive values changes."""
+
+    # Whether some combination that was tried changes it; shape (people,).
+    changed: NDArray[np.bool_]
+    tried: int  # Combinations that were tried.
+    queries: int  # Rows the model was asked about.
+
+    @property
+    def share(self) -> float:
+        """Share of the people whose decision changes."""
+        return float(self.changed.mean())
+
+
+def find_flips(
+    model: Model,
+    coding: RowCoding,
+    points: Points,
+    decisions: NDArray[np.bool_],
+    indices: NDArray[np.intp],
+    values: Points,
+    deadline: Deadline,
+) -> Flips:
+    """Put other values into some features of every person, and see whose decision changes.
+
+    `indices` are the features; each row of `values` is tried, the first whatever the time.
+    """
+    changed = np.zeros(len(points), dtype=bool)
+    tried = queries = 0
+    for combination in values:
+        if tried and deadline.passed:
+            break
+        # Who is known to be affected need not be asked about again.
+        left = np.flatnonzero(~changed)
+        for start in range(0, len(left), BATCH_ROWS):
+            rows = left[start : start + BATCH_ROWS]
+            varied = points[rows]
+            varied[:, indices] = combination
+            changed[rows] = model.decisions(coding.frame(varied)) != decisions[rows]
+            queries += len(rows)
+        tried += 1
+    return Flips(changed, tried, queries)
+
 
 _MEASURE = "share of people whose decision changes if nothing but these features change"
 _TOGETHER = "all sensitive features"
 
 
-class IndividualSearch:
+class IndividualSearch(Baseline):
     """People and inputs whose decision depends on their sensitive features.
 
     Parameters
@@ -71,6 +119,8 @@ class IndividualSearch:
 
     method = "individual"
     title = "Individual discrimination"
+    finding = "a person whose decision changes with the sensitive features alone"
+    names_groups = False
 
     def __init__(
         self, *, variants: int = 200, people: int = 50_000, queries: int = 200_000
@@ -80,20 +130,10 @@ class IndividualSearch:
         self._queries = queries
 
     def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-        """Look at the people, then search inputs.
+        """Look at the people, then search inputs; see :meth:`Baseline.run`.
 
-        Parameters
-        ----------
-        subject : Subject
-            The rows and the model.
-        time_limit : float, optional
-            Seconds after which to stop; every part does at least a little.
-
-        Returns
-        -------
-        BaselineResult
-            A finding is a sensitive feature, or all of them, with the share of the people whose
-            decision it can change.
+        A finding is a sensitive feature, or all of them, with the share of the people whose
+        decision it can change. Every part does at least a little, whatever the time.
         """
         deadline = Deadline(time_limit)
         generator = np.random.default_rng(subject.seed)
@@ -177,24 +217,24 @@ def _flips_by_feature(
     """See whose decision changes with all sensitive features, and with each of them alone."""
     points, decisions = coding.points(rows), subject.decisions[rows]
 
-    def flips(places: list[int], values: Points) -> Flips:
+    def flips(indices: list[int], values: Points) -> Flips:
         return find_flips(
             subject.model,
             coding,
             points,
             decisions,
-            np.array(places, dtype=np.intp),
+            np.array(indices, dtype=np.intp),
             values,
             deadline,
         )
 
-    found = {_TOGETHER: flips([coding.place(axis.feature) for axis in subject.axes], variants)}
+    found = {_TOGETHER: flips([coding.index(axis.feature) for axis in subject.axes], variants)}
     if len(subject.axes) == 1:
         return found
     for axis in subject.axes:
-        place = coding.place(axis.feature)
-        values = cell_values(axis, coding.feature(place))
-        found[f"{axis.feature} alone"] = flips([place], values[~np.isnan(values), None])
+        index = coding.index(axis.feature)
+        values = cell_values(axis, coding.feature(index))
+        found[f"{axis.feature} alone"] = flips([index], values[~np.isnan(values), None])
     return found
 
 
@@ -214,7 +254,7 @@ def _findings(
 def _search_figure(
     name: str, outcome: SearchOutcome | None, how: str, *, instead: str = ""
 ) -> Figure:
-    """Give how many discriminatory inputs a search found per 1,000 queries."""
+    """Return how many discriminatory inputs a search found per 1,000 queries."""
     label = f"{name}: found per 1,000 queries"
     if outcome is None:
         return Figure(label, instead, f"{how}; distinct discriminatory inputs per 1,000 queries")

@@ -21,11 +21,145 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.baselines.checking import Checked, Found, InputCheck
+from testsgd.baselines.baseline import Deadline
 from testsgd.baselines.coding import Points, RowCoding
-from testsgd.baselines.deadline import Deadline
-from testsgd.baselines.gradients import step_effects
-from testsgd.models import NetworkModel
+from testsgd.models import Model, NetworkModel
+from testsgd.sampling import BATCH_ROWS
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found out about some inputs."""
+
+    # Where some variant is decided otherwise than the input; shape (n,).
+    discriminatory: NDArray[np.bool_]
+    # For a network its output's sum, above 0 where the decision is in favour of its positive
+    # label; for any other model 1 or 0; shape (n,).
+    own: Floats
+    farthest: Points  # The variant whose output is farthest from the input's; shape (n, features).
+
+
+class InputCheck:
+    """Asks a model about inputs and about their variants in the sensitive features.
+
+    `variants` are the combinations of sensitive values to try, in the order of
+    ``coding.sensitive``; `queries` counts the rows the model was asked about.
+    """
+
+    def __init__(self, model: Model, coding: RowCoding, variants: Points) -> None:
+        self._model = model
+        self._coding = coding
+        self._variants = variants
+        self.queries = 0
+
+    @property
+    def cost(self) -> int:
+        """Rows that the model is asked about to check one input."""
+        return len(self._variants) + 1
+
+    @property
+    def block(self) -> int:
+        """How many inputs are checked at once."""
+        return max(1, BATCH_ROWS // self.cost)
+
+    def check(self, points: Points) -> Checked:
+        """Check inputs, shape (n, features)."""
+        size, count = len(self._variants), len(points)
+        discriminatory = np.zeros(count, dtype=bool)
+        own = np.zeros(count)
+        farthest = points.copy()
+        for start in range(0, count, self.block):
+            rows = slice(start, start + self.block)
+            part = points[rows]
+            varied = np.repeat(part, size, axis=0)
+            varied[:, self._coding.sensitive] = np.tile(self._variants, (len(part), 1))
+            # In one go, so that a network's sums of the same input are rounded alike.
+            outputs = self._outputs(np.concatenate([part, varied]))
+            base, others = outputs[: len(part)], outputs[len(part) :].reshape(len(part), size)
+            own[rows] = base
+            discriminatory[rows] = ((others > 0) != (base > 0)[:, None]).any(axis=1)
+            choice = np.abs(others - base[:, None]).argmax(axis=1)
+            farthest[rows] = varied.reshape(len(part), size, -1)[np.arange(len(part)), choice]
+        return Checked(discriminatory, own, farthest)
+
+    def _outputs(self, points: Points) -> Floats:
+        self.queries += len(points)
+        frame = self._coding.frame(points)
+        if isinstance(self._model, NetworkModel):
+            sums = self._model.output_sums(self._model.encoding.encode(frame))
+            return sums.astype(np.float64) - self._model.sigmoid.turning_sum
+        return self._model.decisions(frame).astype(np.float64)
+
+
+class Found:
+    """Distinct discriminatory inputs: those that differ in a feature that is not sensitive."""
+
+    def __init__(self, coding: RowCoding) -> None:
+        self._places = coding.insensitive
+        self._seen: set[bytes] = set()
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def add(self, points: Points) -> None:
+        """Take in discriminatory inputs."""
+        # Equal numbers have equal bytes once -0.0 is 0.0; there are no payloads in our NaN.
+        rows = np.ascontiguousarray(points[:, self._places] + 0.0)
+        self._seen.update(row.tobytes() for row in rows)
+
+
+def input_gradients(model: NetworkModel, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Differentiate a network's last sum by its encoded inputs, shape (n, width)."""
+    slopes: list[NDArray[np.bool_] | None] = []
+    sums = model.first_sums(inputs)
+    for before, layer in zip(model.layers, model.layers[1:], strict=False):
+        slopes.append(sums > 0 if before.activation == "relu" else None)
+        values = np.maximum(sums, 0) if before.activation == "relu" else sums
+        sums = values @ layer.weights + layer.bias
+    gradients = np.ones((len(inputs), 1), dtype=np.float32)
+    for layer, slope in zip(reversed(model.layers[1:]), reversed(slopes), strict=True):
+        gradients = gradients @ layer.weights.T
+        if slope is not None:
+            gradients = gradients * slope
+    return gradients @ model.layers[0].weights.T
+
+
+def step_effects(model: NetworkModel, coding: RowCoding, points: Points) -> tuple[Floats, Floats]:
+    """Return what a step up or down of each feature adds to a network's last sum, to first order.
+
+    It is 0 for sensitive features and for those that the network does not take. For a category the
+    step is to its neighbour in the declared order, so both of its inputs change.
+    """
+    inputs = model.encoding.encode(coding.frame(points))
+    gradients = input_gradients(model, inputs)
+    ones = np.ones(points.shape, dtype=np.int64)
+    up, down = (
+        _effects(model, coding, gradients, inputs, coding.moved(points, direction * ones))
+        for direction in (1, -1)
+    )
+    return up, down
+
+
+def _effects(
+    model: NetworkModel,
+    coding: RowCoding,
+    gradients: NDArray[np.float32],
+    inputs: NDArray[np.float32],
+    moved: Points,
+) -> Floats:
+    """Multiply gradients with the change of every feature's inputs, feature by feature."""
+    changes = gradients * (model.encoding.encode(coding.frame(moved)) - inputs)
+    effects = np.zeros(moved.shape)
+    for index in coding.insensitive:
+        name = coding.names[index]
+        if model.encoding.takes(name):
+            start = model.encoding.offset(name)
+            own = slice(start, start + model.encoding.of(name).width)
+            effects[:, index] = changes[:, own].sum(axis=1)
+    return effects
+
 
 # One in so many checks is of a row that is started from, which are moved together; and how often
 # they are moved at most before new ones are drawn.
@@ -38,24 +172,12 @@ _LOCAL_STEPS = 50
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    found : int
-        Distinct discriminatory inputs.
-    checked : int
-        Inputs that were checked.
-    queries : int
-        Rows the model was asked about; a gradient counts as one.
-    finished : bool
-        False: its time was up before its queries.
-    """
-
-    found: int
-    checked: int
-    queries: int
-    finished: bool
+    found: int  # Distinct discriminatory inputs.
+    checked: int  # Inputs that were checked.
+    queries: int  # Rows the model was asked about; a gradient counts as one.
+    finished: bool  # False: its time was up before its queries.
 
     @property
     def per_thousand(self) -> float:
@@ -71,25 +193,7 @@ def random_search(
     generator: np.random.Generator,
     deadline: Deadline,
 ) -> SearchOutcome:
-    """Check inputs that are drawn uniformly from the domain.
-
-    Parameters
-    ----------
-    check : InputCheck
-        Checks inputs.
-    coding : RowCoding
-        Draws them.
-    queries : int
-        How many rows the model may be asked about; at least one input is checked.
-    generator : numpy.random.Generator
-        The source of randomness.
-    deadline : Deadline
-        When to stop.
-
-    Returns
-    -------
-    SearchOutcome
-    """
+    """Check inputs that are drawn uniformly from the domain."""
     found = Found(coding)
     wanted = max(1, queries // check.cost)
     done = asked = 0
@@ -110,76 +214,50 @@ def guided_search(
     generator: np.random.Generator,
     deadline: Deadline,
 ) -> SearchOutcome:
-    """Search led by a network's gradients, see the module's text.
-
-    Parameters
-    ----------
-    check : InputCheck
-        Checks inputs.
-    coding : RowCoding
-        Of the table whose rows are started from.
-    model : NetworkModel
-        The network.
-    queries : int
-        How many rows the network may be asked about, gradients included.
-    generator : numpy.random.Generator
-        The source of randomness.
-    deadline : Deadline
-        When to stop.
-
-    Returns
-    -------
-    SearchOutcome
-    """
+    """Search led by a network's gradients, see the module's text."""
     return _GuidedSearch(check, coding, model, queries, generator, deadline).run()
 
 
+@dataclass
 class _GuidedSearch:
     """One run of :func:`guided_search`: what was found and what is left of the queries."""
 
-    def __init__(
-        self,
-        check: InputCheck,
-        coding: RowCoding,
-        model: NetworkModel,
-        queries: int,
-        generator: np.random.Generator,
-        deadline: Deadline,
-    ) -> None:
-        self._check = check
-        self._coding = coding
-        self._model = model
-        self._left = queries
-        self._generator = generator
-        self._deadline = deadline
-        self._found = Found(coding)
-        self._checked = 0
-        self._asked = 0
-        self._starts = int(np.clip(self._affordable // _CHECKS_A_START, *_STARTS))
+    check: InputCheck
+    coding: RowCoding
+    model: NetworkModel
+    left: int  # Queries.
+    generator: np.random.Generator
+    deadline: Deadline
+    checked: int = 0
+    asked: int = 0
+
+    def __post_init__(self) -> None:
+        self.found = Found(self.coding)
+        self.starts = int(np.clip(self._affordable // _CHECKS_A_START, *_STARTS))
 
     def run(self) -> SearchOutcome:
         """Alternate between both phases until the queries are used up."""
-        while self._affordable > 0 and not (self._checked and self._deadline.passed):
+        while self._affordable > 0 and not (self.checked and self.deadline.passed):
             hits, checks = self._approach()
             if len(hits):
                 self._walk(hits, checks)
         return SearchOutcome(
-            len(self._found), self._checked, self._asked, finished=self._affordable <= 0
+            len(self.found), self.checked, self.asked, finished=self._affordable <= 0
         )
 
     @property
     def _affordable(self) -> int:
         """How many inputs can still be checked, with two gradients each."""
-        return self._left // (self._check.cost + 2)
+        return self.left // (self.check.cost + 2)
 
     def _approach(self) -> tuple[Points, Points]:
         """Move rows towards the boundary; give the hits, and of each its farthest variant."""
-        rows = self._generator.integers(0, len(self._coding.table), self._starts)
-        points = self._coding.points(rows.astype(np.intp))
+        rows = self.generator.integers(0, len(self.coding.table), self.starts)
+        points = self.coding.points(rows.astype(np.intp))
         hits, variants = [points[:0]], [points[:0]]
         for _ in range(_GLOBAL_STEPS):
             points = points[: self._affordable]
-            if not len(points) or (self._checked and self._deadline.passed):
+            if not len(points) or (self.checked and self.deadline.passed):
                 break
             checked = self._examine(points)
             hit = checked.discriminatory
@@ -188,13 +266,13 @@ class _GuidedSearch:
             points = points[~hit]
             if not len(points):
                 break
-            points = self._coding.moved(
+            points = self.coding.moved(
                 points, self._towards(points, checked.farthest[~hit], checked.own[~hit])
             )
         return np.concatenate(hits), np.concatenate(variants)
 
     def _towards(self, points: Points, variants: Points, own: Points) -> NDArray[np.int64]:
-        """Give the direction in which each feature brings row and variant nearer the boundary."""
+        """Return the direction in which each feature brings row and variant nearer the boundary."""
         wanted = np.where(own > 0, -1.0, 1.0)[:, None]
         up, down = self._effects(points)
         up_variant, down_variant = self._effects(variants)
@@ -205,30 +283,30 @@ class _GuidedSearch:
         directions = np.where(gains[0] > gains[1], 1, np.where(gains[1] > 0, -1, 0))
         # Where no feature serves, ADF too takes a step at random.
         stuck = ~directions.any(axis=1)
-        directions[stuck] = self._generator.choice([-1, 1], (int(stuck.sum()), points.shape[1]))
-        directions[:, self._coding.sensitive] = 0
+        directions[stuck] = self.generator.choice([-1, 1], (int(stuck.sum()), points.shape[1]))
+        directions[:, self.coding.sensitive] = 0
         return np.asarray(directions, dtype=np.int64)
 
     def _walk(self, points: Points, variants: Points) -> None:
         """Walk on from hits by steps of single features."""
-        places = self._coding.insensitive
-        if not len(places):
+        indices = self.coding.insensitive
+        if not len(indices):
             return
         for _ in range(_LOCAL_STEPS):
             size = self._affordable
             points, variants = points[:size], variants[:size]
-            if not len(points) or self._deadline.passed:
+            if not len(points) or self.deadline.passed:
                 return
-            saliency = np.zeros((len(points), len(places)))
+            saliency = np.zeros((len(points), len(indices)))
             for both in (points, variants):
                 up, down = self._effects(both)
-                saliency += np.maximum(np.abs(up), np.abs(down))[:, places]
-            feature = places[self._choose(saliency)]
+                saliency += np.maximum(np.abs(up), np.abs(down))[:, indices]
+            feature = indices[self._choose(saliency)]
             directions = np.zeros(points.shape, dtype=np.int64)
-            directions[np.arange(len(points)), feature] = self._generator.choice(
+            directions[np.arange(len(points)), feature] = self.generator.choice(
                 [-1, 1], len(points)
             )
-            tried = self._coding.moved(points, directions)
+            tried = self.coding.moved(points, directions)
             checked = self._examine(tried)
             keep = checked.discriminatory
             points = np.where(keep[:, None], tried, points)
@@ -241,23 +319,23 @@ class _GuidedSearch:
         positive = np.where(np.isfinite(positive), positive, 1.0)
         chances = 1.0 / np.maximum(saliency, positive)
         limits = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)
-        drawn = self._generator.random((len(saliency), 1))
+        drawn = self.generator.random((len(saliency), 1))
         # Rounding may leave the last limit a little below 1.
         chosen = np.minimum((limits < drawn).sum(axis=1), saliency.shape[1] - 1)
         return np.asarray(chosen, dtype=np.intp)
 
     def _examine(self, points: Points) -> Checked:
         """Check inputs and count them."""
-        checked = self._check.check(points)
-        self._found.add(points[checked.discriminatory])
-        self._checked += len(points)
-        self._spend(len(points) * self._check.cost)
+        checked = self.check.check(points)
+        self.found.add(points[checked.discriminatory])
+        self.checked += len(points)
+        self._spend(len(points) * self.check.cost)
         return checked
 
     def _effects(self, points: Points) -> tuple[Points, Points]:
         self._spend(len(points))
-        return step_effects(self._model, self._coding, points)
+        return step_effects(self.model, self.coding, points)
 
     def _spend(self, queries: int) -> None:
-        self._asked += queries
-        self._left -= queries
+        self.asked += queries
+        self.left -= queries

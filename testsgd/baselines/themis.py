@@ -17,28 +17,90 @@ discrimination. ESEC/FSE 2017.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.baselines.coding import RowCoding
-from testsgd.baselines.combination_rates import CombinationRates, combination_rates
+from testsgd.baselines.baseline import (
+    MOST_FINDINGS,
+    Baseline,
+    BaselineFinding,
+    BaselineResult,
+    Deadline,
+    Figure,
+    Subject,
+    unavailable,
+)
+from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
     NOBODY,
     Combinations,
+    drawn_values,
     rows_of,
     rule_set_of,
     sensitive_combinations,
 )
-from testsgd.baselines.deadline import Deadline
-from testsgd.baselines.result import (
-    MOST_FINDINGS,
-    BaselineFinding,
-    BaselineResult,
-    Figure,
-    unavailable,
-)
-from testsgd.baselines.subject import Subject
+from testsgd.models import Model
+from testsgd.sampling import BATCH_ROWS
+
+
+@dataclass(frozen=True)
+class CombinationRates:
+    """How the same rows fare under every combination."""
+
+    # Share of the rows that get the favourable label; shape (combinations,).
+    rates: NDArray[np.float64]
+    causal: float  # Share of the rows about which some two combinations are decided differently.
+    rows: int  # How many rows were tried.
+
+    @property
+    def group(self) -> float:
+        """Largest rate minus smallest."""
+        return float(np.ptp(self.rates))
+
+
+def combination_rates(
+    model: Model,
+    coding: RowCoding,
+    combinations: Combinations,
+    base: Callable[[int], Points],
+    *,
+    wanted: int,
+    generator: np.random.Generator,
+    deadline: Deadline,
+) -> CombinationRates:
+    """Try rows with every combination of sensitive values and ask a model about all of them.
+
+    A number is drawn uniformly within its bin, once for each row and bin: combinations that share a
+    bin share the number, so that a row under them differs in nothing else. `base` draws so many
+    more rows as points; a first block of them is tried whatever the time.
+    """
+    favourable = np.zeros(len(combinations), dtype=np.int64)
+    done = differing = 0
+    block = max(1, BATCH_ROWS // len(combinations))
+    while done < wanted and not (done and deadline.passed):
+        points = base(min(block, wanted - done))
+        frame = coding.frame(_varied(points, coding, combinations, generator))
+        decisions = model.decisions(frame).reshape(len(points), len(combinations))
+        favourable += decisions.sum(axis=0)
+        differing += int((decisions != decisions[:, :1]).any(axis=1).sum())
+        done += len(points)
+    return CombinationRates(favourable / done, differing / done, done)
+
+
+def _varied(
+    points: Points, coding: RowCoding, combinations: Combinations, generator: np.random.Generator
+) -> Points:
+    """Return every point with every combination; those of the first point come first."""
+    varied = np.repeat(points, len(combinations), axis=0)
+    for index, axis in enumerate(combinations.axes):
+        feature = coding.index(axis.feature)
+        values = drawn_values(axis, coding.feature(feature), len(points), generator)
+        varied[:, feature] = values[combinations.cells[:, index]].T.ravel()
+    return varied
+
 
 # Rows of the data that a combination must have for its rate on them to be looked at.
 FEWEST_ROWS = 30
@@ -49,7 +111,7 @@ _MEASURE = (
 )
 
 
-class Themis:
+class Themis(Baseline):
     """The scores of Galhotra et al. over all combinations of the sensitive cells.
 
     Parameters
@@ -75,6 +137,7 @@ class Themis:
 
     method = "themis"
     title = "Themis"
+    finding = "a group discrimination score of at least 0.1, the threshold in its manual"
 
     def __init__(
         self, *, fewest: int = 1_000, most: int = 10_000, queries: int = 1_000_000
@@ -84,20 +147,10 @@ class Themis:
         self._queries = queries
 
     def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-        """Generate rows and compare the combinations' rates.
+        """Generate rows and compare the combinations' rates; see :meth:`Baseline.run`.
 
-        Parameters
-        ----------
-        subject : Subject
-            The rows, whose columns' types and sensitive cells are taken, and the model.
-        time_limit : float, optional
-            Seconds after which no more rows are generated; at least one block of them is.
-
-        Returns
-        -------
-        BaselineResult
-            A finding is a pair of groups, one for every subset of the sensitive features; the
-            first has the score of the method.
+        A finding is a pair of groups, one for every subset of the sensitive features; the first has
+        the score of the method. At least one block of rows is generated, whatever the time.
         """
         deadline = Deadline(time_limit)
         coding = RowCoding(subject.table)
@@ -147,15 +200,19 @@ class Themis:
             note="; ".join(note for note in notes if note),
         )
 
+    def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
+        """Compare the score with the threshold in its manual."""
+        return bool(result.findings) and result.findings[0].value >= 0.1
+
 
 def _scores(
     combinations: Combinations, found: CombinationRates, what: str, whose: str
 ) -> tuple[Figure, Figure]:
-    """Give both scores on one kind of rows."""
+    """Return both scores on one kind of rows."""
     everything = tuple(range(len(combinations.axes)))
     high, low = (
-        rule_set_of(combinations.axes, everything, tuple(combinations.cells[place])).text
-        for place in (found.rates.argmax(), found.rates.argmin())
+        rule_set_of(combinations.axes, everything, tuple(combinations.cells[index])).text
+        for index in (found.rates.argmax(), found.rates.argmin())
     )
     pair = f": [{high}] - [{low}]" if found.group > 0 else ""
     return (
@@ -177,7 +234,7 @@ def _scores(
 def _findings(
     subject: Subject, combinations: Combinations, rates: NDArray[np.float64]
 ) -> tuple[BaselineFinding, ...]:
-    """Give the widest pair over every subset of the features, the widest of all first."""
+    """Return the widest pair over every subset of the features, the widest of all first."""
     everything = tuple(range(len(combinations.axes)))
     if not combinations.complete:
         # Over fewer features, combinations that occur are no fair average of the others.
@@ -195,10 +252,10 @@ def _findings(
                     tuple(
                         int(combinations.usable[axis][cell])
                         for axis, cell in zip(
-                            chosen, np.unravel_index(int(place), means.shape), strict=True
+                            chosen, np.unravel_index(int(index), means.shape), strict=True
                         )
                     )
-                    for place in (means.argmax(), means.argmin())
+                    for index in (means.argmax(), means.argmin())
                 )
                 widest.append((value, chosen, high, low))
     # Equal values: the fewest features first, which the order they were found in gives.

@@ -24,8 +24,7 @@ from testsgd.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from testsgd.reporting import GroupSummary
-    from testsgd.results import AuditResult
+    from testsgd.auditing import AuditResult, GroupSummary
 
 
 def audit(
@@ -184,12 +183,16 @@ def audit(
 
     Exit codes: 0 done, 1 the gate --fail-above was exceeded, 2 bad input, 3 not enough evidence.
     """
-    from testsgd import api, results
+    given = dict(locals())
+    from testsgd.auditing import AuditParameters, AuditResult
+    from testsgd.auditing import audit as run
 
+    parameters = {name: given[name] for name in AuditParameters.__dataclass_fields__ & given.keys()}
+    parameters["nondeterministic"] = nondeterministic if draws is None else draws
     wanted = listed(formats)
-    results.check_formats(wanted)
+    AuditResult.check_formats(wanted)
     with progress_bar(quiet) as progress:
-        result = api.audit(
+        result = run(
             model,
             data,
             dataset,
@@ -199,31 +202,7 @@ def audit(
             snippets=snippets,
             limit=limit,
             progress=progress,
-            theta=theta,
-            min_rows=min_rows,
-            estimand=estimand,
-            error_margin=error_margin,
-            min_samples=min_samples,
-            confidence=confidence,
-            guarantee=guarantee,
-            replicates=replicates,
-            interval=interval,
-            holdout=holdout,
-            stability=stability,
-            condition_on=condition_on,
-            mode=mode,
-            sampling=sampling,
-            max_queries=max_queries,
-            max_features=max_features,
-            bins=bins,
-            rank_by=rank_by,
-            top=top,
-            seed=seed,
-            jobs=jobs,
-            nondeterministic=nondeterministic if draws is None else draws,
-            fail_above=fail_above,
-            strict=strict,
-            max_unjudged=max_unjudged,
+            **parameters,
         )
     written = result.write(out or Path("reports") / result.summary.data.name, wanted)
     if not quiet:
@@ -232,7 +211,7 @@ def audit(
 
 
 def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:
-    from testsgd.reporting.wording import findings
+    from testsgd.auditing.report.wording import findings
 
     summary = result.summary
     first = findings(summary)

@@ -214,35 +214,16 @@ def _number(text: str, kind: Callable[[str], T], where: str, example: str) -> T:
 
 def _command(settings: TruthSettings) -> str:
     """Write the command that does the same, whatever the number of processes."""
-    return " ".join(
-        [
-            "testsgd bench truth",
-            *(
-                f"--{option} {','.join(names)}"
-                for option, names in (
-                    ("populations", settings.populations),
-                    ("worlds", settings.worlds),
-                )
-                if names
-            ),
-            f"--sizes {','.join(str(size) for size in settings.sizes)}",
-            f"--runs {settings.runs}",
-            *_others(settings),
-            f"--seed {settings.seed}",
-        ]
-    )
-
-
-def _others(settings: TruthSettings) -> list[str]:
-    if not settings.populations:
-        return []
-    if not settings.baseline_runs:
-        return ["--baseline-runs 0"]
-    return [
-        f"--baseline-runs {settings.baseline_runs}",
-        f"--methods {','.join(settings.methods)}",
-        f"--time-limit {settings.time_limit:g}",
-    ]
+    parts = ["testsgd bench truth"]
+    parts += [f"--populations {','.join(settings.populations)}"] if settings.populations else []
+    parts += [f"--worlds {','.join(settings.worlds)}"] if settings.worlds else []
+    parts += [f"--sizes {','.join(map(str, settings.sizes))}", f"--runs {settings.runs}"]
+    if settings.populations:
+        parts.append(f"--baseline-runs {settings.baseline_runs}")
+        if settings.baseline_runs:
+            parts.append(f"--methods {','.join(settings.methods)}")
+            parts.append(f"--time-limit {settings.time_limit:g}")
+    return " ".join([*parts, f"--seed {settings.seed}"])
 
 
 def _write(

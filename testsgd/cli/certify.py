@@ -2,22 +2,125 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+from math import floor
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from testsgd.cli.console import print_block, print_line
 from testsgd.cli.folders import check_writable
-from testsgd.cli.live_shares import live_shares
 from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed
 from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
-    from testsgd.reporting.certification import CertificationSummary
-    from testsgd.reporting.certification.summary import CounterexampleSummary
-    from testsgd.results import CertificationResult
+    from rich.text import Text
+
+    from testsgd.certification import CertificationResult, CertificationSummary
+    from testsgd.certification.outcome import Moment, Shares
+    from testsgd.certification.report.summary import CounterexampleSummary
+
+
+# A share's name, its colour, and how its part of the bar is drawn; the second where a terminal has
+# nothing but ASCII.
+_PARTS = (
+    ("certified", "proved fair", "green", "█", "#"),
+    ("falsified", "proved unfair", "red", "▓", "x"),
+    ("undecided", "undecided", "bright_black", "░", "."),
+)
+
+# From here on the three figures stand in one line.
+_WIDE = 70
+
+
+@contextmanager
+def live_shares(quiet: bool, time: float | None) -> Iterator[Callable[[Moment], None] | None]:
+    """Show what is proved so far on the standard error, if that is a terminal.
+
+    `time`: seconds after which the search stops, if it does. `callable or None`: to be called with
+    a moment of the certification.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    start = monotonic()
+    latest: list[Moment] = []
+    limit = time
+
+    def picture() -> Text:
+        width, plain = console.width, not console.encoding.lower().startswith("utf")
+        if not latest:
+            return _text("reading the model and the domain", "dim")
+        # Between two moments the clock goes on.
+        passed = latest[0].seconds + monotonic() - start
+        return shares_picture(latest[0], passed, limit, width=width, plain=plain)
+
+    def show(moment: Moment) -> None:
+        nonlocal start, limit
+        if not latest and time is not None:
+            # A search that goes on from a checkpoint begins with the seconds of its earlier runs.
+            limit = moment.seconds + time
+        latest[:] = [moment]
+        start = monotonic()
+
+    with Live(
+        get_renderable=picture, console=console, transient=True, refresh_per_second=8
+    ) as live:
+        live.refresh()
+        yield show
+
+
+def shares_picture(
+    moment: Moment, seconds: float, time: float | None, *, width: int, plain: bool
+) -> Text:
+    """Draw the three shares as a bar with their figures."""
+    figures, bar = _text(""), _text("")
+    after = "   " if width >= _WIDE else "\n"
+    columns, done, passed = max(10, min(width, 80)), 0, 0.0
+    texts = _texts(moment.shares)
+    for name, words, colour, filled, ascii_filled in _PARTS:
+        share = getattr(moment.shares, name)
+        figures.append(f"{words} ", "bold").append(texts[name], colour).append(after)
+        passed += share
+        end = min(columns, round(passed * columns))
+        bar.append((ascii_filled if plain else filled) * (end - done), colour)
+        done = end
+    limit, hint = "", "Ctrl-C gives the result so far"
+    if time is not None:
+        limit = f" of {time:,.0f}"
+        if seconds > time:
+            # What is left to do has no limit, and takes some seconds.
+            seconds, hint = time, "drawing samples of the rest"
+    boxes = "box" if moment.boxes == 1 else "boxes"
+    return (
+        figures.append("" if after == "\n" else "\n")
+        .append_text(bar)
+        .append(f"\n{moment.boxes:,} {boxes}, {seconds:,.0f}{limit} s; {hint}", "dim")
+    )
+
+
+def _texts(shares: Shares) -> dict[str, str]:
+    """Write the shares; what is proved is rounded down, and what is left is the rest."""
+    certified, falsified = floor(1e4 * shares.certified), floor(1e4 * shares.falsified)
+    rest = 10_000 - certified - falsified if shares.undecided else 0
+    hundredths = {"certified": certified, "falsified": falsified, "undecided": rest}
+    return {name: f"{value / 100:.2f}%" for name, value in hundredths.items()}
+
+
+def _text(words: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    return Text(words, style=style)
+
 
 _SHOWN = 5
 _LONGEST = 600
@@ -110,8 +213,7 @@ def certify(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the reports. (default: reports/NAME-certified)"),
+        Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME-certified)")
     ] = None,
     formats: Annotated[
         str, typer.Option("--format", help="Which reports: html,md,json,csv,junit.")
@@ -127,18 +229,19 @@ def certify(
     Exit codes: 0 done, 1 a limit is proved to be broken, 2 bad input, 3 neither proved to be kept
     nor to be broken.
     """
-    from testsgd import api, results
+    from testsgd.certification import CertificationResult, protected_names
+    from testsgd.certification import certify as run
 
     wanted = listed(formats)
-    results.check_certification_formats(wanted)
+    CertificationResult.check_formats(wanted)
     folder = out or Path("reports") / f"{_name_of(model)}-certified"
     check_writable(folder)
     if checkpoint is not None:
         check_writable(checkpoint.parent)
-    names = api.protected_names(protected) if protected else None
+    names = protected_names(protected) if protected else None
     limit = time if time != 0 else None
     with live_shares(quiet, limit) as progress:
-        result = api.certify(
+        result = run(
             model,
             domain,
             protected=names,
@@ -193,7 +296,7 @@ def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | N
 
 
 def _print_result(result: CertificationResult, written: list[Path], verbose: bool) -> None:
-    from testsgd.reporting.certification.layout import short_region_table
+    from testsgd.certification.report.layout import short_region_table
 
     summary = result.summary
     if any(region.rules for region in summary.regions):
@@ -206,7 +309,7 @@ def _print_result(result: CertificationResult, written: list[Path], verbose: boo
     if summary.method == "bounded" and summary.stopped == "time" and find_spec("numba") is None:
         print_line(
             "Narrow networks of ReLU layers are searched many times as fast with machine code: "
-            "pip install 'testsgd[numba]'."
+            "pip install numba."
         )
     if verbose:
         print_line(f"  {_looked_at(summary)} in {summary.seconds:.3f} s of searching")
@@ -220,7 +323,7 @@ def _looked_at(summary: CertificationSummary) -> str:
 
 
 def _print_counterexample(example: CounterexampleSummary, protected: list[str]) -> None:
-    from testsgd.reporting.certification.phrases import named_combination, value_text
+    from testsgd.certification.report.wording import named_combination, value_text
 
     person = ", ".join(f"{name} = {value_text(value)}" for name, value in example.person.items())
     if len(person) > _LONGEST:

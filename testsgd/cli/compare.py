@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from testsgd.baselines import METHODS
 from testsgd.cli.console import Column, points, print_line, print_table, progress_bar
 from testsgd.cli.options import (
     DataOption,
@@ -23,7 +24,7 @@ from testsgd.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from testsgd.results import ComparisonResult
+    from testsgd.comparison import ComparisonResult
 
 
 def compare(
@@ -32,10 +33,7 @@ def compare(
     model: ModelOption = None,
     methods: Annotated[
         str,
-        typer.Option(
-            help="Which methods beside the audit: all, or some of "
-            "themis,gerryfair,divexplorer,bias-scan,individual."
-        ),
+        typer.Option(help=f"Which methods beside the audit: all, or some of {','.join(METHODS)}."),
     ] = "all",
     time_limit: Annotated[
         float, typer.Option(help="Seconds that each method beside the audit may take.")
@@ -74,12 +72,13 @@ def compare(
 
     Exit codes: 0 done, 2 bad input.
     """
-    from testsgd import api, results
+    from testsgd.comparison import ComparisonResult
+    from testsgd.comparison import compare as run
 
     wanted = listed(formats)
-    results.check_document_formats(wanted)
+    ComparisonResult.check_formats(wanted)
     with progress_bar(quiet) as progress:
-        result = api.compare(
+        result = run(
             model,
             data,
             dataset,

@@ -39,13 +39,7 @@ def points(difference: float) -> str:
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show progress on the standard error while the block runs, if that is a terminal.
-
-    Yields
-    ------
-    callable or None
-        To be called with a phase's name, how much is done and how much there is.
-    """
+    """Show progress on the standard error while the block runs, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -84,17 +78,7 @@ _WIDE = 110
 
 
 def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> None:
-    """Print a table.
-
-    Parameters
-    ----------
-    title : str
-        What stands above it.
-    columns : list of Column
-        The columns.
-    rows : list of list of str
-        The cells, plain text, one a column.
-    """
+    """Print a table."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
@@ -102,20 +86,20 @@ def print_table(title: str, columns: list[Column], rows: list[list[str]]) -> Non
 
     console = Console()
     kept = [
-        place
-        for place, column in enumerate(columns)
+        index
+        for index, column in enumerate(columns)
         if console.width >= _WIDE or not column.only_if_wide
     ]
     # As a title of the table it would be no wider than that.
     console.print(escape(title), style="bold", highlight=False)
     table = Drawn(box=SIMPLE_HEAD)
-    for place in kept:
-        numeric = columns[place].numeric
+    for index in kept:
+        numeric = columns[index].numeric
         table.add_column(
-            columns[place].heading, justify="right" if numeric else "left", no_wrap=numeric
+            columns[index].heading, justify="right" if numeric else "left", no_wrap=numeric
         )
     for row in rows:
-        table.add_row(*(escape(row[place]) for place in kept))
+        table.add_row(*(escape(row[index]) for index in kept))
     console.print(table)
 
 

@@ -1,26 +1,16 @@
-"""The command line's entry: collects the commands, turns errors into one line and an exit code."""
+"""The command line's entry: finds the commands, turns errors into one line and an exit code."""
 
 from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated, NoReturn
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from testsgd._version import __version__
-from testsgd.cli import (
-    audit,
-    bench,
-    certify,
-    compare,
-    data,
-    mitigate,
-    monitor,
-    report,
-    shield,
-    train,
-)
 from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
@@ -30,23 +20,54 @@ from testsgd.cli.console import (
 )
 from testsgd.errors import TestSGDError
 
+# Each command is a module of this package, imported when it is called. So what the list of them
+# shows, the first paragraph of a command's own help, stands here.
+COMMANDS = {
+    "audit": "Find the groups that a model treats differently from everybody else, and write a "
+    "report.",
+    "mitigate": "Retrain a model with samples that counter its discrimination, and compare before "
+    "and after.",
+    "compare": "Run the audit and other published methods on one model, and show what each finds.",
+    "certify": "Prove for which share of all people in a domain a network is individually fair.",
+    "train": "Train the TestSGD paper's network for rows or for texts and write it with a model "
+    "card.",
+    "report": "Render the reports of a saved result, without computing anything again.",
+    "shield": "Keep a bound on the bias of a sequence of decisions, at the least expected cost.",
+    "monitor": "Watch over a stream of decisions, and say when groups are treated differently.",
+    "data": "List, describe and fetch data sets.",
+    "bench": "Measure the audit itself.",
+}
+
+
+def load_command(name: str) -> Any:
+    """Return a command with its options, or a group of commands."""
+    module = import_module(f"testsgd.cli.{name}")
+    parent = typer.Typer(add_completion=False)
+    if hasattr(module, "app"):
+        parent.add_typer(module.app, name=name)
+    else:
+        parent.command(name)(getattr(module, name))
+    return typer.main.get_group(parent).commands[name]
+
+
+class _LazyGroup(TyperGroup):
+    """The commands by their names and first words, each replaced by itself when it is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load_command(str(name)), rest
+
+
 app = typer.Typer(
     name="testsgd",
+    cls=_LazyGroup,
     help="Find, measure and prove group discrimination in machine-learning models.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command(name="audit")(audit.audit)
-app.command(name="mitigate")(mitigate.mitigate)
-app.command(name="compare")(compare.compare)
-app.command(name="certify")(certify.certify)
-app.command(name="train")(train.train)
-app.command(name="report")(report.report)
-app.add_typer(shield.app, name="shield")
-app.add_typer(monitor.app, name="monitor")
-app.add_typer(data.app, name="data")
-app.add_typer(bench.app, name="bench")
+for _name, _help in COMMANDS.items():
+    app.command(_name, help=_help)(lambda: None)
 
 
 def _print_version(wanted: bool) -> None:
@@ -72,13 +93,7 @@ def main(
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        In place of those of the process.
-    """
+    """Run the command line, by default on the process's arguments, and leave with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a quotation mark is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):

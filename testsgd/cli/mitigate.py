@@ -33,10 +33,7 @@ from testsgd.cli.options import (
 from testsgd.errors import ModelError, ParameterError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from testsgd.reporting import MitigationSummary
-    from testsgd.results import MitigationResult
+    from testsgd.mitigation import MitigationResult, MitigationSummary
 
 JOURNAL_FILE = "journal.json"
 
@@ -57,7 +54,7 @@ class _Files:
         """Raise an error now if something could not be written later, after all the work."""
         folders = [self.reports, self.model]
         if self.samples is not None:
-            from testsgd.mitigation.export import check_samples_file
+            from testsgd.mitigation.samples import check_samples_file
 
             check_samples_file(self.samples)
             folders.append(self.samples.parent)
@@ -206,11 +203,12 @@ def mitigate(
         raise ParameterError(
             "--group and --all-above exclude each other", where="--group", remedy="give one of them"
         )
-    from testsgd import api, results
     from testsgd.data import load_specification
+    from testsgd.mitigation import MitigationResult, counter_samples, write_samples
+    from testsgd.mitigation import mitigate as run
 
     wanted = listed(formats)
-    results.check_document_formats(wanted)
+    MitigationResult.check_formats(wanted)
     specification = load_specification(dataset)
     name = f"{specification.name}-mitigated"
     files = _Files(out or Path("reports") / name, model_out or Path("models") / name, export)
@@ -240,7 +238,7 @@ def mitigate(
     }
     try:
         with progress_bar(quiet) as progress:
-            result = api.mitigate(
+            result = run(
                 model,
                 data,
                 specification,
@@ -263,8 +261,8 @@ def mitigate(
             raise
         # A model that cannot be retrained here still has samples. If what is wrong is something
         # else, they cannot be made either, and this says so again.
-        frame = api.counter_samples(model, data, specification, **options)
-        _write_samples(frame, files.samples)
+        frame = counter_samples(model, data, specification, **options)
+        write_samples(frame, files.samples)
         if not quiet:
             print_line(f"The model was not retrained: {error.what}.")
             print_line(f"{len(frame):,} samples to retrain it with. Written: {files.samples}")
@@ -278,22 +276,18 @@ def mitigate(
 
 def _write(result: MitigationResult, files: _Files, formats: list[str]) -> list[Path]:
     """Write everything; the reports last, because they speak of the rest."""
+    from testsgd.mitigation import write_samples
+
     written = []
     if files.samples is not None:
-        _write_samples(result.samples, files.samples)
+        write_samples(result.samples, files.samples)
         written.append(files.samples)
     written += result.write_model(files.model)
     return [*written, *result.write(files.reports, formats)]
 
 
-def _write_samples(frame: pd.DataFrame, target: Path) -> None:
-    from testsgd.mitigation import write_samples
-
-    write_samples(frame, target)
-
-
 def _print_result(result: MitigationResult, written: list[Path], verbose: bool) -> None:
-    from testsgd.reporting.mitigation.tables import targets_table
+    from testsgd.mitigation.report.tables import targets_table
 
     summary = result.summary
     print_block(targets_table(summary))

@@ -33,7 +33,7 @@ def report(
 
     The exit code is that of the result's verdict.
     """
-    from testsgd.results import read_result
+    from testsgd.report.kinds import read_result
 
     loaded = read_result(result)
     written = loaded.write(out or result.parent, listed(formats))
@@ -41,4 +41,4 @@ def report(
         print_line(loaded.verdict.headline)
         for path in written:
             print_line(f"Written: {path}")
-    return loaded.verdict.exit_code
+    return loaded.exit_code

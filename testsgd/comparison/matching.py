@@ -36,14 +36,14 @@ class Split:
 
 
 def splits_of(finding: BaselineFinding) -> tuple[Split, ...]:
-    """Give the groups of a finding: none, one, or the two of a pair. Empty groups are left out."""
+    """Return the groups of a finding: none, one, or the two of a pair; empty ones are left out."""
     groups = (finding.rows, finding.rows_other)
     splits = (Split(rows, int(rows.sum())) for rows in groups if rows is not None)
     return tuple(split for split in splits if split.size)
 
 
 def nearness(one: Sequence[Split], other: Sequence[Split]) -> float:
-    """Give how near two findings are, the best of their groups.
+    """Return how near two findings are, the best of their groups.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def nearness(one: Sequence[Split], other: Sequence[Split]) -> float:
 
 
 def alikeness(both: ArrayLike, one: ArrayLike, other: ArrayLike, rows: int) -> Floats:
-    """Give how alike two divisions of the rows are, by Jaccard's index of the smaller sides.
+    """Return how alike two divisions of the rows are, by Jaccard's index of the smaller sides.
 
     Parameters
     ----------

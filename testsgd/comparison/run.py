@@ -1,20 +1,153 @@
-"""Runs the audit and the other methods on one model and its rows."""
+"""Runs the methods on one model and its rows, and finds what each has that the others miss."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
-from testsgd.auditing import AuditParameters, Progress, run_audit
-from testsgd.baselines import BaselineResult, Subject, run_baseline, subject_of
-from testsgd.comparison.methods import AUDIT, resolve_methods
-from testsgd.comparison.outcome import Comparison
-from testsgd.comparison.own import audit_as_method, time_search
-from testsgd.comparison.side_by_side import side_by_side
+import numpy as np
+
+from testsgd.auditing import AuditParameters, Progress, TableFindings, run_audit
+from testsgd.baselines import BaselineFinding, BaselineResult, Subject, run_baseline, subject_of
+from testsgd.baselines.registry import find_baseline
+from testsgd.comparison.common_metric import side_of
+from testsgd.comparison.matching import NEAR, Split, nearness, splits_of
+from testsgd.comparison.nearest_group import nearest_groups
+from testsgd.comparison.outcome import ComparedFinding, ComparedMethod, Comparison, InAudit, Nearest
+from testsgd.comparison.testsgd_method import (
+    AUDIT,
+    audit_as_method,
+    first_groups,
+    resolve_methods,
+    time_search,
+)
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel, Model
+
+# Findings that are shown of each method.
+FIRST_FINDINGS = 10
+
+
+class _Placed(NamedTuple):
+    """A finding with its place among all of its method's, from 1, and its groups."""
+
+    place: int
+    finding: BaselineFinding
+    splits: tuple[Split, ...]
+
+
+def side_by_side(
+    results: Sequence[BaselineResult], subject: Subject, audit: TableFindings
+) -> tuple[ComparedMethod, ...]:
+    """Measure all findings with one yardstick, and look for each among those of the others.
+
+    Parameters
+    ----------
+    results : sequence of BaselineResult
+        What the methods found, the audit among them.
+    subject : Subject
+        What they were given.
+    audit : TableFindings
+        The audit, to look findings up in.
+
+    Returns
+    -------
+    tuple of ComparedMethod
+        In the order of the results.
+    """
+    placed = {
+        result.method: [
+            _Placed(place, finding, splits_of(finding))
+            for place, finding in enumerate(_grouped(result), start=1)
+        ]
+        for result in results
+    }
+    return tuple(_compared(result, placed, subject, audit) for result in results)
+
+
+def _grouped(result: BaselineResult) -> tuple[BaselineFinding, ...]:
+    """Return a method's findings, without rows if these are no groups."""
+    if result.method == AUDIT or find_baseline(result.method).names_groups:
+        return result.findings
+    return tuple(replace(finding, rows=None, rows_other=None) for finding in result.findings)
+
+
+def _compared(
+    result: BaselineResult,
+    placed: dict[str, list[_Placed]],
+    subject: Subject,
+    audit: TableFindings,
+) -> ComparedMethod:
+    distinct = _distinct(placed[result.method], audit.parameters.overlap)
+    first = distinct[:FIRST_FINDINGS]
+    others = {name: items for name, items in placed.items() if name != result.method and items}
+    intervals: list[tuple[float, float] | None] = [None] * len(first)
+    in_audit: list[InAudit | None] = [None] * len(first)
+    if result.method == AUDIT:
+        places = np.array([item.place for item in first], dtype=np.intp)
+        low, high = audit.intervals(first_groups(audit)[places - 1])
+        intervals = [*zip(low.tolist(), high.tolist(), strict=True)]
+    else:
+        in_audit = nearest_groups(audit, [item.splits for item in first])
+    findings = tuple(
+        _finding(*each, others, subject) for each in zip(first, intervals, in_audit, strict=True)
+    )
+    return ComparedMethod(result, findings, len(distinct))
+
+
+def _distinct(findings: list[_Placed], overlap: float) -> list[_Placed]:
+    """Leave out near copies of findings before them; what is no group of rows stays."""
+    kept: list[_Placed] = []
+    for placed in findings:
+        if not any(_copies(placed.splits, other.splits, overlap) for other in kept):
+            kept.append(placed)
+    return kept
+
+
+def _copies(splits: tuple[Split, ...], others: tuple[Split, ...], overlap: float) -> bool:
+    """Return whether all groups of one finding are near copies of those of another."""
+    return (
+        len(splits) == len(others) > 0
+        and min(nearness([left], [right]) for left, right in zip(splits, others, strict=True))
+        >= overlap
+    )
+
+
+def _finding(
+    placed: _Placed,
+    interval: tuple[float, float] | None,
+    in_audit: InAudit | None,
+    others: dict[str, list[_Placed]],
+    subject: Subject,
+) -> ComparedFinding:
+    place, finding, splits = placed
+    nearest = tuple(_nearest(name, splits, findings) for name, findings in others.items())
+    measured = [
+        None if rows is None else side_of(subject.decisions, rows)
+        for rows in (finding.rows, finding.rows_other)
+    ]
+    comparable = any(near.place is not None for near in nearest)
+    return ComparedFinding(
+        place=place,
+        finding=finding,
+        side=measured[0],
+        other_side=measured[1],
+        nearest=nearest,
+        only=all(near.nearness < NEAR for near in nearest) if splits and comparable else None,
+        interval=interval,
+        in_audit=in_audit,
+    )
+
+
+def _nearest(name: str, splits: tuple[Split, ...], others: list[_Placed]) -> Nearest:
+    groups = [(nearness(splits, other.splits), other.place) for other in others if other.splits]
+    if not groups or not splits:
+        return Nearest(name, None, 0.0)
+    best, place = max(groups, key=lambda pair: (pair[0], -pair[1]))
+    return Nearest(name, place, best)
 
 
 class RunBaseline(Protocol):

@@ -21,7 +21,7 @@ MISSING = "missing"
 
 
 def category_text(value: Any) -> str:
-    """Give the text of a categorical value.
+    """Return the text of a categorical value.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def category_text(value: Any) -> str:
 def category_codes(
     column: pd.Series[Any], values: Sequence[str], *, feature: str
 ) -> NDArray[np.int16]:
-    """Give each cell's place among the declared values.
+    """Return each cell's index among the declared values.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def category_codes(
 
 
 def declared_places(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
-    """Give the place among the declared values of each category of a type, -1 for none.
+    """Return the index among the declared values of each category of a type, -1 for none.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _places(
 def _find_places(
     uniques: Sequence[Any], values: Sequence[str]
 ) -> tuple[NDArray[np.int16], tuple[tuple[int, str], ...]]:
-    """Give each unique value's place among the declared ones, and those that have none."""
+    """Return each unique value's index among the declared ones, and those that have none."""
     place = {value: position for position, value in enumerate(values)}
     texts = [category_text(unique) for unique in uniques]
     table = np.array([place.get(text, -1) for text in texts] + [-1], dtype=np.int16)
@@ -158,7 +158,7 @@ def _distinct_mixed(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any
 
 
 def row_name(column: pd.Series[Any], position: int) -> Any:
-    """Give the name of a row as the user knows it: its entry in the index."""
+    """Return the name of a row as the user knows it: its entry in the index."""
     name = column.index[position]
     return name.item() if isinstance(name, np.generic) else name
 

@@ -1,4 +1,4 @@
-"""Cells of a file as texts, whatever is made of them later."""
+"""Cells as texts and numbers, from files and data frames, and what the label column says."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from testsgd.data.description import CellParsing
+from testsgd.data.categories import category_text, row_name
+from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
 
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
@@ -21,23 +24,8 @@ _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.DataFrame:
     """Read every cell of a file as text; an empty cell, and one that a row lacks, is empty.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    parsing : CellParsing
-        How its cells are written.
-    blanks : bool
-        Are blanks before a cell part of it? A quotation mark behind them is then no quotation.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, is no text, has no rows, or its rows cannot be told apart.
+    `blanks`: are blanks before a cell part of it? A quotation mark behind them is then no
+    quotation.
     """
     whitespace = parsing.separator == "whitespace"
     try:
@@ -88,7 +76,7 @@ def read_cells(path: Path, parsing: CellParsing, *, blanks: bool = False) -> pd.
 def missing_column(
     column: str, present: Iterable[Any], where: str, *, what: str | None = None
 ) -> DataError:
-    """Give the error of a column that a table lacks."""
+    """Return the error of a column that a table lacks."""
     names = [str(name) for name in present]
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return DataError(
@@ -179,7 +167,7 @@ def _not_text(path: Path, parsing: CellParsing) -> DataError:
 
 
 def _undecodable(path: Path, encoding: str) -> int | None:
-    """Give the place of the first byte that is not of this encoding, counted from 0."""
+    """Return the place of the first byte that is not of this encoding, counted from 0."""
     decoder = codecs.getincrementaldecoder(encoding)()
     done = 0
     with path.open("rb") as stream:
@@ -193,3 +181,113 @@ def _undecodable(path: Path, encoding: str) -> int | None:
             if not block:
                 return None
             done += len(block)
+
+
+def label_texts(column: pd.Series[Any], label: Label, *, place: str = "") -> pd.Series[Any]:
+    """Turn the label column as it stands in a file into the labels used.
+
+    `place`: what to call the column in error messages. Result: texts; missing where the column is.
+    """
+    place = place or f"label column {label.column!r}"
+    texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
+    present = set(texts.dropna().unique())
+    if label.above is not None and label.values is not None:
+        if present <= set(label.values):
+            return texts
+        numbers = _label_numbers(texts, place)
+        above = np.where(numbers > label.above, label.values[0], label.values[1])
+        return pd.Series(above, index=column.index, dtype=object).where(texts.notna())
+    if label.map is not None:
+        unknown = sorted(present - set(label.map) - set(label.map.values()))
+        if unknown:
+            raise DataError(
+                f"the label {unknown[0]!r} is not in the description's label.map",
+                where=place,
+                remedy="add it to label.map",
+                value=unknown[0],
+            )
+        texts = renamed(texts, label.map)
+    return texts
+
+
+def check_complete(column: pd.Series[Any], place: str) -> None:
+    """Raise an error if a label is missing."""
+    missing = np.flatnonzero(column.isna())
+    if len(missing):
+        row = row_name(column, int(missing[0]))
+        raise DataError(
+            f"the label in row {row} is missing",
+            where=place,
+            remedy="leave out that row, or all labels",
+            row=row,
+        )
+
+
+def check_labels(texts: pd.Series[Any], label: Label, place: str) -> None:
+    """Check that the labels are those declared and that each declared label occurs.
+
+    `place`: what to call the column in error messages.
+    """
+    present = set(texts.dropna().unique())
+    if label.values is not None and (unknown := sorted(present - set(label.values))):
+        raise DataError(
+            f"the label {unknown[0]!r} is not among the declared labels {label.values}",
+            where=place,
+            remedy="add it to label.values, or correct the data",
+            value=unknown[0],
+        )
+    absent = sorted(set(label.values or [label.favourable]) - present)
+    if label.favourable in absent:
+        raise DataError(
+            f"the favourable label {label.favourable!r} does not occur; labels seen: "
+            f"{', '.join(sorted(present)[:8]) or 'none'}",
+            where=place,
+            remedy="correct label.favourable or choose another with --favorable",
+            value=label.favourable,
+        )
+    if absent:
+        raise DataError(
+            f"the declared label {absent[0]!r} does not occur; labels seen: "
+            f"{', '.join(sorted(present)[:8])}",
+            where=place,
+            remedy="correct label.values or the data",
+            value=absent[0],
+        )
+
+
+def _label_numbers(texts: pd.Series[Any], place: str) -> NDArray[np.float64]:
+    numbers = np.asarray(parsed_numbers(texts), dtype=np.float64)
+    bad = np.flatnonzero(np.isnan(numbers) & texts.notna().to_numpy())
+    if len(bad):
+        row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
+        raise DataError(
+            f"the label in row {row} is {text!r}, not a number",
+            where=place,
+            remedy="correct the data, or give label.map instead of label.above",
+            value=text,
+            row=row,
+        )
+    return numbers
+
+
+def as_pandas(data: Any) -> pd.DataFrame | None:
+    """Return a data frame of pandas, polars, Arrow, ... as one of pandas; None if it is none.
+
+    Examples
+    --------
+    >>> as_pandas(["a", "b"]) is None
+    True
+    """
+    if isinstance(data, pd.DataFrame):
+        return data
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError:
+        return None
+    # Column by column through numpy: pyarrow is not needed to leave polars.
+    return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
+
+
+def _column(column: Any) -> Any:
+    values = column.to_list()
+    return pd.array(values, dtype=None) if values else values

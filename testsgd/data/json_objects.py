@@ -27,21 +27,7 @@ _READ = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_no_key_tw
 def json_object(text: str | bytes, *, example: str) -> dict[str, Any]:
     """Read a JSON object.
 
-    Parameters
-    ----------
-    text : str or bytes
-        Its text; bytes are UTF-8.
-    example : str
-        What one looks like here, for an error message.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ParameterError
-        If it is no JSON object.
+    `example`: what one looks like here, for an error message.
 
     Examples
     --------

@@ -12,14 +12,25 @@ from pathlib import Path
 from typing import Protocol
 
 from testsgd._files import atomic_path, sha256_of_file
-from testsgd.data.description import DataFile, FileVersion
+from testsgd.data.schema import DataFile, FileVersion
 from testsgd.errors import ConfigurationError, DownloadError
 
 HOME_VARIABLE = "TESTSGD_DATA_HOME"
 
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def bundled_folder(kind: str) -> Path:
+    """Return the folder of what is shipped with the package: ``datasets`` or ``models``.
+
+    The wheel carries both inside the package; a checkout has them at its top.
+    """
+    inside = _PACKAGE / "_bundled" / kind
+    return inside if inside.is_dir() else _PACKAGE.parent / kind
+
 
 def cache_folder() -> Path:
-    """Give the folder in the user's cache into which data sets are downloaded."""
+    """Return the folder in the user's cache into which data sets are downloaded."""
     import pooch
 
     return Path(pooch.os_cache("testsgd"))
@@ -85,7 +96,7 @@ def find_file(name: str, file: DataFile, *, download: bool = True) -> Path:
 
 
 def _present(name: str, file: FileVersion) -> Path | None:
-    """Give the first file of this name in the folders, checked; None if there is none."""
+    """Return the first file of this name in the folders, checked; None if there is none."""
     for folder in candidate_folders(name):
         path = folder / file.name
         try:

@@ -1,12 +1,23 @@
-"""The parts that the description of a data set is made of: strict values, and named mistakes."""
+"""The types of the fields of a specification: strict values, exact numbers, named mistakes."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from testsgd.data.categories import category_text
@@ -49,7 +60,7 @@ class Part(BaseModel):
 def mistake(
     key: str | tuple[str | int, ...], problem: str, remedy: str | None = None
 ) -> PydanticCustomError:
-    """Give an error about one key of a part, so that its line can be named.
+    """Return an error about one key of a part, so that its line can be named.
 
     Without a remedy of its own it asks that the value is corrected.
     """
@@ -61,14 +72,118 @@ def mistake(
 
 
 def repeated(names: list[str]) -> str | None:
-    """Give the first name that stands twice in a list."""
+    """Return the first name that stands twice in a list."""
     return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def is_number(text: str) -> bool:
-    """Say whether a text reads as a number."""
+    """Return whether a text reads as a number."""
     try:
         float(text)
     except ValueError:
         return False
     return True
+
+
+# More digits are a slip of the pen, and 1e-999999999 as a fraction would fill the memory.
+_DIGITS = 30
+_DECIMAL = re.compile(rf"[+-]?\d{{1,{_DIGITS}}}(\.\d{{1,{_DIGITS}}})?")
+# As long as a decimal with so many digits on both sides may be as a quotient.
+_LONGEST = 2 * _DIGITS + 1
+_QUOTIENT = re.compile(rf"[+-]?\d{{1,{_LONGEST}}}/\d{{1,{_LONGEST}}}")
+_NO_FRACTION = 'a share is written as a decimal (0.1) or as a quotient in quotes ("1/10")'
+
+
+def exact_fraction(value: Any) -> Fraction:
+    """Read a number exactly as it is written in decimals.
+
+    `value`: a float stands for the shortest decimal that reads as it: 0.1 is one tenth.
+
+    Examples
+    --------
+    >>> exact_fraction(0.1), exact_fraction("1/3")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, str)):
+        raise ValueError(_NO_FRACTION)
+    if isinstance(value, str):
+        text = value.strip()
+        if not (_DECIMAL.fullmatch(text) or _QUOTIENT.fullmatch(text)):
+            raise ValueError(_NO_FRACTION)
+        try:
+            return Fraction(text)
+        except ZeroDivisionError as error:
+            raise ValueError("a quotient by 0 is no number") from error
+    number = value if isinstance(value, Decimal) else Decimal(repr(value))
+    if not number.is_finite():
+        raise ValueError(f"must be a finite number{seen(value)}")
+    digits = number.as_tuple()
+    if int(digits.exponent) < -_DIGITS or number.adjusted() > _DIGITS:
+        raise ValueError(f"at most {_DIGITS} decimals can be told apart{seen(value)}")
+    return Fraction(number)
+
+
+def exact_share(value: Any) -> Fraction:
+    """Read a fraction between 0 and 1."""
+    fraction = exact_fraction(value)
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"must lie between 0 and 1{seen(value)}")
+    return fraction
+
+
+def exact_not_negative(value: Any) -> Fraction:
+    """Read a number that is at least 0 as a fraction."""
+    fraction = exact_fraction(value)
+    if fraction < 0:
+        raise ValueError(f"must be at least 0{seen(value)}")
+    return fraction
+
+
+def seen(value: Any) -> str:
+    """Return the value for a message, if its type is not one that messages show by themselves."""
+    return f" (seen: {value})" if isinstance(value, (Decimal, Fraction)) else ""
+
+
+def plain_number(value: Any) -> Any:
+    """Take a number out of numpy's or decimal's wrapping; anything else stays."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _number_or_quotient(value: Any) -> Any:
+    if isinstance(value, str) and _QUOTIENT.fullmatch(value.strip()):
+        return float(exact_fraction(value))
+    return float(value) if isinstance(value, Fraction) else plain_number(value)
+
+
+ExactShare = Annotated[
+    Fraction,
+    PlainValidator(exact_share),
+    PlainSerializer(str),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+ExactNotNegative = Annotated[
+    Fraction,
+    PlainValidator(exact_not_negative),
+    PlainSerializer(str),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+# TOML's decimals come as Decimal; left to itself, pydantic would take texts for numbers.
+Probability = Annotated[
+    float,
+    Field(strict=True, allow_inf_nan=False, ge=0, le=1),
+    BeforeValidator(_number_or_quotient),
+]
+Between = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(plain_number)
+]
+NotNegative = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, ge=0), BeforeValidator(plain_number)
+]
+AtLeastOne = Annotated[int, Field(strict=True, ge=1), BeforeValidator(plain_number)]
+Decision = Annotated[int, Field(strict=True, ge=0, le=1), BeforeValidator(plain_number)]

@@ -2,15 +2,74 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pydantic.json_schema import models_json_schema
 
+from testsgd.data.lookup import bundled_folder
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.text.schema import TextSpecification
 from testsgd.data.toml_document import parse_toml, read_toml_text, validated
+from testsgd.errors import ParameterError
+
+
+@functools.cache
+def catalogue() -> dict[str, Path]:
+    """List the data sets of the catalogue.
+
+    Returns
+    -------
+    dict of str to pathlib.Path
+        Name of each data set and the file that describes it, in alphabetical order.
+
+    Examples
+    --------
+    >>> "demo" in catalogue()
+    True
+    """
+    return {path.stem: path for path in sorted(bundled_folder("datasets").glob("*.toml"))}
+
+
+def load_specification(name_or_path: str | Path) -> Specification:
+    """Find a data set's description by its name in the catalogue or by its file.
+
+    Parameters
+    ----------
+    name_or_path : str or path-like
+        A name of the catalogue, or the path of a TOML file.
+
+    Returns
+    -------
+    DatasetSpecification or TextSpecification
+
+    Raises
+    ------
+    ParameterError
+        If there is no data set of that name.
+    SpecificationError
+        If the file does not describe a data set.
+
+    Examples
+    --------
+    >>> load_specification("demo").sensitive
+    ('gender', 'race', 'age')
+    """
+    text = str(name_or_path)
+    if text in catalogue():
+        return read_specification(catalogue()[text])
+    if text.endswith(".toml"):
+        return read_specification(text)
+    raise ParameterError(
+        f"there is no data set {text!r} in the catalogue",
+        where="data set",
+        remedy=f"choose one of {', '.join(catalogue())}, or give the path of a .toml file "
+        "that describes yours",
+        name=text,
+    )
+
 
 Specification: TypeAlias = DatasetSpecification | TextSpecification
 
@@ -84,7 +143,7 @@ def specification_from_mapping(document: Mapping[str, Any]) -> Specification:
 
 
 def specification_schema() -> dict[str, Any]:
-    """Give the JSON Schema of a data set's description.
+    """Return the JSON Schema of a data set's description.
 
     Returns
     -------

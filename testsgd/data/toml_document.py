@@ -5,12 +5,13 @@ from __future__ import annotations
 import bisect
 import contextlib
 import difflib
+import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -25,21 +26,7 @@ P = TypeVar("P", bound=Part)
 def read_toml_text(path: Path, *, purpose: str) -> str:
     """Read the text of a TOML file.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    purpose : str
-        What the file should do, for the message of an error: "describes the data set".
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    SpecificationError
-        If the file is missing or cannot be read as text.
+    `purpose`: what the file should do, for the message of an error: "describes the data set".
     """
     try:
         # Some editors put a byte order mark first; TOML knows none.
@@ -59,22 +46,8 @@ def read_toml_text(path: Path, *, purpose: str) -> str:
 def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
     """Parse TOML text.
 
-    Parameters
-    ----------
-    text : str
-    where : str
-        What to call the document in error messages.
-    exact : bool
-        Give decimals as decimal.Decimal, with the digits that stand there.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    SpecificationError
-        If it is no TOML.
+    `where`: what to call the document in error messages. `exact`: give decimals as decimal.Decimal,
+    with the digits that stand there.
     """
     try:
         return tomllib.loads(text, parse_float=Decimal if exact else float)
@@ -87,25 +60,8 @@ def parse_toml(text: str, *, where: str, exact: bool = False) -> dict[str, Any]:
 def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
     """Make a part of a document, with the first mistake named by its key and line.
 
-    Parameters
-    ----------
-    kind : type
-        The part.
-    document : mapping
-        Its keys and values.
-    text : str
-        The TOML text that the document was parsed from, if it was.
-    where : str
-        What to call the document in error messages.
-
-    Returns
-    -------
-    Part
-
-    Raises
-    ------
-    SpecificationError
-        If the document is none of this kind.
+    `text`: the TOML text that the document was parsed from, if it was. `where`: what to call the
+    document in error messages.
     """
     try:
         return kind.model_validate(document)
@@ -168,7 +124,7 @@ def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None
 
 
 def _parts_in(annotation: Any) -> Iterator[type[Part]]:
-    """Give the tables that a key may hold, however they are wrapped in lists and choices."""
+    """Return the tables that a key may hold, however they are wrapped in lists and choices."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         yield annotation
     for inner in get_args(annotation):
@@ -199,17 +155,8 @@ def line_of(text: str, location: tuple[int | str, ...]) -> int:
     Of a key that is not there, the line of the table that should have it. The text is cut off
     after more and more lines: the key stands where the part first knows it.
 
-    Parameters
-    ----------
-    text : str
-        The TOML text.
-    location : tuple of str and int
-        Keys and positions in arrays, outermost first.
-
-    Returns
-    -------
-    int
-        A line number, counted from 1.
+    `location`: keys and positions in arrays, outermost first. Result: a line number, counted from
+    1.
 
     Examples
     --------
@@ -240,3 +187,54 @@ def _holds(document: Any, location: tuple[int | str, ...]) -> bool:
         except (KeyError, IndexError, TypeError):
             return False
     return True
+
+
+class ExactDocument(Part):
+    """A whole document: read from a file, a text or a mapping, and written as a mapping.
+
+    Two documents are equal if they specify the same. Where they were read plays no part.
+
+    `purpose`: what a file of this kind does, for error messages: "specifies a shield".
+
+    Examples
+    --------
+    >>> from pydantic import create_model
+    >>> from testsgd.data.schema_parts import ExactShare
+    >>> Bound = create_model("Bound", __base__=ExactDocument, threshold=(ExactShare, ...))
+    >>> Bound.parse("threshold = 0.1").to_dict()
+    {'threshold': '1/10'}
+    """
+
+    purpose: ClassVar[str] = "is a specification"
+
+    @classmethod
+    def read(cls, path: Path | str) -> Self:
+        """Read a specification from a TOML file."""
+        path = Path(path)
+        return cls.parse(read_toml_text(path, purpose=cls.purpose), where=str(path))
+
+    @classmethod
+    def parse(cls, text: str, *, where: str = "specification") -> Self:
+        """Read a specification from TOML text."""
+        return validated(cls, parse_toml(text, where=where, exact=True), text=text, where=where)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], where: str = "") -> Self:
+        """Make a specification of a mapping with the keys of the TOML format."""
+        return validated(cls, dict(values), where=where or "specification")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all keys that have a value, in types that JSON knows; fractions as "1/10"."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._text() == other._text()
+
+    def __hash__(self) -> int:
+        return hash(self._text())
+
+    def _text(self) -> str:
+        # As text, for in Python 1 and true are equal.
+        return json.dumps(self.to_dict(), sort_keys=True)

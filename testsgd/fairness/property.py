@@ -12,21 +12,72 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, model_validator
 
+from testsgd.data.schema_parts import ExactShare, Part, mistake, repeated
 from testsgd.errors import SpecificationError
 
 Measure = Literal["difference", "ratio"]
 EmptyGroup = Literal["vacuous", "zero"]
 Counts = NDArray[np.int64]
+
 # [decision][label]
 Increments = tuple[tuple[int, int], tuple[int, int]]
 
 # Products of counters beyond this could leave the range of 64-bit integers.
 _LARGEST = 2**62
+_DECISIONS = {"reject": 0, "accept": 1}
+
+PropertyName = Literal[
+    "demographic_parity",
+    "disparate_impact",
+    "equal_opportunity",
+    "predictive_equality",
+    "custom",
+]
+
+# Names that stand for more than one property with the same bound.
+_JOINT = {"equalized_odds": ("equal_opportunity", "predictive_equality")}
+
+
+def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str, ...]:
+    """Return the names of groups, at least two and all different.
+
+    Raises
+    ------
+    SpecificationError
+        If they are not.
+
+    Examples
+    --------
+    >>> checked_groups(["female", "male"])
+    ('female', 'male')
+    """
+    if isinstance(groups, str):
+        raise SpecificationError(
+            f"{groups!r} is one name", where=where, remedy="give a list of at least two"
+        )
+    names = tuple(groups)
+    for name in names:
+        if not isinstance(name, str) or not name.strip():
+            raise SpecificationError(
+                f"{name!r} is no name of a group", where=where, remedy="give texts"
+            )
+    if (twice := repeated(list(names))) is not None:
+        raise SpecificationError(
+            f"the group {twice!r} stands twice", where=where, remedy="name each group once"
+        )
+    if len(names) < 2:
+        raise SpecificationError(
+            f"{len(names)} group{'s are' if len(names) != 1 else ' is'} named",
+            where=where,
+            remedy="name at least two, there is nothing to compare otherwise",
+        )
+    return tuple(str(name) for name in names)
 
 
 @dataclass(frozen=True)
@@ -109,8 +160,6 @@ NAMED_PROPERTIES: Mapping[str, FairnessProperty] = MappingProxyType(
         ),
     }
 )
-
-_DECISIONS = {"reject": 0, "accept": 1}
 
 
 def property_from_events(
@@ -220,6 +269,21 @@ def bias(
     return Fraction(0) if max(rates) == 0 else 1 - min(rates) / max(rates)
 
 
+def rounded_biases(
+    numerators: Counts, denominators: Counts, *, measure: Measure, empty_group: EmptyGroup
+) -> NDArray[np.float64]:
+    """Compute the biases of many states in floating point; the last axis is the groups."""
+    rates = np.where(denominators > 0, numerators / np.maximum(denominators, 1), 0.0)
+    counted = (denominators > 0) | (empty_group == "zero")
+    compared = counted.sum(axis=-1) >= 2
+    highest = np.where(compared, np.where(counted, rates, -np.inf).max(axis=-1), 0.0)
+    lowest = np.where(compared, np.where(counted, rates, np.inf).min(axis=-1), 0.0)
+    if measure == "difference":
+        return np.asarray(highest - lowest)
+    some = highest > 0
+    return np.asarray(np.where(some, 1 - lowest / np.where(some, highest, 1), 0.0))
+
+
 def bias_at_most(
     numerators: Counts,
     denominators: Counts,
@@ -228,7 +292,7 @@ def bias_at_most(
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> NDArray[np.bool_]:
-    """Say of many states whether their bias is at most a threshold, in whole numbers.
+    """Return for many states whether their bias is at most a threshold, in whole numbers.
 
     Parameters
     ----------
@@ -269,14 +333,90 @@ def bias_at_most(
 def whole_numbers(
     numerators: Counts, denominators: Counts, *fractions: Fraction
 ) -> tuple[Counts, Counts]:
-    """Give counters in a type in which products with each other and with fractions are exact.
+    """Return counters in a type in which products with each other and with fractions are exact.
 
     That is int64, or Python's integers if these products could be too large for it.
     """
     tops, bottoms = np.asarray(numerators), np.asarray(denominators)
     most = max(int(tops.max(initial=1)), int(bottoms.max(initial=1)))
-    factor = max(max(abs(one.numerator), one.denominator) for one in fractions)
+    factor = max(max(abs(fraction.numerator), fraction.denominator) for fraction in fractions)
     # A difference of fractions has at most twice the size of each.
     if 2 * most * most * factor < _LARGEST:
         return tops.astype(np.int64, copy=False), bottoms.astype(np.int64, copy=False)
     return tops.astype(object), bottoms.astype(object)
+
+
+def _group_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return checked_groups(names)
+    except SpecificationError as error:
+        raise mistake((), error.what, error.remedy) from error
+
+
+GroupNames = Annotated[tuple[str, ...], AfterValidator(_group_names)]
+
+
+class PropertyTable(Part):
+    """What is counted, and how far groups may be apart; which names are known, each kind says."""
+
+    property: str = Field(description="a known property, or custom")
+    threshold: ExactShare = Field(description="the largest bias, exactly as written")
+    empty_group: EmptyGroup = Field(
+        "vacuous", description="a group of which nobody came is left out, or its rate is zero"
+    )
+    numerator: tuple[str, ...] | None = Field(
+        None, description="events that the numerator counts (custom)"
+    )
+    denominator: tuple[str, ...] | None = Field(
+        None, description="events that the denominator counts (custom)"
+    )
+    measure: Measure | None = Field(None, description="how rates are compared (custom)")
+
+    @model_validator(mode="after")
+    def _events_make_a_property(self) -> PropertyTable:
+        for key in ("numerator", "denominator"):
+            events = getattr(self, key)
+            if self.property != "custom" and events is not None:
+                raise mistake(
+                    key, f'only property = "custom" has it, {self.property} is known', "remove it"
+                )
+            if self.property == "custom" and not events:
+                raise mistake(
+                    key, "a custom property needs a list of events", 'give one such as ["accept:1"]'
+                )
+            if events and (twice := repeated(list(events))):
+                raise mistake(key, f"the event {twice!r} stands twice")
+        if self.property != "custom" and self.measure is not None:
+            raise mistake(
+                "measure", f'only property = "custom" has it, {self.property} is known', "remove it"
+            )
+        try:
+            self.all_made()
+        except SpecificationError as error:
+            key = error.where.removeprefix("fairness.")
+            raise mistake(key, error.what, error.remedy) from error
+        return self
+
+    def all_made(self) -> tuple[FairnessProperty, ...]:
+        """Return the property, or the properties that a joint name stands for."""
+        if self.property != "custom":
+            names = _JOINT.get(self.property, (self.property,))
+            return tuple(NAMED_PROPERTIES[name] for name in names)
+        return (
+            property_from_events(
+                "custom",
+                numerator=self.numerator or (),
+                denominator=self.denominator or (),
+                measure=self.measure or "difference",
+            ),
+        )
+
+
+class FairnessPart(PropertyTable):
+    """What is counted, and how far groups may be apart."""
+
+    property: PropertyName = Field(description="a known property, or custom")
+
+    def made(self) -> FairnessProperty:
+        """Return the property."""
+        return self.all_made()[0]

@@ -16,16 +16,18 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates, Progress
 from testsgd.errors import DataError, MissingExtraError, ModelError, ParameterError
+from testsgd.mitigation.candidate_evaluation import Judge
 from testsgd.mitigation.cross_validation import Build
-from testsgd.mitigation.exponentiated_gradient import DIFFERENCE_BOUND, exponentiated_gradients
+from testsgd.mitigation.data_splits import Material
+from testsgd.mitigation.exponentiated_gradient import (
+    DIFFERENCE_BOUND,
+    Mixture,
+    exponentiated_gradients,
+)
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.judge import Judge
-from testsgd.mitigation.material import Material
-from testsgd.mitigation.mixture import Mixture
 from testsgd.mitigation.outcome import Alternative, CurvePoint, Standing
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.reweighing import reweighed
-from testsgd.mitigation.samples import scores_of
+from testsgd.mitigation.sample_selection import scores_of
 from testsgd.mitigation.search import CURVE_BUDGETS, Search
 from testsgd.models import Examples, LoadedModel, Refitter, Stage
 from testsgd.models.refitting.estimators import EstimatorRefitter
@@ -83,16 +85,17 @@ def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _Setting:
-    """What every method has in common."""
+class Setting:
+    """What every method has in common, with the mitigation and with each other."""
 
     original: LoadedModel[Any]
-    measure: CurveMeasure
     material: Material
     judge: Judge
+    # Returns how a model does on the held-out rows and on all.
     stand: Callable[[Any], Standing]
     parameters: MitigationParameters
     build: Build
+    measure: CurveMeasure
 
     def refitter(self, examples: Examples) -> Refitter[Any]:
         """Make a refitter of the original with other training examples."""
@@ -117,71 +120,27 @@ class _Setting:
 
 
 def try_alternatives(
-    names: Sequence[str],
-    build: Build | None,
-    original: LoadedModel[Any],
-    material: Material,
-    judge: Judge,
-    stand: Callable[[Any], Standing],
-    parameters: MitigationParameters,
-    *,
-    measure: CurveMeasure,
-    progress: Progress | None = None,
+    names: Sequence[str], setting: Setting, *, progress: Progress | None = None
 ) -> tuple[Alternative, ...]:
-    """Try other methods.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Keys of :data:`ALTERNATIVES`.
-    build : callable or None
-        Makes refitters; without it nothing is tried.
-    original, material, judge, parameters
-        As in the mitigation itself.
-    stand : callable
-        Gives how a model does on the held-out rows and on all.
-    measure : CurveMeasure
-        Measures curves.
-    progress : callable, optional
-        Called with the phase, the methods done and their number.
-
-    Returns
-    -------
-    tuple of Alternative
-    """
-    if build is None:
-        return ()
-    setting = _Setting(original, measure, material, judge, stand, parameters, build)
-    found = []
+    """Try other methods, given by the keys of :data:`ALTERNATIVES`."""
+    tried = []
     for done, name in enumerate(names):
         if progress is not None:
             progress("other methods", done, len(names))
+        method = _mixed if name == "exponentiated-gradient" else _retrained
         try:
-            if name == "exponentiated-gradient":
-                found.append(_mixed(name, setting))
-            else:
-                found.append(_retrained(name, setting))
+            tried.append(method(name, setting))
         except MissingExtraError as error:
-            found.append(Alternative(name, ALTERNATIVES[name], "not_installed", str(error)))
+            tried.append(Alternative(name, ALTERNATIVES[name], "not_installed", str(error)))
         except (DataError, ModelError) as error:
-            found.append(Alternative(name, ALTERNATIVES[name], "not_possible", str(error)))
+            tried.append(Alternative(name, ALTERNATIVES[name], "not_possible", str(error)))
     if names and progress is not None:
         progress("other methods", len(names), len(names))
-    return tuple(found)
+    return tuple(tried)
 
 
 class CurveMeasure:
-    """Measures on the held-out rows or texts what a method reaches with some budget.
-
-    Parameters
-    ----------
-    reference : Model or TextModel
-        The model that accuracy is compared with.
-    material : Material
-        The rows or texts, with the targets.
-    held_out : callable
-        Gives for a model the targets' estimates on the held-out part.
-    """
+    """Measures on the held-out rows or texts what a method reaches with some budget."""
 
     def __init__(
         self, reference: Any, material: Material, held_out: Callable[[Any], Estimates]
@@ -194,18 +153,10 @@ class CurveMeasure:
     def curve(
         self, mixtures: Mapping[float, tuple[Sequence[Any], Sequence[float] | NDArray[np.float64]]]
     ) -> tuple[CurvePoint, ...]:
-        """Measure what would have been chosen with each budget.
+        """Measure what would have been chosen with each budget: models, and the chance of each.
 
-        Parameters
-        ----------
-        mixtures : mapping
-            For each budget, in points of accuracy, the models that are drawn and their chances.
-
-        Returns
-        -------
-        tuple of CurvePoint
-            Of a mixture the expected figures; the ends of its interval are the means of the models'
-            own ends, which is no narrower than it could be.
+        Of a mixture these are the expected figures; the ends of its interval are the means of the
+        models' own ends, which is no narrower than it could be.
         """
         points: list[CurvePoint] = []
         last: Sequence[Any] = ()
@@ -244,12 +195,14 @@ class CurveMeasure:
         )
 
 
-def _retrained(name: str, setting: _Setting) -> Alternative:
+def _retrained(name: str, setting: Setting) -> Alternative:
     """Retrain without samples, with the training data's weights or without, in every run."""
-    training = setting.training()
+    training, material = setting.training(), setting.material
     examples = [training]
     if name == "reweighing":
-        members = _memberships(setting.material)[setting.material.trained]
+        # Each combination of targets is a group of its own.
+        inside = np.column_stack([material.members(target) for target in material.targets])
+        members = np.unique(inside, axis=0, return_inverse=True)[1].reshape(-1)[material.trained]
         examples = []
         for strength in STRENGTHS:
             weights, targets = reweighed(members, training.full_targets(), strength=strength)
@@ -274,13 +227,8 @@ def _retrained(name: str, setting: _Setting) -> Alternative:
                 {budget: ([model], [1.0]) for budget, (_, model) in found.curve().items()}
             )
         if found.model is None:
-            return Alternative(
-                name,
-                ALTERNATIVES[name],
-                "not_possible",
-                "no stage of it stays within the accuracy budget",
-                curve=curve,
-            )
+            why = "no stage of it stays within the accuracy budget"
+            return Alternative(name, ALTERNATIVES[name], "not_possible", why, curve=curve)
         standings.append(setting.stand(found.model))
     return Alternative(
         name,
@@ -293,7 +241,7 @@ def _retrained(name: str, setting: _Setting) -> Alternative:
     )
 
 
-def _mixed(name: str, setting: _Setting) -> Alternative:
+def _mixed(name: str, setting: Setting) -> Alternative:
     """Train mixtures, once, and choose among them as among candidates."""
     material, judge, about = setting.material, setting.judge, ALTERNATIVES[name]
     if len(material.targets) > 1:
@@ -319,8 +267,8 @@ def _mixed(name: str, setting: _Setting) -> Alternative:
 
     def best(budget: float) -> Mixture | None:
         allowed = [
-            (score, place)
-            for place, (drop, score, refused) in enumerate(judged)
+            (score, index)
+            for index, (drop, score, refused) in enumerate(judged)
             if drop <= budget + 1e-9 and not refused
         ]
         return mixtures[min(allowed)[1]] if allowed else None
@@ -375,7 +323,7 @@ class _SoftenedRefitter:
     again here, so that a network can learn p, moved by what its side asks for.
     """
 
-    def __init__(self, setting: _Setting, training: Examples, members: NDArray[np.bool_]) -> None:
+    def __init__(self, setting: Setting, training: Examples, members: NDArray[np.bool_]) -> None:
         self._setting = setting
         self._training = training
         self._members = members
@@ -411,29 +359,11 @@ class _SoftenedRefitter:
 def split_costs(
     costs: NDArray[np.float64], chances: NDArray[np.float64], members: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Split signed costs into what speaks for the favourable label and what speaks against it.
+    """Split signed costs into what speaks for the favourable label and what against, shape (2, n).
 
-    Parameters
-    ----------
-    costs : numpy.ndarray of float64, shape (n,)
-        For each example a multiple, the same for all, of 2 p - 1 plus what its side asks for.
-    chances : numpy.ndarray of float64, shape (n,)
-        p, the chance that the favourable label is right.
-    members : numpy.ndarray of bool, shape (n,)
-        Whose side each is on.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (2, n)
-        p and 1 - p, one of them with what the side asks for added; their difference is a multiple
-        of the cost.
-
-    Examples
-    --------
-    >>> chances, members = np.array([0.2, 0.6, 0.5, 0.9]), np.array([True, True, False, False])
-    >>> costs = 3 * (2 * chances - 1 + np.where(members, 0.4, -0.1))
-    >>> split_costs(costs, chances, members).round(3).tolist()
-    [[0.6, 1.0, 0.5, 0.9], [0.8, 0.4, 0.6, 0.2]]
+    A cost is a multiple, the same for all examples, of 2 p - 1 plus what the example's side asks
+    for, where p is its chance that the favourable label is right. The rows are p and 1 - p, one of
+    them with what the side asks for added; their difference is a multiple of the cost.
     """
     own = 2 * chances - 1
     centred_costs, centred_own = costs.copy(), own.copy()
@@ -448,14 +378,93 @@ def split_costs(
     return np.array([chances + np.maximum(asked, 0), 1 - chances + np.maximum(-asked, 0)])
 
 
-def _memberships(material: Material) -> NDArray[np.int64]:
-    """Give each row or text a number for the combination of targets that it is in."""
-    inside = np.column_stack([material.members(target) for target in material.targets])
-    return np.unique(inside, axis=0, return_inverse=True)[1].reshape(-1)
-
-
 def _expected_score(
     mixture: Mixture, differences: Sequence[NDArray[np.float64]]
 ) -> NDArray[np.float64]:
-    """Give the size of the expected difference of each target."""
+    """Return the size of the expected difference of each target."""
     return np.abs(mixture.weights @ np.array(differences))
+
+
+def reweighing_weights(
+    members: NDArray[np.bool_] | NDArray[np.integer[Any]], favourable: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return each training example the weight P(group) P(label) / P(group, label).
+
+    Parameters
+    ----------
+    members : numpy.ndarray of bool or int, shape (n,)
+        Who is in the group; or, if there are several, the number of the group that each is in.
+    favourable : numpy.ndarray of bool, shape (n,)
+        Who has the favourable label.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (n,)
+        Above 0; their sum is n. With them the favourable label has the same share in each group,
+        unless a group has only one of the labels: no weights can change that.
+
+    Raises
+    ------
+    DataError
+        If all examples are in one group.
+
+    References
+    ----------
+    Kamiran and Calders, Data preprocessing techniques for classification without discrimination,
+    Knowledge and Information Systems 33, 2012.
+
+    Examples
+    --------
+    >>> members = np.array([True, True, True, True, False, False, False, False])
+    >>> favourable = np.array([True, False, False, False, True, True, True, False])
+    >>> reweighing_weights(members, favourable).round(3).tolist()
+    [2.0, 0.667, 0.667, 0.667, 0.667, 0.667, 0.667, 2.0]
+    """
+    if np.shape(members) != np.shape(favourable) or np.ndim(members) != 1:
+        raise ValueError(f"members {np.shape(members)} and labels {np.shape(favourable)}")
+    names, group = np.unique(members, return_inverse=True)
+    if len(names) < 2:
+        raise one_sided(len(group))
+    combination = 2 * group + np.asarray(favourable, dtype=np.intp)
+    counts = np.bincount(combination, minlength=2 * len(names)).reshape(-1, 2)
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
+    weights: NDArray[np.float64] = (expected / np.maximum(counts, 1)).ravel()[combination]
+    # Where a combination does not occur nobody gets its share, and the sum falls short.
+    weights *= len(weights) / weights.sum()
+    return weights
+
+
+def reweighed(
+    members: NDArray[np.bool_] | NDArray[np.integer[Any]],
+    chances: NDArray[np.float64],
+    *,
+    strength: float = 1.0,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute weights and targets that reweigh softened labels.
+
+    An example that has the favourable label with the chance p counts as a part p of one that has it
+    and a part 1 - p of one that has not; each part gets its weight to the power of `strength`: with
+    0 nothing is changed, 1 is the method as published. The weights sum to n; the targets are the
+    share of the favourable part in each example.
+    """
+    names, group = np.unique(members, return_inverse=True)
+    if len(names) < 2:
+        raise one_sided(len(group))
+    favourable = np.bincount(group, weights=chances)
+    counts = np.column_stack([np.bincount(group) - favourable, favourable])
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
+    factors = np.divide(expected, counts, out=np.ones_like(counts), where=counts > 0) ** strength
+    parts = np.column_stack([1 - chances, chances]) * factors[group]
+    weights: NDArray[np.float64] = parts.sum(axis=1)
+    targets: NDArray[np.float64] = parts[:, 1] / weights
+    return weights * len(weights) / weights.sum(), targets
+
+
+def one_sided(count: int) -> DataError:
+    """Return the error of a group that nobody, or everybody, is in."""
+    return DataError(
+        f"all {count} training examples are on one side of the group, so there is nobody to "
+        "compare with",
+        where="reweighing",
+        remedy="give training examples inside and outside of the group",
+    )

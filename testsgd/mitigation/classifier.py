@@ -24,13 +24,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from testsgd.auditing import AuditParameters
-from testsgd.data.frames import as_pandas
+from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
-from testsgd.mitigation.columns import Columns
-from testsgd.mitigation.material import comparison_parameters
+from testsgd.mitigation.data_splits import comparison_parameters
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.retrained_estimator import (
     Attempt,
+    Columns,
     Settings,
     attempt,
     fit_clone,
@@ -44,7 +44,7 @@ _MOST_QUERIES = 1_000_000
 
 
 def _estimator_has(name: str) -> Callable[[F], F]:
-    """Give a decorator of methods that are there only if the estimator inside has them."""
+    """Return a decorator of methods that are there only if the estimator inside has them."""
 
     def check(self: CounterSampleClassifier) -> bool:
         getattr(getattr(self, "estimator_", None) or self._inside(), name)
@@ -73,7 +73,7 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         its ``fit`` must take ``sample_weight`` if that of this one is given it. Never changed.
         None: a logistic regression.
     sensitive_features : list of str or int
-        Columns of X, by name or place. Groups are given by these, and samples keep them as they
+        Columns of X, by name or index. Groups are given by these, and samples keep them as they
         are. Numbers are put in about ten bins, but two numbers only are categories.
     group : int, optional
         Rank of the group in the audit; None: the first.
@@ -238,21 +238,21 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the label of each row, shape (n,)."""
+        """Return the label of each row, shape (n,)."""
         check_is_fitted(self)
         labels: NDArray[Any] = self.estimator_.predict(self._checked(X, reset=False))
         return labels
 
     @_estimator_has("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the probability of each label, shape (n, 2), if the estimator does."""
+        """Return the probability of each label, shape (n, 2), if the estimator does."""
         check_is_fitted(self)
         chances: NDArray[np.float64] = self.estimator_.predict_proba(self._checked(X, reset=False))
         return chances
 
     @_estimator_has("decision_function")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give how surely each row gets the last label, shape (n,), if the estimator does."""
+        """Return how surely each row gets the last label, shape (n,), if the estimator does."""
         check_is_fitted(self)
         found: NDArray[np.float64] = self.estimator_.decision_function(
             self._checked(X, reset=False)

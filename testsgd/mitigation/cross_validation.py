@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates
 from testsgd.errors import DataError
+from testsgd.mitigation.candidate_evaluation import CANDIDATE_QUERIES, DecisionCounts
+from testsgd.mitigation.data_splits import DataSplit, Places
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.judge import CANDIDATE_QUERIES
-from testsgd.mitigation.material import DataSplit, Places
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.pools import draw_pools, kinds_of, tried_of
+from testsgd.mitigation.sample_allocation import draw_pools, kinds_of, tried_of
 from testsgd.mitigation.search import Search
-from testsgd.mitigation.table_material import TableMaterial
-from testsgd.mitigation.written import DecisionCounts
+from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import Examples, LoadedModel, Refitter, Split
 
 FOLDS = 5
@@ -44,19 +43,13 @@ _Tallies = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """What was found of each candidate on rows left out.
+    """What was found of each candidate on rows left out."""
 
-    Attributes
-    ----------
-    figures : dict
-        By kind of samples, step and stage: the points of accuracy lost, the targets' scores, and
-        whether the candidate is refused all the same. As :class:`testsgd.mitigation.search.Search`
-        wants it.
-    before : list of float
-        The targets' scores of the models that stand in for the original.
-    """
-
+    # By kind of samples, step and stage: the points of accuracy lost, the targets' scores, and
+    # whether the candidate is refused all the same. As :class:`testsgd.mitigation.search.Search`
+    # wants it.
     figures: dict[Key, tuple[float, Sequence[float], bool]]
+    # The targets' scores of the models that stand in for the original.
     before: list[float]
 
 
@@ -69,28 +62,7 @@ def cross_validate(
     journal: Journal,
     advance: Callable[[int, int], None] | None = None,
 ) -> CrossValidation:
-    """Judge all candidates by repeated cross-validation on the rows that are not held out.
-
-    Parameters
-    ----------
-    original : LoadedModel
-        The model that was audited.
-    material : TableMaterial
-        The rows, with the targets.
-    parameters : MitigationParameters
-        What to do.
-    build : callable
-        Makes refitters.
-    journal : Journal
-        Keeps what was found in each fold.
-    advance : callable, optional
-        Called with the folds done and their number.
-
-    Returns
-    -------
-    CrossValidation
-        Without candidates that some fold could not make.
-    """
+    """Judge all candidates by repeated cross-validation on the rows that are not held out."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     seen, labels = material.seen, material.favourable

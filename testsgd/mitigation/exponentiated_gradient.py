@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.errors import DataError, MissingExtraError, ParameterError
-from testsgd.mitigation.mixture import ConstantModel, Mixture
+from testsgd.models import PlainRows, PreparedRows
+from testsgd.models.answers import Output
 from testsgd.models.refitting import Examples, Refitter
 
 # Rates of the group and of all may differ by so much.
@@ -36,23 +38,6 @@ _SAME = 0.02
 _LEAST_WEIGHT = 1e-6
 
 
-def exponentiated_gradient(
-    refitter: Refitter[Any],
-    training: Examples,
-    members: NDArray[np.bool_],
-    *,
-    max_rounds: int = 10,
-    seed: int = 0,
-) -> Mixture:
-    """Find a mixture of models that gives a group the favourable label as often as the rest.
-
-    Parameters and errors are those of :func:`exponentiated_gradients`, for one bound.
-    """
-    return exponentiated_gradients(
-        refitter, training, members, bounds=(DIFFERENCE_BOUND,), max_rounds=max_rounds, seed=seed
-    )[0]
-
-
 def exponentiated_gradients(
     refitter: Refitter[Any],
     training: Examples,
@@ -63,40 +48,6 @@ def exponentiated_gradients(
     seed: int = 0,
 ) -> tuple[Mixture, ...]:
     """Find mixtures of models that treat a group and the rest more and more alike.
-
-    Parameters
-    ----------
-    refitter : Refitter
-        Trains the models. For a network each training is a short one: its last stage is taken.
-    training : Examples
-        The training examples that the refitter has. Their targets, if they have any, are what the
-        error is measured against: with the chance p the favourable label is right. Weights of
-        their own are not supported.
-    members : numpy.ndarray of bool, shape (n,)
-        Who of them is in the group.
-    bounds : sequence of float
-        How much the rates of the group and of the rest may differ from that of all, for each
-        mixture; from the largest on, as the trainings are shared.
-    max_rounds : int
-        Most trainings for all mixtures together.
-    seed : int
-        Seed of every training, so that they differ by their weights and labels only.
-
-    Returns
-    -------
-    tuple of Mixture
-        One a bound.
-
-    Raises
-    ------
-    DataError
-        If one side of the group is empty.
-    MissingExtraError
-        If fairlearn is not installed.
-    ModelError
-        If a training takes no weights.
-    ParameterError
-        If there is not at least one training, or the examples have weights.
 
     References
     ----------
@@ -111,7 +62,7 @@ def exponentiated_gradients(
         ) from error
     chances = training.full_targets()
 
-    class ExpectedError(ErrorRate):  # type: ignore[misc]
+    class ExpectedError(ErrorRate):  # type: ignore[misc]  # fairlearn has no annotations
         """The error that the targets expect, in place of that by labels."""
 
         def gamma(self, predictor: Any) -> pd.Series[Any]:
@@ -175,7 +126,7 @@ def _mixture(predictors: pd.Series[Any], weights: pd.Series[Any], trainings: _Tr
         if chance < _LEAST_WEIGHT:
             continue
         if isinstance(predictor, _Learner):
-            key, model = predictor.place, trainings.models[predictor.place]
+            key, model = predictor.index, trainings.models[predictor.index]
         else:
             # Where all costs speak for one label Fairlearn asks for no training.
             favourable = bool(predictor.predict(np.zeros((1, 1)))[0])
@@ -203,7 +154,7 @@ class _Trainings:
         self.decisions: list[NDArray[np.bool_]] = []
 
     def solve(self, labels: NDArray[np.bool_], weights: NDArray[np.float64]) -> int:
-        """Give the place of a model for a problem among all models."""
+        """Return the place of a model for a problem among all models."""
         problem = np.where(labels, weights, -weights) / np.mean(weights)
         # Where not one label agrees, the costs differ by 2 on average.
         known = any(np.mean(np.abs(problem - solved)) <= 2 * _SAME for solved in self._problems)
@@ -230,19 +181,88 @@ class _Learner:
 
     def __init__(self, trainings: _Trainings) -> None:
         self._trainings = trainings
-        self.place = -1
+        self.index = -1
 
     def __sklearn_clone__(self) -> _Learner:
         return _Learner(self._trainings)
 
     def fit(self, places: Any, labels: Any, sample_weight: Any) -> _Learner:
         """Find a model for labels and weights of the training examples."""
-        self.place = self._trainings.solve(
+        self.index = self._trainings.solve(
             np.asarray(labels, dtype=bool), np.asarray(sample_weight, dtype=np.float64)
         )
         return self
 
     def predict(self, places: Any) -> NDArray[np.int64]:
-        """Give the model's labels, which are known for each training example."""
+        """Return the model's labels, which are known for each training example."""
         rows = np.asarray(places, dtype=np.intp)[:, 0]
-        return self._trainings.decisions[self.place][rows].astype(np.int64)
+        return self._trainings.decisions[self.index][rows].astype(np.int64)
+
+
+class ConstantModel:
+    """A model of rows or of texts that decides the same on all."""
+
+    output: Output = "labels"
+    threshold: float | None = None
+    thread_safe = True
+
+    def __init__(self, favourable: bool) -> None:
+        self.favourable = favourable
+        self.name = "always favourable" if favourable else "never favourable"
+        self.kind = "constant"
+
+    def decisions(self, inputs: Any) -> NDArray[np.bool_]:
+        """Decide the same on all."""
+        return np.full(len(inputs), self.favourable)
+
+    def prepare(self, frame: pd.DataFrame) -> PreparedRows:
+        """Prepare to decide on variants of `frame`."""
+        return PlainRows(self, frame)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Some models, one of which is drawn for each decision.
+
+    What a mixture decides is a matter of chance, so it has expected figures. A rate and the
+    accuracy are means over decisions, and the expected mean is the mean of the models' own,
+    weighted by their chances. So the models are measured one by one, and :meth:`expected` puts the
+    figures together.
+    """
+
+    # The models, of rows or of texts; all have a chance above 0.
+    models: tuple[Any, ...]
+    # Their chances, which sum to 1.
+    weights: NDArray[np.float64]
+    # How many models were trained to find them.
+    trainings: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.models) != len(self.weights) or not self.models:
+            raise ValueError(f"{len(self.models)} models and {len(self.weights)} weights")
+        if not (self.weights > 0).all() or not math.isclose(self.weights.sum(), 1.0):
+            raise ValueError(f"the weights {self.weights.tolist()} are no chances that sum to 1")
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def probabilities(self, inputs: Any) -> NDArray[np.float64]:
+        """Return each row's or text's chance of the favourable label."""
+        decisions = [model.decisions(inputs) for model in self.models]
+        chances: NDArray[np.float64] = self.weights @ np.array(decisions, dtype=np.float64)
+        return chances
+
+    def expected(self, figures: Sequence[float | None]) -> float | None:
+        """Put together a rate, a difference of rates or the accuracy of each model.
+
+        Not a score: it is the size of the expected difference, which is less than the mean size
+        where one model favours the group and another everybody else.
+        """
+        known = [figure for figure in figures if figure is not None and not math.isnan(figure)]
+        if len(figures) != len(self.models):
+            raise ValueError(f"{len(figures)} figures for {len(self.models)} models")
+        if len(known) < len(figures):
+            return None
+        return math.fsum(
+            weight * figure for weight, figure in zip(self.weights.tolist(), known, strict=True)
+        )

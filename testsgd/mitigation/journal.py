@@ -58,7 +58,7 @@ class Journal:
         return tuple(self._entries)
 
     def get(self, name: str) -> Any:
-        """Give what was kept under a name; None if nothing was."""
+        """Return what was kept under a name; None if nothing was."""
         return self._entries.get(name)
 
     def keep(self, name: str, figures: Any) -> None:

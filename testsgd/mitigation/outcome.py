@@ -1,24 +1,24 @@
-"""What a mitigation did and found, before anything is rendered."""
+"""What a mitigation computes: its runs, the methods beside it, and the model that is written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import pandas as pd
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
 
-from testsgd.auditing import AuditComparison, Estimates, Findings
-from testsgd.mitigation.export import samples_frame
-from testsgd.mitigation.material import Material
-from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.samples import CounterSamples
-from testsgd.mitigation.search import Candidate
-from testsgd.mitigation.targets import Target
-from testsgd.mitigation.written import Written
-from testsgd.models import LoadedModel, Refitter
+    from testsgd.auditing import AuditComparison, Estimates, Findings
+    from testsgd.mitigation.candidate_evaluation import Written
+    from testsgd.mitigation.data_splits import Material
+    from testsgd.mitigation.parameters import MitigationParameters
+    from testsgd.mitigation.samples import CounterSamples
+    from testsgd.mitigation.search import Candidate
+    from testsgd.mitigation.targets import Target
+    from testsgd.models import LoadedModel, Refitter
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class RunOutcome:
     seconds: float
 
     def added_pools(self) -> list[CounterSamples]:
-        """Give the samples of the chosen candidate; if there is none, all of the first kind."""
+        """Return the samples of the chosen candidate; if there is none, all of the first kind."""
         if self.chosen is None:
             return list(next(iter(self.pools.values())))
         pools = self.pools[self.chosen.kind]
@@ -170,8 +170,9 @@ class MitigationOutcome:
     before_choice : tuple of float
         Its score for each target on the rows that candidates were chosen by.
     judged_by : {"labels", "probabilities", "cross-validation"}
-        How the accuracy that candidates lose was found, see :class:`testsgd.mitigation.judge.Judge`
-        and :mod:`testsgd.mitigation.cross_validation`.
+        How the accuracy that candidates lose was found, see
+        :class:`testsgd.mitigation.candidate_evaluation.Judge` and
+        :mod:`testsgd.mitigation.cross_validation`.
     refitter : Refitter
         How it was retrained.
     runs : tuple of RunOutcome
@@ -223,6 +224,8 @@ class MitigationOutcome:
 
         If the original is kept, those of the first run that it could have taken.
         """
+        from testsgd.mitigation.samples import samples_frame
+
         run = self.runs[0] if self.kept is None else self.kept
         pools = run.added_pools()
         return samples_frame(pools, self.material.specification, self.targets)
@@ -248,7 +251,7 @@ class MitigationOutcome:
         return self.refitter.write(self.kept.model.model, Path(folder), told)
 
     def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
-        """Say for the model card where the model is from."""
+        """Return for the model card where the model is from."""
         return {
             "mitigated": ", ".join(target.rule_set.text for target in self.targets),
             "mitigated by": f"retraining with {chosen.samples} samples ({chosen.kind}, weight "

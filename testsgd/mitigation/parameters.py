@@ -9,8 +9,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from testsgd.errors import ParameterError
-from testsgd.mitigation.samples import Fallback
 
+Side = Literal["group", "rest"]
+Kind = Literal["counter", "odds", "shifted", "anchored"]
+Fallback = Literal["nearest", "none"]
 SideChoice = Literal["auto", "group", "rest", "both"]
 KindChoice = Literal["auto", "counter", "odds", "shifted", "anchored"]
 
@@ -59,7 +61,7 @@ class MitigationParameters:
     samples : {"auto", "counter", "odds", "shifted", "anchored"}
         Which samples are added: those that the model gives the counter label, as in the paper;
         those drawn by the chance that it does; shifted ones; or, one kind after the other, what
-        has proved its worth. See :mod:`testsgd.mitigation.choosing`.
+        has proved its worth. See :mod:`testsgd.mitigation.sample_selection`.
     side : {"auto", "group", "rest", "both"}
         Whose samples are added: the group's, everybody else's, or of both; ``auto`` is the smaller
         side, if it has less than a tenth of the training rows, or else both.
@@ -73,7 +75,7 @@ class MitigationParameters:
     soften : bool
         Networks learn softened labels of the training rows: for tables cross-fitted
         probabilities, for texts the original's own scores; see
-        :mod:`testsgd.mitigation.soft_labels`. Estimators learn the labels as they are.
+        :mod:`testsgd.mitigation.table_splits`. Estimators learn the labels as they are.
     seed : int
         Same seed, same result.
 
@@ -119,42 +121,26 @@ class MitigationParameters:
                 where="group",
                 remedy="give one of the two",
             )
-        for name, least in (
-            ("group", 1),
-            ("runs", 1),
-            ("steps", 1),
-            ("fewest_samples", 1),
-            ("max_draws", 1),
-            ("seed", 0),
-        ):
+        for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):
+            least = 0 if name == "seed" else 1
             value = getattr(self, name)
             if value is not None and value < least:
                 raise _out_of_range(name, value, f"at least {least}", "give a whole number")
         if self.all_above is not None and not 0 < self.all_above < 1:
-            raise _out_of_range(
-                "all_above", self.all_above, "between 0 and 1", "give a score such as 0.1"
-            )
+            remedy = "give a score such as 0.1"
+            raise _out_of_range("all_above", self.all_above, "between 0 and 1", remedy)
         for name in ("max_accuracy_drop", "max_balanced_drop"):
             if not 0 <= getattr(self, name) <= 100:
-                raise _out_of_range(
-                    name,
-                    getattr(self, name),
-                    "between 0 and 100",
-                    "give percentage points such as 0.5",
-                )
+                remedy = "give percentage points such as 0.5"
+                raise _out_of_range(name, getattr(self, name), "between 0 and 100", remedy)
         if not 0 < self.largest_share <= 1:
-            raise _out_of_range(
-                "largest_share", self.largest_share, "in (0, 1]", "give a share such as 0.1"
-            )
-        for name, choices in (
-            ("side", get_args(SideChoice)),
-            ("fallback", get_args(Fallback)),
-            ("samples", get_args(KindChoice)),
-        ):
-            if getattr(self, name) not in choices:
-                raise _out_of_range(
-                    name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"
-                )
+            remedy = "give a share such as 0.1"
+            raise _out_of_range("largest_share", self.largest_share, "in (0, 1]", remedy)
+        for name, kind in {"side": SideChoice, "fallback": Fallback, "samples": KindChoice}.items():
+            choices, chosen = get_args(kind), getattr(self, name)
+            if chosen not in choices:
+                remedy = f"choose one of {', '.join(choices)}"
+                raise _out_of_range(name, repr(chosen), "known", remedy)
 
     @property
     def rank(self) -> int | None:
@@ -164,7 +150,7 @@ class MitigationParameters:
         return 1 if self.group is None else self.group
 
     def sizes(self, training: int) -> tuple[int, ...]:
-        """Give the numbers of samples to try, ascending, for so many training rows or texts."""
+        """Return the numbers of samples to try, ascending, for so many training rows or texts."""
         most = max(1, round(self.largest_share * training))
         fewest = min(self.fewest_samples, most)
         return tuple(
@@ -172,7 +158,7 @@ class MitigationParameters:
         )
 
     def dosages(self, training: int) -> tuple[Dosage, ...]:
-        """Give the numbers and weights of samples to try, for so many training rows or texts."""
+        """Return the numbers and weights of samples to try, for so many training rows or texts."""
         sizes = self.sizes(training)
         return (
             *(Dosage(size) for size in sizes),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,24 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from testsgd.auditing import AuditParameters, TableFindings, run_audit, worst_groups
-from testsgd.data import Table
+from testsgd.data import (
+    DEFAULT_BINS,
+    MISSING,
+    DatasetSpecification,
+    Table,
+    as_floats,
+    category_text,
+    check_table,
+    distinct_values,
+)
 from testsgd.errors import DataError, ParameterError
-from testsgd.mitigation.columns import Columns, rows_table
-from testsgd.mitigation.judge import Judge
-from testsgd.mitigation.material import DataSplit
-from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.run import search_once
-from testsgd.mitigation.samples import CounterSamples, Kind
+from testsgd.mitigation.candidate_evaluation import Judge
+from testsgd.mitigation.data_splits import DataSplit
+from testsgd.mitigation.parameters import Kind, MitigationParameters
+from testsgd.mitigation.run import Work, search_once
+from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Candidate
-from testsgd.mitigation.table_material import TableMaterial
+from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.mitigation.targets import Target, choose_targets
 from testsgd.models import (
     Examples,
@@ -36,6 +45,177 @@ from testsgd.models import (
 )
 from testsgd.models.answers import Output
 from testsgd.models.refitting.estimators import weight_parameter
+from testsgd.rules.axes import MOST_VALUES
+
+# The names that the two labels have in the table.
+FAVOURABLE, OTHER = "favourable", "other"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of X are called and hold."""
+
+    # Of X's own, as text; ``x0``, ``x1``, ... in an array.
+    names: tuple[str, ...]
+    # X's own names; None if it is an array.
+    labels: pd.Index[Any] | None
+    # The columns' types, or the array's type alone.
+    types: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, X: Any) -> Columns:
+        """Return what the columns of X are called and hold."""
+        if not isinstance(X, pd.DataFrame):
+            return cls(tuple(f"x{index}" for index in range(X.shape[1])), None, (X.dtype,))
+        names = tuple(str(label) for label in X.columns)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(
+                f"two columns are called {twice!r}", where="X", remedy="rename one of them"
+            )
+        return cls(names, X.columns, tuple(X.dtypes))
+
+    def frame(self, X: Any) -> pd.DataFrame:
+        """Return X as a data frame, its columns called as in `names`."""
+        if self.labels is None:
+            return pd.DataFrame(X, columns=list(self.names)).infer_objects()
+        frame: pd.DataFrame = X.set_axis(list(self.names), axis=1)
+        return frame.reset_index(drop=True)
+
+    def back(self, frame: pd.DataFrame) -> Any:
+        """Return a data frame such as :meth:`frame` gives in the form of X."""
+        if self.labels is None:
+            return frame.to_numpy(dtype=self.types[0])
+        changed = {
+            name: frame[name].astype(dtype)
+            for name, dtype in zip(self.names, self.types, strict=True)
+            if frame[name].dtype != dtype
+        }
+        return frame.assign(**changed).set_axis(self.labels, axis=1)
+
+    def chosen(self, features: Any) -> tuple[str, ...]:
+        """Return the names of some columns, each given by its name or its index."""
+        given = [features] if isinstance(features, str | int | np.integer) else features
+        if given is None or not len(given):
+            raise ParameterError(
+                "no sensitive features are named",
+                where="sensitive_features",
+                remedy="give a list of columns' names or places",
+            )
+        return tuple(self._one(feature) for feature in given)
+
+    def _one(self, feature: Any) -> str:
+        if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+            own = [] if self.labels is None else list(self.labels)
+            index = own.index(feature) if feature in own else int(feature)
+            if 0 <= index < len(self.names):
+                return self.names[index]
+        elif isinstance(feature, str) and feature in self.names:
+            return feature
+        raise ParameterError(
+            f"X has no column {feature!r}",
+            where="sensitive_features",
+            remedy=f"the columns are {', '.join(self.names[:12])}",
+        )
+
+
+def rows_table(
+    frame: pd.DataFrame, favourable: NDArray[np.bool_], sensitive: Collection[str]
+) -> Table | None:
+    """Describe rows by what they hold, for an audit.
+
+    Numbers range from the lowest to the highest that occurs, and in bins of round limits if they
+    are sensitive; but sensitive numbers of which there are only two, and whatever is no number, are
+    categories. None if each sensitive feature has one value only.
+    """
+    varying = {name for name in sensitive if frame[name].nunique(dropna=False) > 1}
+    if not varying:
+        return None
+    label = "label"
+    while label in frame:
+        label = f"{label}_"
+    specification = DatasetSpecification.model_validate(
+        {
+            "dataset": {"name": "rows"},
+            "label": {"column": label, "favourable": FAVOURABLE, "values": [OTHER, FAVOURABLE]},
+            "features": {
+                str(name): _feature(frame[name], str(name), name in varying) for name in frame
+            },
+        }
+    )
+    labels = np.where(favourable, FAVOURABLE, OTHER)
+    return check_table(frame.assign(**{label: labels}), specification, source="X")
+
+
+def _feature(column: pd.Series[Any], name: str, sensitive: bool) -> dict[str, Any]:
+    """Describe one column."""
+    if pd.api.types.is_any_real_numeric_dtype(column):
+        numbers = as_floats(column)
+        known = np.unique(numbers[~np.isnan(numbers)])
+        if not np.isfinite(known).all():
+            raise DataError(
+                "there are infinite numbers", where=f"X, column {name!r}", remedy="replace them"
+            )
+        if len(known) == 0:
+            return {"type": "decimal", "range": [0, 1]}
+        if len(known) > 2 or (len(known) == 2 and not sensitive):
+            return _numeric(known, sensitive)
+    _, uniques = distinct_values(column)
+    values = list(dict.fromkeys(category_text(value) for value in _in_order(column, uniques)))
+    if MISSING in values:
+        raise DataError(
+            f"the value {MISSING!r} is what missing cells are called",
+            where=f"X, column {name!r}",
+            remedy="give it another name, or leave those cells empty",
+        )
+    if sensitive and len(values) > MOST_VALUES:
+        raise ParameterError(
+            f"the sensitive feature {name!r} has {len(values)} values, whose subsets are too many",
+            where="sensitive_features",
+            remedy=f"join values, down to {MOST_VALUES} at most",
+        )
+    return {"type": "categorical", "values": values, "sensitive": sensitive}
+
+
+def _in_order(column: pd.Series[Any], uniques: list[Any]) -> list[Any]:
+    """Put a column's values in the order of its categories, or sort them."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        present = set(column.cat.remove_unused_categories().cat.categories)
+        return [value for value in uniques if value in present]
+    try:
+        return sorted(uniques)
+    except TypeError:
+        return sorted(uniques, key=category_text)
+
+
+def _numeric(known: NDArray[np.float64], sensitive: bool) -> dict[str, Any]:
+    """Describe a column of at least two different numbers, given ascending."""
+    whole = bool((known % 1 == 0).all())
+    low, high = float(known[0]), float(known[-1])
+    described: dict[str, Any] = {
+        "type": "integer" if whole else "decimal",
+        "range": [low, high],
+        "sensitive": sensitive,
+    }
+    if sensitive and not (whole and high - low + 1 <= DEFAULT_BINS):
+        described["edges"] = round_edges(low, high)
+    return described
+
+
+def round_edges(low: float, high: float) -> list[float]:
+    """Return round limits of at most a dozen bins of equal width that cover a range."""
+    # As the decimals that people write, so that three tenths are 0.3.
+    first, last = Fraction(str(low)), Fraction(str(high))
+    least = (last - first) / DEFAULT_BINS
+    power = Fraction(1)
+    while power > least:
+        power /= 10
+    while power * 10 <= least:
+        power *= 10
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
+    start, stop = first // step, -(-last // step)
+    return [float(index * step) for index in range(start, stop + 1)]
+
 
 # On fewer validation rows a loss of accuracy could not be told from none.
 LEAST_VALIDATION = 30
@@ -45,17 +225,7 @@ _TOLD = 5
 
 
 class EstimatorRows:
-    """A fitted classifier of two labels, asked as a model under audit.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Fitted to X in the form that `columns` knows.
-    columns : Columns
-        How X looks.
-    favourable : object
-        The label whose rate is compared.
-    """
+    """A fitted classifier of two labels, asked as a model under audit."""
 
     output: Output = "labels"
     threshold: float | None = None
@@ -69,21 +239,21 @@ class EstimatorRows:
         self.kind = f"estimator {self.name}"
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Say for each row whether it gets the favourable label."""
+        """Return for each row whether it gets the favourable label."""
         answers = self.estimator.predict(self._columns.back(frame))
         return np.asarray(answers == self._favourable, dtype=bool)
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
-        """Get ready to decide on variants of `frame` that differ in one column."""
+        """Prepare to decide on variants of `frame` that differ in one column."""
         return PlainRows(self, frame)
 
     def scores(self, frame: pd.DataFrame) -> NDArray[np.float64] | None:
-        """Give the probability of the favourable label, None if the estimator gives none."""
+        """Return the probability of the favourable label, None if the estimator gives none."""
         if not hasattr(self.estimator, "predict_proba"):
             return None
-        place = list(self.estimator.classes_).index(self._favourable)
+        index = list(self.estimator.classes_).index(self._favourable)
         chances = self.estimator.predict_proba(self._columns.back(frame))
-        return np.asarray(chances, dtype=np.float64)[:, place]
+        return np.asarray(chances, dtype=np.float64)[:, index]
 
 
 class WeighedRows(TableMaterial):
@@ -95,7 +265,7 @@ class WeighedRows(TableMaterial):
         return ("counter", "odds")
 
     def probabilities(self) -> None:
-        """Give none: the validation rows alone judge, as the user chose them."""
+        """Return None: the validation rows alone judge, as the user chose them."""
         return
 
     def sample(self, *arguments: Any, **options: Any) -> CounterSamples:
@@ -107,19 +277,7 @@ class WeighedRows(TableMaterial):
 
 
 class ClassifierRefitter:
-    """Fits clones of a classifier; a sample counts as much as the row that it was made from.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Never changed.
-    columns : Columns
-        How X looks.
-    classes : numpy.ndarray
-        Both labels, the favourable one last.
-    training : Examples
-        The training rows.
-    """
+    """Fits clones of a classifier; a sample counts as much as the row that it was made from."""
 
     goes_on = False
 
@@ -162,13 +320,7 @@ class ClassifierRefitter:
 
 
 def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
-    """Fit a clone of an estimator.
-
-    Raises
-    ------
-    ParameterError
-        If there are weights, and its ``fit`` takes none.
-    """
+    """Fit a clone of an estimator."""
     fitted = clone(estimator)
     if weights is None:
         return fitted.fit(X, y)
@@ -186,28 +338,14 @@ def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of the samples.
-
-    Attributes
-    ----------
-    target : Target
-        The group.
-    candidates : tuple of Candidate
-        What was tried.
-    chosen : Candidate or None
-        The best; None if none is allowed and better.
-    estimator : classifier or None
-        Its fitted estimator.
-    table : Table
-        All rows, as they were audited.
-    before : TableFindings
-        The audit before.
-    """
+    """What came of the samples."""
 
     target: Target
     candidates: tuple[Candidate, ...]
+    # The best; None if none is allowed and better.
     chosen: Candidate | None
     estimator: Any
+    # All rows, as they were audited.
     table: Table
     before: TableFindings
 
@@ -233,27 +371,8 @@ def attempt(
 ) -> Attempt | str:
     """Counter the discrimination of the group that an estimator treats most differently.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Not fitted.
-    columns : Columns
-        How X looks.
-    X : numpy.ndarray or pandas.DataFrame
-        The rows.
-    favourable : numpy.ndarray of bool
-        Which have the last of the classes.
-    classes : numpy.ndarray
-        Both labels.
-    weights : numpy.ndarray of float64 or None
-        How much each row counts.
-    settings : Settings
-        What the user chose.
-
-    Returns
-    -------
-    Attempt or str
-        If nothing could be tried, the reason.
+    The estimator is not fitted; the last of the classes is the favourable label. If nothing could
+    be tried, the reason is returned.
     """
     frame = columns.frame(X)
     if weights is not None and (weights == 0).any():
@@ -289,7 +408,7 @@ def attempt(
         max_balanced_drop=settings.mitigation.max_balanced_drop,
     )
     try:
-        found = search_once(loaded, refitter, material, settings.mitigation, judge)
+        found = search_once(Work(loaded, refitter, material, settings.mitigation, judge))
     except DataError as error:
         return error.what
     kept = None if found.model is None else found.model.estimator
@@ -327,7 +446,7 @@ def split_rows(
 def told_scores(
     attempted: Attempt, estimator: Any, columns: Columns, favourable: Any, audit: AuditParameters
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Give the scores before and after of the groups treated most differently before or after."""
+    """Return the scores before and after of the groups treated most differently before or after."""
     before = attempted.before
     model = LoadedModel(EstimatorRows(estimator, columns, favourable))
     after = run_audit(model, attempted.table, audit)

@@ -12,21 +12,31 @@ import numpy as np
 
 from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
-from testsgd.mitigation.alternatives import CurveMeasure, try_alternatives
+from testsgd.mitigation.alternatives import CurveMeasure, Setting, try_alternatives
+from testsgd.mitigation.candidate_evaluation import CANDIDATE_QUERIES, Judge, compare_written
 from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
+from testsgd.mitigation.data_splits import Material
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.judge import CANDIDATE_QUERIES, Judge
-from testsgd.mitigation.material import Material
-from testsgd.mitigation.outcome import MitigationOutcome, RunOutcome, Standing
+from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
-from testsgd.mitigation.pools import draw_pools, kinds_of, tried_of
+from testsgd.mitigation.sample_allocation import draw_pools, kinds_of, tried_of
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
-from testsgd.mitigation.table_material import TableMaterial
-from testsgd.mitigation.written import compare_written
+from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Refitter
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.networks import NetworkRefitter
+
+
+@dataclass(frozen=True)
+class Work:
+    """What every run of a mitigation has in common."""
+
+    original: LoadedModel[Any]
+    refitter: Refitter[Any]
+    material: Material
+    parameters: MitigationParameters
+    judge: Judge
 
 
 @dataclass(frozen=True)
@@ -132,13 +142,9 @@ def run_mitigation(
             progress("retraining", done, total)
 
     started = time.perf_counter()
-    searches = []
+    work, searches = Work(original, refitter, material, parameters, judge), []
     for run in range(1, parameters.runs + 1):
-        searches.append(
-            _search(
-                original, refitter, material, parameters, judge, run, journal, advance, validated
-            )
-        )
+        searches.append(_search(work, run, journal, advance, validated))
         # Steps that were not needed are done too.
         advance(run * steps - done)
     seconds["retraining"] = time.perf_counter() - started
@@ -178,12 +184,11 @@ def run_mitigation(
     curve = measure.curve({budget: ([model], [1.0]) for budget, (_, model) in shown.items()})
     seconds["audits after"] = time.perf_counter() - started
 
-    started = time.perf_counter()
-    alternatives = try_alternatives(
-        compare, build, original, material, judge, stand, parameters,
-        measure=measure, progress=progress,
-    )  # fmt: skip
-    if alternatives:
+    alternatives: tuple[Alternative, ...] = ()
+    if compare and build is not None:
+        started = time.perf_counter()
+        setting = Setting(original, material, judge, stand, parameters, build, measure)
+        alternatives = try_alternatives(compare, setting, progress=progress)
         seconds["other methods"] = time.perf_counter() - started
     return MitigationOutcome(
         parameters=parameters,
@@ -217,7 +222,7 @@ def reference_model(
     material: Material,
     parameters: MitigationParameters,
 ) -> Any:
-    """Give the model whose accuracy is not to be lost.
+    """Return the model whose accuracy is not to be lost.
 
     It is the original; but where that may have learnt from the rows that it is judged on, and is
     fitted anew anyway, the same fitted to the training rows alone.
@@ -228,55 +233,26 @@ def reference_model(
     return stages[-1].model
 
 
-def search_once(
-    original: LoadedModel[Any],
-    refitter: Refitter[Any],
-    material: Material,
-    parameters: MitigationParameters,
-    judge: Judge,
-) -> SearchResult[Any]:
-    """Do one run up to the choice of a candidate, and look at no held-out rows.
-
-    Parameters
-    ----------
-    original, refitter, material, parameters
-        As for :func:`run_mitigation`.
-    judge : Judge
-        What candidates are judged by.
-
-    Returns
-    -------
-    SearchResult
-
-    Raises
-    ------
-    DataError
-        If there is nothing to make samples from.
-    """
-    found = _search(
-        original, refitter, material, parameters, judge, 1, Journal(None, {}), lambda: None
-    )
-    return found.result
+def search_once(work: Work) -> SearchResult[Any]:
+    """Do one run up to the choice of a candidate, and look at no held-out rows."""
+    return _search(work, 1, Journal(None, {}), lambda: None).result
 
 
 def _search(
-    original: LoadedModel[Any],
-    refitter: Refitter[Any],
-    material: Material,
-    parameters: MitigationParameters,
-    judge: Judge,
+    work: Work,
     run: int,
     journal: Journal,
     advance: Callable[[], None],
     validated: CrossValidation | None = None,
 ) -> _Found:
     """Do one run up to the choice: one kind of samples after the other."""
+    material, parameters, judge = work.material, work.parameters, work.judge
     started = time.perf_counter()
     seed = run_seed(parameters, run)
     dosages = parameters.dosages(material.training_size)
     before = judge.before_scores if validated is None else validated.before
     search = Search(
-        refitter,
+        work.refitter,
         judge,
         refuse=judge.refuses if validated is None else judge.refuses_trained,
         figures=None if validated is None else validated.figures,
@@ -290,7 +266,7 @@ def _search(
     for kind in kinds_of(material, parameters):
         try:
             pools[kind] = draw_pools(
-                original,
+                work.original,
                 material,
                 parameters,
                 kind=kind,
@@ -317,14 +293,14 @@ def _search(
 
 
 def run_seed(parameters: MitigationParameters, run: int) -> int:
-    """Give the seed of a run's retrainings."""
+    """Return the seed of a run's retrainings."""
     return parameters.seed + run - 1
 
 
 def _standing(
     original: Any, material: Material, before: Findings
 ) -> tuple[Standing, Callable[[Any], Standing]]:
-    """Give how the original does, and a way to find out how any model does."""
+    """Return how the original does, and a way to find out how any model does."""
     parts = material.split.parts
     # As many queries as an audit may make, so that the figures are the audits'.
     allowed = before.parameters.budget(CANDIDATE_QUERIES)
@@ -377,7 +353,7 @@ def _outcome(
 
 
 def _best(runs: Sequence[RunOutcome]) -> RunOutcome | None:
-    """Give the run with the smallest worst score on the rows that are not held out."""
+    """Return the run with the smallest worst score on the rows that are not held out."""
     better = [run for run in runs if run.chosen is not None]
     return min(
         better,

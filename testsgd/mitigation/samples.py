@@ -7,24 +7,22 @@ asks for more samples gets the same first ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd._files import atomic_path, import_pyarrow, write_stream
+from testsgd.data import Specification, TextSpecification, category_text
+from testsgd.errors import DataError, ParameterError
+from testsgd.mitigation.parameters import Kind, Side
+from testsgd.mitigation.targets import Target
 from testsgd.models.refitting import Inputs
-
-Side = Literal["group", "rest"]
-Fallback = Literal["nearest", "none"]
-Kind = Literal["counter", "odds", "shifted", "anchored"]
-
-# Samples that a model is asked about at once: never fewer than these, never more.
-_FEWEST, _MOST = 256, 16_384
-# So many draws, or so many times the draws allowed, are shuffled whole.
-_SHUFFLED, _TIMES = 1 << 16, 4
+from testsgd.models.refitting.protocol import joined_frames
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class CounterSamples:
     favourable : bool
         Their label; True is the favourable one.
     seeds : numpy.ndarray of int64, shape (n,)
-        The row or text that each was made from, as its place in all of the data.
+        The row or text that each was made from, as its index in all of the data.
     changes : numpy.ndarray of object, shape (n,)
         What was done to it, such as ``"hours: 40 to 41"`` or ``'"lesbian" to "gay"'``; empty if
         nothing was.
@@ -124,7 +122,7 @@ class CounterSamples:
         return len(self) if self.scores is None else int(self.relabelled.sum())
 
     def take(self, count: int) -> CounterSamples:
-        """Give the first samples; of anchored ones all others too, as the model labels them."""
+        """Return the first samples; of anchored ones all others too, as the model labels them."""
         if self.scores is not None:
             first = self.relabelled & (np.arange(len(self)) < count)
             return replace(
@@ -151,13 +149,7 @@ class CounterSamples:
 
 
 class Source(Protocol):
-    """What samples are drawn from.
-
-    Attributes
-    ----------
-    draws : int
-        How many draws there are; they are numbered from 0.
-    """
+    """What samples are drawn from."""
 
     @property
     def draws(self) -> int:
@@ -165,15 +157,7 @@ class Source(Protocol):
         ...
 
     def fresh(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Inputs]:
-        """Make samples of draws, leaving out those that were made before.
-
-        Returns
-        -------
-        numbers : numpy.ndarray of int64
-            Which draws are left.
-        inputs : pandas.DataFrame or tuple of str
-            Their samples.
-        """
+        """Make samples of draws, leaving out those that were made before."""
         ...
 
     def make(self, numbers: NDArray[np.int64]) -> Inputs:
@@ -183,132 +167,190 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """The draws that became samples, in the order in which they should be added.
-
-    Attributes
-    ----------
-    numbers : numpy.ndarray of int64
-        Which draws.
-    relabelled : numpy.ndarray of bool
-        True where the original model gives another label than the one carried.
-    targets : numpy.ndarray of float64
-        The share of the favourable label that is to be learnt: 1 or 0, or what a score became.
-    anchors : numpy.ndarray of bool
-        True where the other label is kept, as the original model has it.
-    report : SamplingReport
-        How they were found.
-    scores : numpy.ndarray of float64 or None
-        Of anchored samples what the original model says of each.
-    """
+    """The draws that became samples, in the order in which they should be added."""
 
     numbers: NDArray[np.int64]
+    # True where the original model gives another label than the one carried.
     relabelled: NDArray[np.bool_]
+    # The share of the favourable label that is to be learnt: 1 or 0, or what a score became.
     targets: NDArray[np.float64]
+    # True where the other label is kept, as the original model has it.
     anchors: NDArray[np.bool_]
     report: SamplingReport
+    # Of anchored samples what the original model says of each.
     scores: NDArray[np.float64] | None = None
 
 
-def find_samples(
-    source: Source,
-    model: Any,
-    *,
-    favourable: bool,
-    wanted: int,
-    max_draws: int,
-    fallback: Fallback,
-    generator: np.random.Generator,
-    seeds: int,
-) -> Found:
-    """Draw samples until enough have the counter label, or there are no more.
+# Where a sample is from and why it is there; if the data have such a column, "sample_" is put
+# before the name.
+PROVENANCE_COLUMNS = ("seed_row", "change", "why", "group", "side")
+
+_ENDINGS = (".parquet", ".csv")
+
+
+def samples_frame(
+    samples: Sequence[CounterSamples], specification: Specification, targets: Sequence[Target]
+) -> pd.DataFrame:
+    """List samples as a data frame.
 
     Parameters
     ----------
-    source : Source
-        Where they are drawn from.
-    model : Model or TextModel
-        The original model.
-    favourable : bool
-        The counter label.
-    wanted : int
-        How many samples.
-    max_draws : int
-        Most draws.
-    fallback : {"nearest", "none"}
-        If there are too few: add those with the other label that are nearest to the decision
-        boundary, or give fewer.
-    generator : numpy.random.Generator
-        Decides the order of the draws.
-    seeds : int
-        For the report.
+    samples : sequence of CounterSamples
+        Of any targets and sides.
+    specification : DatasetSpecification or TextSpecification
+        What the data are.
+    targets : sequence of Target
+        The groups that the samples are for.
 
     Returns
     -------
-    Found
+    pandas.DataFrame
+        The features, or the text, under their own names; the label column with the label of each
+        sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
+        made from, counted from 0; what was changed; why it is there; the group it is for; and
+        whether it is in the group or of the rest.
+
+    Raises
+    ------
+    DataError
+        If samples are to have the unfavourable label, and there is not just one such label.
     """
-    order = drawing_order(generator, source.draws, max_draws)
-    kept: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    others: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    drawn = count = 0
-    while drawn < len(order) and count < wanted:
-        size = min(_MOST, max(_FEWEST, 2 * (wanted - count)))
-        numbers, inputs = source.fresh(order[drawn : drawn + size])
-        drawn += min(size, len(order) - drawn)
-        if not len(numbers):
-            continue
-        counter = model.decisions(inputs) == favourable
-        kept.append(numbers[counter])
-        others.append(numbers[~counter])
-        count += int(counter.sum())
-    all_kept, all_others = np.concatenate(kept), np.concatenate(others)
-    relabelled, known = all_others[:0], True
-    if count < wanted and fallback == "nearest":
-        nearest, known = _nearest_first(source, model, all_others, favourable)
-        relabelled = nearest[: wanted - count]
-    report = SamplingReport(
-        seeds=seeds,
-        drawn=drawn,
-        distinct=len(all_kept) + len(all_others),
-        counter_labelled=count,
-        relabelled=len(relabelled),
-        exhausted=drawn == len(order),
-        nearness="score" if known else "unknown",
-    )
-    numbers = np.concatenate([all_kept[:wanted], relabelled])
-    return Found(
-        numbers=numbers,
-        relabelled=np.arange(len(numbers)) >= len(numbers) - len(relabelled),
-        targets=np.full(len(numbers), float(favourable)),
-        anchors=np.zeros(len(numbers), dtype=bool),
-        report=report,
-    )
+    label = specification.label
+    other = _other_label(specification)
+    if other is None and not all(some.carried.all() for some in samples):
+        known = [value for value in label.values or [] if value != label.favourable]
+        raise DataError(
+            f"samples are to have another label than {label.favourable!r}, and there "
+            + (f"are {len(known)} ({', '.join(known[:6])})" if known else "is none declared"),
+            where=f"label column {label.column!r}",
+            remedy="list two labels under label.values, joined with label.map if there are more",
+        )
+    frame = _inputs_frame(samples, specification)
+    column = label.column or "label"
+    labels = [
+        label.favourable if carried else other for some in samples for carried in some.carried
+    ]
+    counts = [len(some) for some in samples]
+    provenance: dict[str, Any] = {
+        "seed_row": [row for some in samples for row in some.seeds.tolist()],
+        "change": [change for some in samples for change in some.changes],
+        "why": [why for some in samples for why in _reasons(some, label.favourable, other)],
+        "group": _repeated([targets[some.target].rule_set.text for some in samples], counts),
+        "side": _repeated([some.side for some in samples], counts),
+    }
+    taken = {*frame.columns, column}
+    added: dict[str, pd.Series[Any]] = {column: _texts(labels)}
+    for name in PROVENANCE_COLUMNS:
+        free = name
+        while free in taken:
+            free = f"sample_{free}"
+        values = provenance[name]
+        added[free] = pd.Series(values, dtype=np.int64) if name == "seed_row" else _texts(values)
+    return frame.assign(**added)
 
 
-def drawing_order(generator: np.random.Generator, draws: int, most: int) -> NDArray[np.int64]:
-    """Give at most so many of the numbers of all draws, none twice, in random order."""
-    if draws <= max(_SHUFFLED, _TIMES * most):
-        return generator.permutation(draws)[:most].astype(np.int64)
-    # Among four times as many numbers, two draws for each one wanted leave enough different ones.
-    drawn = generator.integers(0, draws, 2 * most)
-    return np.asarray(pd.unique(drawn)[:most], dtype=np.int64)
+def check_samples_file(target: Path) -> None:
+    """Raise an error now if :func:`write_samples` could not write such a file."""
+    ending = Path(target).suffix.lower()
+    if ending not in _ENDINGS:
+        raise ParameterError(
+            f"the file {Path(target).name!r} ends in neither {' nor '.join(_ENDINGS)}",
+            where="export",
+            remedy="give a name such as samples.parquet",
+        )
+    if ending == ".parquet":
+        import_pyarrow()
 
 
-def scores_of(model: Any, inputs: Inputs) -> NDArray[np.float64] | None:
-    """Ask a model for its scores of the favourable label; None if it tells labels only."""
-    scorer: Callable[[Inputs], NDArray[np.float64] | None] | None = getattr(model, "scores", None)
-    return None if scorer is None else scorer(inputs)
+def write_samples(frame: pd.DataFrame, target: Path | str) -> None:
+    """Write a data frame of samples, whole or not at all.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        From :func:`samples_frame`.
+    target : path-like
+        A file that ends in ``.parquet``, which needs the extra ``parquet``, or in ``.csv``.
+
+    Raises
+    ------
+    ParameterError
+        If the ending is another.
+    MissingExtraError
+        If it is a Parquet file and pyarrow is not installed.
+    """
+    target = Path(target)
+    check_samples_file(target)
+    frame = frame.assign(**{name: _writable(frame[name]) for name in frame.columns})
+    if target.suffix.lower() == ".csv":
+        write_stream(target, lambda stream: frame.to_csv(stream, index=False))
+        return
+    pa, pq = import_pyarrow()
+    content = pa.Table.from_pandas(frame, preserve_index=False)
+    with atomic_path(target) as temporary:
+        pq.write_table(content, temporary)
 
 
-def _nearest_first(
-    source: Source, model: Any, numbers: NDArray[np.int64], favourable: bool
-) -> tuple[NDArray[np.int64], bool]:
-    """Order draws that the model labels otherwise by how little is missing; say if it is known."""
-    scores = np.zeros(len(numbers))
-    for start in range(0, len(numbers), _MOST):
-        part = slice(start, start + _MOST)
-        found = scores_of(model, source.make(numbers[part]))
-        if found is None:
-            return numbers, False
-        scores[part] = found
-    # All lie on one side of the boundary: nearest is the one with the most of the counter label.
-    return numbers[np.argsort(-scores if favourable else scores, kind="stable")], True
+def _inputs_frame(samples: Sequence[CounterSamples], specification: Specification) -> pd.DataFrame:
+    if isinstance(specification, TextSpecification):
+        texts = [text for some in samples for text in some.inputs]
+        return pd.DataFrame({specification.text.column: _texts(texts)})
+    joined: pd.DataFrame | None = None
+    for some in samples:
+        assert isinstance(some.inputs, pd.DataFrame)
+        joined = some.inputs if joined is None else joined_frames(joined, some.inputs)
+    if joined is None:
+        return pd.DataFrame({name: [] for name in specification.features})
+    return joined.reset_index(drop=True)
+
+
+def _repeated(values: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    return [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
+
+
+def _texts(values: Sequence[Any]) -> pd.Series[Any]:
+    return pd.Series(values, dtype=object)
+
+
+def _other_label(specification: Specification) -> str | None:
+    """Return the label that is not favourable, None if it is not just one."""
+    label = specification.label
+    known = label.values or list(dict.fromkeys((label.map or {}).values()))
+    others = [value for value in known if value != label.favourable]
+    return others[0] if len(others) == 1 else None
+
+
+def _reasons(samples: CounterSamples, favourable: str, other: str | None) -> Iterator[str]:
+    names = {True: repr(favourable), False: repr(other) if other else f"not {favourable!r}"}
+    counter, opposite = names[samples.favourable], names[not samples.favourable]
+    if samples.kind == "odds":
+        how = f"drawn by its chance of {counter}"
+    elif samples.report.nearness == "unknown":
+        how = "in the order drawn, for the model gives no scores"
+    else:
+        how = "nearest to the boundary"
+    for relabelled, anchor in zip(samples.relabelled, samples.anchors, strict=True):
+        if relabelled:
+            yield f"relabelled: the model gives it {opposite}, {how}"
+        elif anchor:
+            yield f"anchor: the model gives it {opposite}, which it keeps"
+        else:
+            yield f"kept: the model gives it {counter}"
+
+
+def _writable(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column in which a file can tell all values: texts, where there are several types."""
+    categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    values = column.cat.categories.to_series() if categorical else column
+    if values.dtype != object:
+        return column
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    if kind not in ("string", "mixed", "mixed-integer"):
+        return column
+    cells = column.astype(object)
+    return cells.map(lambda value: _plain(category_text(value)), na_action="ignore")
+
+
+def _plain(text: str) -> str:
+    """Replace what a Python string may hold and no file in UTF-8: lone surrogates."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from testsgd.mitigation.journal import Journal
-from testsgd.mitigation.parameters import RISEN_BY, Dosage
-from testsgd.mitigation.samples import CounterSamples, Kind
+from testsgd.mitigation.parameters import RISEN_BY, Dosage, Kind
+from testsgd.mitigation.samples import CounterSamples
 from testsgd.models import Examples, Refitter
 
 M = TypeVar("M")
@@ -80,32 +80,22 @@ class Candidate:
         return sum(self.taken)
 
     @property
-    def badness(self) -> tuple[float, float]:
+    def objective(self) -> tuple[float, float]:
         """The largest of the targets' scores, and their sum; the smaller, the better."""
-        return badness(self.scores)
+        return objective(self.scores)
 
 
 @dataclass(frozen=True)
 class SearchResult(Generic[M]):
-    """What a search tried, and what it chose.
-
-    Attributes
-    ----------
-    candidates : tuple of Candidate
-        All of them, in order.
-    chosen : Candidate or None
-        The best of those allowed; None if none of them has a smaller score than the original.
-    model : object or None
-        The chosen candidate's model.
-    curve : callable
-        Gives what would have been chosen with other budgets, in points of accuracy, ascending: a
-        dict from the budget to the candidate and its model, without those with which nothing would
-        have been. Models that the journal alone knows are retrained for it.
-    """
+    """What a search tried, and what it chose."""
 
     candidates: tuple[Candidate, ...]
+    # The best of those allowed; None if none of them has a smaller score than the original.
     chosen: Candidate | None
     model: M | None
+    # Gives what would have been chosen with other budgets, in points of accuracy, ascending: a dict
+    # from the budget to the candidate and its model, without those with which nothing would have
+    # been. Models that the journal alone knows are retrained for it.
     curve: Callable[[], dict[float, tuple[Candidate, M]]] = field(default=dict, compare=False)
 
 
@@ -114,54 +104,31 @@ class SearchResult(Generic[M]):
 Figures = Mapping[tuple[str, int, int], tuple[float, Sequence[float], bool]]
 
 
+@dataclass(eq=False)
 class Search(Generic[M]):
-    """Retrain with more and more samples, and keep the best.
+    """Retrain with more and more samples, and keep the best."""
 
-    Parameters
-    ----------
-    refitter : Refitter
-        Retrains the original model.
-    judge : callable
-        Gives for a model the points of accuracy lost and each target's score.
-    max_accuracy_drop : float
-        The budget, in percentage points.
-    journal : Journal
-        Keeps the candidates' figures; steps that it knows are not done again.
-    name : str
-        Under which the journal keeps them.
-    refuse : callable, optional
-        Says of a model within the budget whether it is not to be taken all the same.
-    figures : mapping, optional
-        What a cross-validation found, which then counts in place of the judge; a candidate that is
-        missing from it is not allowed.
-    advance : callable, optional
-        Called after each step.
-    """
-
-    def __init__(
-        self,
-        refitter: Refitter[M],
-        judge: Callable[[M], tuple[float, Sequence[float]]],
-        *,
-        max_accuracy_drop: float,
-        journal: Journal,
-        name: str,
-        refuse: Callable[[M], bool] | None = None,
-        figures: Figures | None = None,
-        advance: Callable[[], None] | None = None,
-    ) -> None:
-        self._refitter = refitter
-        self._judge = judge
-        self._budget = max_accuracy_drop
-        self._journal = journal
-        self._name = name
-        self._refuse = refuse
-        self._figures = figures
-        self._advance = advance
-        # For each budget the best candidate, with its model unless the journal alone knows it.
-        self._best: dict[float, tuple[Candidate, M | None]] = {}
-        self._candidates: list[Candidate] = []
-        self._chosen: Candidate | None = None
+    # Retrains the original model.
+    refitter: Refitter[M]
+    # Returns for a model the points of accuracy lost and each target's score.
+    judge: Callable[[M], tuple[float, Sequence[float]]]
+    _: KW_ONLY
+    # The budget, in percentage points.
+    max_accuracy_drop: float
+    # Keeps the candidates' figures under the name; steps that it knows are not done again.
+    journal: Journal
+    name: str
+    # Returns of a model within the budget whether it is not to be taken all the same.
+    refuse: Callable[[M], bool] | None = None
+    # What a cross-validation found, which then counts in place of the judge; a candidate that is
+    # missing from it is not allowed.
+    figures: Figures | None = None
+    # Called after each step.
+    advance: Callable[[], None] | None = None
+    # For each budget the best candidate, with its model unless the journal alone knows it.
+    _best: dict[float, tuple[Candidate, M | None]] = field(default_factory=dict, init=False)
+    _candidates: list[Candidate] = field(default_factory=list, init=False)
+    _chosen: Candidate | None = field(default=None, init=False)
 
     def run(
         self,
@@ -172,31 +139,16 @@ class Search(Generic[M]):
         threshold: float | None,
         seed: int,
     ) -> None:
-        """Try samples of one kind, with those tried before in mind.
-
-        Parameters
-        ----------
-        pools : sequence of CounterSamples
-            The samples that there are of each side of each target.
-        dosages : sequence of Dosage
-            Numbers and weights of samples to try, ascending.
-        before : sequence of float
-            The original model's score for each target.
-        threshold : float, optional
-            A target whose score is no larger needs no more samples, and when all are there the
-            search ends. None: all dosages are tried.
-        seed : int
-            Of the retrainings.
-        """
+        """Try samples of one kind, with those tried before in mind."""
         taken, weight = tuple(0 for _ in pools), 0.0
         scores: Sequence[float] = before
         fruitless = 0
         for step, dosage in enumerate(dosages, start=1):
-            if dosage.weight != 1 and not self._refitter.takes_weights:
+            if dosage.weight != 1 and not self.refitter.takes_weights:
                 continue
             wanting = [
-                place
-                for place, pool in enumerate(pools)
+                index
+                for index, pool in enumerate(pools)
                 if threshold is None or not scores[pool.target] <= threshold
             ]
             there = [pool.available for pool in pools]
@@ -205,7 +157,7 @@ class Search(Generic[M]):
                 continue
             # Where there are fewer samples than asked for, they weigh as much as those would.
             heavier = dosage.weight * max(1.0, dosage.count / sum(more))
-            if not self._refitter.takes_weights:
+            if not self.refitter.takes_weights:
                 heavier = 1.0
             if (more, heavier) == (taken, weight):
                 continue
@@ -218,8 +170,8 @@ class Search(Generic[M]):
             better = best_of([self._chosen, *found] if self._chosen else found, before)
             fruitless = fruitless + 1 if better is self._chosen else 0
             self._chosen = better
-            if self._advance is not None:
-                self._advance()
+            if self.advance is not None:
+                self.advance()
             tired = threshold is not None and bool(self._chosen) and fruitless >= _PATIENCE
             if tired or self.reached(threshold):
                 break
@@ -230,7 +182,7 @@ class Search(Generic[M]):
         return tuple(self._candidates)
 
     def reached(self, threshold: float | None) -> bool:
-        """Say whether the best candidate's scores are all no larger than a threshold."""
+        """Return whether the best candidate's scores are all no larger than a threshold."""
         if threshold is None or self._chosen is None:
             return False
         return worst_of(self._chosen.scores) <= threshold
@@ -238,15 +190,7 @@ class Search(Generic[M]):
     def result(
         self, pools: Mapping[str, Sequence[CounterSamples]], *, seed: int
     ) -> SearchResult[M]:
-        """Give what was tried and what was chosen.
-
-        Parameters
-        ----------
-        pools : mapping from str to sequence of CounterSamples
-            The samples by their kind, to retrain with if the journal alone knows the one chosen.
-        seed : int
-            Of the retrainings.
-        """
+        """Return what was tried and what was chosen."""
         chosen = self._chosen
         known: list[tuple[Candidate, M]] = [
             (one, model) for one, model in self._best.values() if model is not None
@@ -281,7 +225,7 @@ class Search(Generic[M]):
             for budget, (one, model) in sorted(self._best.items())
             if budget in CURVE_BUDGETS and model is not None
         }
-        model = None if best is None else self._best[self._budget][1]
+        model = None if best is None else self._best[self.max_accuracy_drop][1]
         return SearchResult(tuple(self._candidates), best, model, lambda: curve)
 
     def _step(
@@ -294,17 +238,17 @@ class Search(Generic[M]):
         seed: int,
     ) -> list[Candidate]:
         kind = pools[0].kind
-        name = f"{self._name}, {kind}, step {step}"
-        known = self._journal.get(name)
+        name = f"{self.name}, {kind}, step {step}"
+        known = self.journal.get(name)
         if known is not None:
             found = [_candidate(figures) for figures in known]
             for candidate in found:
                 self._keep(candidate, None)
             return found
         extra = added(pools, taken, weight)
-        stages = self._refitter.refit(extra, seed=step_seed(seed, step))
+        stages = self.refitter.refit(extra, seed=step_seed(seed, step))
         found = self._judged(stages, step, kind, taken, weight)
-        self._journal.keep(name, [asdict(candidate) for candidate in found])
+        self.journal.keep(name, [asdict(candidate) for candidate in found])
         return found
 
     def _judged(
@@ -316,19 +260,19 @@ class Search(Generic[M]):
         weight: float,
     ) -> list[Candidate]:
         found = []
-        for place, stage in enumerate(stages):
-            if self._figures is None:
-                drop, scores = self._judge(stage.model)
-                refused = self._refuse is not None and self._refuse(stage.model)
+        for index, stage in enumerate(stages):
+            if self.figures is None:
+                drop, scores = self.judge(stage.model)
+                refused = self.refuse is not None and self.refuse(stage.model)
             else:
-                drop, scores, refused = self._figures.get(
-                    (kind, step, place), (math.nan, [math.nan], True)
+                drop, scores, refused = self.figures.get(
+                    (kind, step, index), (math.nan, [math.nan], True)
                 )
                 # The training rows of the whole are judged all the same.
-                refused = refused or (self._refuse is not None and self._refuse(stage.model))
+                refused = refused or (self.refuse is not None and self.refuse(stage.model))
             candidate = Candidate(
                 step,
-                place,
+                index,
                 stage.name,
                 kind,
                 taken,
@@ -336,7 +280,7 @@ class Search(Generic[M]):
                 drop,
                 tuple(float(score) for score in scores),
                 # What is above the budget by a rounding error is within it.
-                drop <= self._budget + 1e-9 and not refused,
+                drop <= self.max_accuracy_drop + 1e-9 and not refused,
                 refused,
             )
             found.append(candidate)
@@ -347,7 +291,7 @@ class Search(Generic[M]):
         """Keep a candidate for each budget within which it is the best so far."""
         if candidate.refused:
             return
-        for budget in {self._budget, *CURVE_BUDGETS}:
+        for budget in {self.max_accuracy_drop, *CURVE_BUDGETS}:
             best = self._best.get(budget)
             if candidate.accuracy_drop <= budget + 1e-9 and (
                 best is None or _order(candidate) < _order(best[0])
@@ -357,40 +301,34 @@ class Search(Generic[M]):
     def _model(self, chosen: Candidate, pools: Sequence[CounterSamples], seed: int) -> M:
         """Retrain a candidate that is known from the journal only."""
         extra = added(pools, chosen.taken, chosen.weight)
-        for place, stage in enumerate(
-            self._refitter.refit(extra, seed=step_seed(seed, chosen.step))
+        for index, stage in enumerate(
+            self.refitter.refit(extra, seed=step_seed(seed, chosen.step))
         ):
-            if place == chosen.stage:
+            if index == chosen.stage:
                 return stage.model
         raise RuntimeError("a retraining gave fewer stages than before")
 
 
 def best_of(candidates: Sequence[Candidate], before: Sequence[float]) -> Candidate | None:
-    """Give the allowed candidate with the smallest scores, if they are below those before.
+    """Return the allowed candidate with the smallest scores, if they are below those before.
 
     Candidates are compared by their worst score in steps of :data:`NEAR`, all up to :data:`SMALL`
     being equal, then by accuracy: what makes no difference is not paid for.
     """
-    limit = badness(before) if before else (math.inf, math.inf)
-    better = [one for one in candidates if one.allowed and one.badness < limit]
+    limit = objective(before) if before else (math.inf, math.inf)
+    better = [one for one in candidates if one.allowed and one.objective < limit]
     return min(better, key=_order, default=None)
 
 
-def badness(scores: Sequence[float]) -> tuple[float, float]:
-    """Give the largest score that is known and the sum of all; infinite if none is known.
-
-    Examples
-    --------
-    >>> badness([0.1, float("nan"), 0.3])
-    (0.3, 0.4)
-    """
+def objective(scores: Sequence[float]) -> tuple[float, float]:
+    """Return the largest score that is known and the sum of all; infinite if none is known."""
     known = [score for score in scores if not math.isnan(score)]
     return (max(known), math.fsum(known)) if known else (math.inf, math.inf)
 
 
 def worst_of(scores: Sequence[float]) -> float:
-    """Give the largest score that is known; infinite if none is."""
-    return badness(scores)[0]
+    """Return the largest score that is known; infinite if none is."""
+    return objective(scores)[0]
 
 
 def share_out(
@@ -398,39 +336,25 @@ def share_out(
 ) -> tuple[int, ...]:
     """Share a number of further samples among the pools that want some, one at a time in turn.
 
-    Parameters
-    ----------
-    more : int
-        How many.
-    wanting : sequence of int
-        Places of the pools that want some.
-    taken, there : sequence of int
-        For each pool how many are taken already, and how many there are.
-
-    Returns
-    -------
-    tuple of int
-        For each pool how many are taken then.
-
     Examples
     --------
     >>> share_out(5, [0, 2], taken=[1, 1, 0], there=[9, 9, 2])
     (4, 1, 2)
     """
     now = list(taken)
-    open_ = [place for place in wanting if now[place] < there[place]]
+    open_ = [index for index in wanting if now[index] < there[index]]
     while more > 0 and open_:
         # Whole rounds at once: every open pool can give at least this much.
-        round_ = max(1, min(more // len(open_), *(there[place] - now[place] for place in open_)))
-        for place in open_[: more if round_ == 1 else None]:
-            now[place] += round_
+        round_ = max(1, min(more // len(open_), *(there[index] - now[index] for index in open_)))
+        for index in open_[: more if round_ == 1 else None]:
+            now[index] += round_
             more -= round_
-        open_ = [place for place in open_ if now[place] < there[place]]
+        open_ = [index for index in open_ if now[index] < there[index]]
     return tuple(now)
 
 
 def step_seed(seed: int, step: int) -> int:
-    """Give the seed of one retraining."""
+    """Return the seed of one retraining."""
     return int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
 
 
@@ -458,7 +382,7 @@ def _candidate(figures: dict[str, Any]) -> Candidate:
 
 
 def _order(candidate: Candidate) -> tuple[float, ...]:
-    worst, total = candidate.badness
+    worst, total = candidate.objective
     near = math.floor(worst / NEAR) if math.isfinite(worst) else worst
     if worst <= SMALL:
         near = 0

@@ -21,7 +21,7 @@ class Target:
     rank : int
         Its place in the audit's ranking, from 1.
     group : int
-        Its place among the audit's groups.
+        Its index among the audit's groups.
     rule_set : RuleSet
         Who is in it.
     direction : {"less", "more"}
@@ -82,10 +82,10 @@ def choose_targets(
             )
         chosen = [(parameters.rank, int(findings.ranking[parameters.rank - 1]))]
     else:
-        place = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
+        ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
         scores = findings.estimates.score
         chosen = [
-            (place[group], group)
+            (ranks[group], group)
             for group in findings.distinct
             if scores[group] > (parameters.all_above or 0.0)
         ]
@@ -107,7 +107,7 @@ def choose_targets(
 
 
 def _first(findings: Findings, enough: Callable[[RuleSet], bool]) -> tuple[int, int]:
-    """Find the first group of the ranking that held-out rows can tell of: its rank and place."""
+    """Find the first group of the ranking that held-out rows can tell of: rank and index."""
     for rank, group in enumerate(findings.ranking.tolist(), start=1):
         if enough(findings.rule_set(group)):
             return rank, group

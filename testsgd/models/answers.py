@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,81 @@ from numpy.typing import NDArray
 from testsgd.data import Label, category_text
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, TestSGDError
-from testsgd.models.label_scores import ZERO_ONE, label_scores, zero_one_labels
+
+# The two ways to write no and yes in numbers, no first.
+ZERO_ONE = (("0", "1"), ("False", "True"))
+
+
+def zero_one_labels(label: Label) -> dict[str, str]:
+    """Return the labels that 0 and 1, and False and True, stand for, if that is not ambiguous.
+
+    Result: from ``"0"``, ``"1"``, ``"False"`` and ``"True"`` to labels: as the description maps the
+    file's labels; or 0 to the first of two labels and 1 to the second, if that is the favourable
+    one. Empty if 1 is the favourable label by custom and the other one by its place, or if one of
+    the four is a label itself.
+
+    Examples
+    --------
+    >>> zero_one_labels(Label(column="y", favourable="yes", values=["no", "yes"]))["1"]
+    'yes'
+    >>> zero_one_labels(Label(column="y", favourable="yes", values=["yes", "no"]))
+    {}
+    """
+    values, renames = label.values or [], label.map or {}
+    written = {text for pair in ZERO_ONE for text in pair}
+    if written & {*values, label.favourable}:
+        return {}
+    meaning: list[str] = []
+    for pair in ZERO_ONE:
+        if not meaning and set(pair) <= set(renames):
+            meaning = [renames[text] for text in pair]
+    # A number that is cut in two has the label of what lies above first.
+    in_order = len(values) == 2 and values[1] == label.favourable and label.above is None
+    if not meaning and in_order and not written & set(renames):
+        meaning = values
+    return {text: word for pair in ZERO_ONE for text, word in zip(pair, meaning, strict=False)}
+
+
+def decision_scores(
+    function: Callable[..., Any],
+    favourable: str,
+    read_as: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[[Any], Any] | None:
+    """Find how to tell the rows nearest to a label, where a model says labels.
+
+    `function`: what is asked for labels; perhaps the ``predict`` of an estimator with ``classes_``.
+    `read_as`: what labels the function says in place of others. Result: takes what `function`
+    takes, gives numbers that are larger the nearer the label is: from ``predict_proba``, or for two
+    labels from ``decision_function``. None if there is neither.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0], [1]], ["yes", "no"])
+    >>> scores = decision_scores(model.predict, "yes")
+    >>> bool(scores([[0]]) > scores([[1]]))
+    True
+    >>> decision_scores(len, "yes") is None
+    True
+    """
+    estimator = getattr(function, "__self__", None)
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or getattr(function, "__name__", "") != "predict":
+        return None
+    texts = [category_text(value) for value in np.asarray(classes, dtype=object).ravel()]
+    labels = [read_as.get(text, text) for text in texts]
+    if favourable not in labels:
+        return None
+    place = labels.index(favourable)
+    probabilities = getattr(estimator, "predict_proba", None)
+    if callable(probabilities):
+        return lambda asked: np.asarray(probabilities(asked))[:, place]
+    distances = getattr(estimator, "decision_function", None)
+    if callable(distances) and len(labels) == 2:
+        # Positive where the second label is said.
+        return lambda asked: np.asarray(distances(asked)) * (1 if place == 1 else -1)
+    return None
+
 
 Output = Literal["labels", "scores"]
 
@@ -22,7 +98,37 @@ Asked = TypeVar("Asked")
 _OBJECT_SCORES = ("floating", "mixed-integer-float", "decimal")
 
 
-class CheckedFunction(Generic[Asked]):
+class BlackBox(Protocol):
+    """A model under audit.
+
+    Attributes
+    ----------
+    name : str
+        What to call it in a report.
+    kind : str
+        What it is, in words.
+    """
+
+    name: str
+    kind: str
+
+    @property
+    def output(self) -> Output:
+        """What it returns."""
+        ...
+
+    @property
+    def threshold(self) -> float | None:
+        """For scores: what lies above it counts as the favourable label."""
+        ...
+
+    @property
+    def thread_safe(self) -> bool:
+        """True if several threads may ask it at once."""
+        ...
+
+
+class CheckedFunction(ABC, Generic[Asked]):
     """A function that gives labels or scores, one for each thing it is asked about.
 
     Parameters
@@ -99,7 +205,7 @@ class CheckedFunction(Generic[Asked]):
         return self._function
 
     def reading(self, function: Callable[[Asked], Any]) -> Self:
-        """Give a model of another function, its answers read as this one's are."""
+        """Return a model of another function, its answers read as this one's are."""
         return type(self)(
             function,
             label=self._label,
@@ -110,13 +216,13 @@ class CheckedFunction(Generic[Asked]):
             output=self._output,
         )
 
+    @abstractmethod
     def decisions(self, asked: Asked) -> NDArray[np.bool_]:
         """Return for each thing whether it gets the favourable label."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scores(self, asked: Asked) -> NDArray[np.float64] | None:
         """Return each thing a number that is larger the nearer it is to the favourable label."""
-        raise NotImplementedError
 
     def _decide(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.bool_]:
         """Call the function with a copy of `count` things, and read its answers.
@@ -131,14 +237,14 @@ class CheckedFunction(Generic[Asked]):
         )
 
     def _score(self, asked: Asked, count: int, *, takes: str) -> NDArray[np.float64] | None:
-        """Give scores of a copy of `count` things, None if the function tells labels only.
+        """Return scores of a copy of `count` things, None if the function tells labels only.
 
         What it returns must have been recognised before.
         """
         if self._output == "scores":
             return self._answers(asked, count, takes).astype(np.float64)
         meanings = self._meanings if self.read_as else {}
-        function = label_scores(self._function, self._label.favourable, meanings)
+        function = decision_scores(self._function, self._label.favourable, meanings)
         if function is None:
             return None
         return self.reading(function)._answers(asked, count, takes).astype(np.float64)

@@ -1,15 +1,21 @@
-"""What the audit knows of a model: it takes rows and says who gets the favourable label."""
+"""Black boxes of rows: what an audit asks of a model, and what makes one of a user's object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.models.answers import CheckedFunction, Output
+from testsgd.data import DatasetSpecification
+from testsgd.errors import ModelError
+from testsgd.models.answers import BlackBox, CheckedFunction
 
 # Rows on which a model is tried before the audit, and by whose decisions it is recognised.
 PROBE_ROWS = 1_000
@@ -41,37 +47,11 @@ class PreparedRows(Protocol):
         ...
 
 
-class Model(Protocol):
-    """A model under audit.
-
-    Attributes
-    ----------
-    name : str
-        What to call it in a report.
-    kind : str
-        What it is, in words.
-    """
-
-    name: str
-    kind: str
-
-    @property
-    def output(self) -> Output:
-        """What it returns."""
-        ...
-
-    @property
-    def threshold(self) -> float | None:
-        """For scores: what lies above it counts as the favourable label."""
-        ...
-
-    @property
-    def thread_safe(self) -> bool:
-        """True if several threads may ask it at once."""
-        ...
+class Model(BlackBox, Protocol):
+    """A model of rows under audit."""
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Say for each row whether the model gives it the favourable label."""
+        """Return for each row whether the model gives it the favourable label."""
         ...
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
@@ -171,14 +151,14 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
         return frame[list(self.columns)]
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Say for each row whether the model gives it the favourable label."""
+        """Return for each row whether the model gives it the favourable label."""
         # Copied whole: a shallow copy shares cells with ours, which even pandas 3 lets
         # `frame["age"].array[0] = 1` write to.
         asked = self.given(frame)
         return self._decide(asked.copy(), len(frame), takes=_takes(asked))
 
     def scores(self, frame: pd.DataFrame) -> NDArray[np.float64] | None:
-        """Give each row a number that is larger the nearer it is to the favourable label.
+        """Return for each row a number that is larger the nearer it is to the favourable label.
 
         The function's scores, or what an estimator computes before it says a label; None if only
         labels are to be had. The model must have decided about rows before.
@@ -193,3 +173,176 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
 
 def _takes(frame: pd.DataFrame) -> str:
     return f"a data frame with the columns {', '.join(map(str, frame.columns))}"
+
+
+_Parameter = inspect.Parameter
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """The columns that a model of rows is given.
+
+    `taken`: the columns, in the order in which the model takes them. `not_given`: features of the
+    description that are not among them. `passed`: those that the description does not have.
+    """
+
+    taken: tuple[str, ...]
+    not_given: tuple[str, ...]
+    passed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ColumnFunction:
+    """A function of columns as one of a data frame.
+
+    Examples
+    --------
+    >>> def rich(income, debt):
+    ...     return income > 2 * debt
+    >>> function = ColumnFunction(rich, ("income", "debt"))
+    >>> function(pd.DataFrame({"debt": [10, 20], "income": [30, 30]})).tolist()
+    [True, False]
+    """
+
+    function: Callable[..., Any]
+    columns: tuple[str, ...]
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Return what the function says of a frame's columns."""
+        kinds = {item.name: item.kind for item in _parameters(self.function)}
+        first = [name for name in self.columns if kinds[name] is _Parameter.POSITIONAL_ONLY]
+        return self.function(
+            *(frame[name] for name in first),
+            **{name: frame[name] for name in self.columns if name not in first},
+        )
+
+
+def named_columns(source: Any) -> tuple[str, ...] | None:
+    """Return the columns that a model names in ``feature_names_in_``, None if it names none.
+
+    `source`: an estimator, a function, or a method of either.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> fitted = LinearRegression().fit(pd.DataFrame({"age": [1, 2], "wage": [1, 3]}), [0, 1])
+    >>> named_columns(fitted), named_columns(fitted.predict), named_columns(len)
+    (('age', 'wage'), ('age', 'wage'), None)
+    """
+    for owner in (source, getattr(source, "__self__", None)):
+        # A property of a foreign class may raise anything where it has nothing to tell.
+        with contextlib.suppress(Exception):
+            names = getattr(owner, "feature_names_in_", None)
+            if names is not None and not isinstance(names, str):
+                return tuple(str(name) for name in names)
+    return None
+
+
+def parameter_columns(function: Callable[..., Any], inputs: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that a function takes as its parameters; none if it takes a frame.
+
+    A function takes columns if it must be given several things, or one by its name. Parameters
+    with a default are columns too if they are called as an input is.
+
+    `inputs`: the features that a model may be given.
+
+    Examples
+    --------
+    >>> parameter_columns(lambda income, debt, limit=3, age=None: 0, ["income", "age"])
+    ('income', 'debt', 'age')
+    >>> parameter_columns(lambda frame, limit=3: 0, ["income", "age"])
+    ()
+    """
+    usable = [
+        item
+        for item in _parameters(function)
+        if item.kind not in (_Parameter.VAR_POSITIONAL, _Parameter.VAR_KEYWORD)
+    ]
+    needed = [item for item in usable if item.default is _Parameter.empty]
+    if len(needed) < 2 and not any(item.kind is _Parameter.KEYWORD_ONLY for item in needed):
+        return ()
+    return tuple(item.name for item in usable if item in needed or item.name in inputs)
+
+
+def model_columns(
+    named: tuple[str, ...], specification: DatasetSpecification, *, model: str
+) -> ModelColumns:
+    """Compare what a model takes with a description."""
+    features = specification.features
+    columns = {specification.column_of(name): name for name in features}
+    for name in named:
+        if name in features and not features[name].input:
+            what, remedy = (
+                f"the model takes the feature {name!r}, which is no input by the description",
+                "set `input = true`, or give a model that does not take it",
+            )
+        elif name == specification.label.column and name not in features:
+            what, remedy = (
+                f"the model takes {name!r}, which is the label column",
+                "give a model that does not take it",
+            )
+        elif name in columns and name not in features:
+            what, remedy = (
+                f"the model takes {name!r}, which the description calls {columns[name]!r}",
+                "call the feature as the model does",
+            )
+        else:
+            continue
+        raise ModelError(what, where=f"model {model!r}", remedy=remedy, model=model, column=name)
+    return ModelColumns(
+        named,
+        tuple(name for name in features if name not in named),
+        tuple(name for name in named if name not in features),
+    )
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+# Rows or texts at once. Keras' own 32 would make an audit ten times as long.
+_BATCH = 512
+
+
+@dataclass(frozen=True)
+class KerasFunction:
+    """Asks a Keras model without its progress bar."""
+
+    model: Any
+
+    def __call__(self, asked: pd.DataFrame | Sequence[str]) -> Any:
+        """Return what the model predicts."""
+        inputs = keras_inputs(self.model, asked)
+        return self.model.predict(inputs, batch_size=_BATCH, verbose=0)
+
+
+def keras_inputs(network: Any, asked: pd.DataFrame | Sequence[str]) -> Any:
+    """Return rows as an array of numbers, and texts as a tensor of the shape a model takes."""
+    if isinstance(asked, pd.DataFrame):
+        return float_inputs(asked)
+    if network.inputs[0].dtype != "string":
+        raise ValueError(f"it takes {network.inputs[0].dtype}, not texts")
+    import tensorflow as tf
+
+    texts = tf.constant(list(asked), dtype=tf.string)
+    return texts[:, tf.newaxis] if len(network.input_shape) == 2 else texts
+
+
+def is_keras_model(source: Any) -> bool:
+    """Return whether an object is a model of Keras, without importing it."""
+    keras = sys.modules.get("keras")
+    return keras is not None and isinstance(source, keras.Model)
+
+
+def float_inputs(frame: pd.DataFrame) -> NDArray[np.float32]:
+    """Return a data frame of numbers as an array, NaN where missing.
+
+    Examples
+    --------
+    >>> float_inputs(pd.DataFrame({"age": [30, 40], "income": [1.5, None]})).tolist()
+    [[30.0, 1.5], [40.0, nan]]
+    """
+    return np.asarray(frame.to_numpy(dtype=np.float32, na_value=np.nan))

@@ -17,12 +17,7 @@ from testsgd.errors import ModelError
 class NumberEncoding:
     """A continuous feature: standardised, with a second column that says where it is missing.
 
-    Attributes
-    ----------
-    name : str
-        The feature.
-    mean, scale : float
-        Over the rows the network was trained on; a missing value counts as the mean.
+    `mean`, `scale`: over the rows the network was trained on; a missing value counts as the mean.
     """
 
     name: str
@@ -55,7 +50,7 @@ class CategoryEncoding:
         return len(self.values) + 1
 
     def positions(self, column: pd.Series[Any]) -> NDArray[np.intp]:
-        """Give which of the feature's inputs is 1, for each row."""
+        """Return which of the feature's inputs is 1, for each row."""
         # Python counts from the end: code -1 (missing) is the last input.
         codes = category_codes(column, self.values, feature=self.name)
         return codes.astype(np.intp) % self.width
@@ -89,7 +84,7 @@ class Encoding:
         return sum(feature.width for feature in self.features)
 
     def offset(self, name: str) -> int:
-        """Give the first input of a feature."""
+        """Return the first input of a feature."""
         offset = 0
         for feature in self.features:
             if feature.name == name:
@@ -98,11 +93,11 @@ class Encoding:
         raise KeyError(name)
 
     def takes(self, name: str) -> bool:
-        """Say whether a feature is among the inputs."""
+        """Return whether a feature is among the inputs."""
         return any(feature.name == name for feature in self.features)
 
     def of(self, name: str) -> FeatureEncoding:
-        """Give the encoding of one feature."""
+        """Return the encoding of one feature."""
         return next(feature for feature in self.features if feature.name == name)
 
     def encode(self, frame: pd.DataFrame) -> NDArray[np.float32]:
@@ -139,7 +134,7 @@ class Encoding:
         return out
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Give the encoding as JSON-able data."""
+        """Return the encoding as JSON-able data."""
         return [
             {"name": item.name, "mean": item.mean, "scale": item.scale}
             if isinstance(item, NumberEncoding)

@@ -1,4 +1,4 @@
-"""The files of a network: a ``.keras`` archive, its preprocessing and its model card.
+"""The files of a network, read and written: ``.keras``, its preprocessing and its model card.
 
 A ``.keras`` file is a zip archive with the layers' configuration as JSON and the weights in an HDF5
 file, so a network is read without TensorFlow, and nothing is unpickled.
@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import io
 import json
+import math
+import platform
 import zipfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd._files import write_text
+from testsgd._version import __version__
 from testsgd.errors import ModelError
 
 MODEL_FILE = "model.keras"
@@ -43,19 +48,7 @@ class Labels:
 def write_preprocessing(
     folder: Path, subject: str, labels: Labels, document: Mapping[str, Any]
 ) -> None:
-    """Write how rows or texts become inputs, and what the output means, beside the network.
-
-    Parameters
-    ----------
-    folder : path-like
-        The network's folder.
-    subject : {"tables", "texts"}
-        What the network is of.
-    labels : Labels
-        What its output means.
-    document : mapping
-        What else is to be known.
-    """
+    """Write how rows or texts become inputs, and what the output means, beside the network."""
     name = next(name for name, of in _FORMATS.items() if of == subject)
     output = {"positive_label": labels.positive, "negative_label": labels.negative}
     whole = {"format": name, "output": output, **document}
@@ -68,22 +61,8 @@ def read_preprocessing(
 ) -> tuple[Labels, Read]:
     """Read what :func:`write_preprocessing` wrote beside a network.
 
-    Parameters
-    ----------
-    path : path-like
-        The network's file.
-    subject : {"tables", "texts"}
-        What the network should be of.
-    favourable : str
-        The label whose rate is compared; the network must know it.
-    read : callable
-        Makes something of the document; what it raises at a document that is none is told as such.
-
-    Raises
-    ------
-    ModelError
-        If the network's file or its preprocessing is missing, cannot be read, or is of another
-        kind of network.
+    `favourable`: the label whose rate is compared; the network must know it. `read`: makes
+    something of the document; what it raises at a document that is none is told as such.
     """
     path = Path(path)
     if not path.is_file():
@@ -131,22 +110,10 @@ def read_layers(
 ) -> Read:
     """Read the layers of a ``.keras`` file.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    read : callable
-        Makes a network of the layers' configurations, in order, each with its class under
-        ``"class"``, and of a function from a place in the file of weights, such as
-        ``"dense/vars"``, to the arrays there. It raises :class:`WrongLayersError` if the layers are
-        not those it knows, and anything else if they do not fit together.
-    kind : str
-        The layers that `read` knows, in words.
-
-    Raises
-    ------
-    ModelError
-        If the file is damaged, or the network is of another kind.
+    `read`: makes a network of the layers' configurations, in order, each with its class under
+    ``"class"``, and of a function from a place in the file of weights, such as ``"dense/vars"``, to
+    the arrays there. It raises :class:`WrongLayersError` if the layers are not those it knows, and
+    anything else if they do not fit together. `kind`: the layers that `read` knows, in words.
     """
     import h5py
 
@@ -203,3 +170,164 @@ def read_card(folder: Path) -> dict[str, Any]:
             "the model card is not valid JSON", where=str(path), remedy="train the model anew"
         ) from error
     return card if isinstance(card, dict) else {}
+
+
+class SigmoidOutput:
+    """The output of a network with one sigmoid unit, read for the label that is compared.
+
+    `favourable`: the label whose rate the audit compares. If it is not the positive one, it is
+    decided wherever the positive one is not, its score being one minus the other's. `threshold`:
+    scores of the favourable label above it, in [0, 1), count as favourable. `turning_sum`: the
+    output's sum, before the sigmoid, at which the decision turns; 0 is a score of one half.
+
+    Examples
+    --------
+    >>> output = SigmoidOutput(Labels("yes", "no"), "no", 0.25)
+    >>> output.decide(np.array([1.0, 2.0])).tolist(), output.scores(np.array([0.0])).tolist()
+    ([True, False], [0.5])
+    """
+
+    def __init__(self, labels: Labels, favourable: str, threshold: float) -> None:
+        self.labels = labels
+        self.favourable = favourable
+        self.threshold = threshold
+        self._favours_positive = favourable == labels.positive
+        odds = math.log(threshold) - math.log1p(-threshold) if threshold > 0 else -math.inf
+        self.turning_sum = odds if self._favours_positive else -odds
+
+    def scores(self, sums: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+        """Return the probability of the favourable label."""
+        with np.errstate(over="ignore"):
+            positive = 1.0 / (1.0 + np.exp(-sums.astype(np.float64)))
+        return positive if self._favours_positive else 1.0 - positive
+
+    def decide(self, sums: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+        """Turn the output's sums into decisions."""
+        positive = sums > self.turning_sum
+        return positive if self._favours_positive else ~positive
+
+
+_CONFIGURATION = "config.json"
+_WEIGHTS = "model.weights.h5"
+
+
+class KerasArchive:
+    """A ``.keras`` file of layers one after another, as :mod:`testsgd.models.files` reads it.
+
+    `layer_names`: of the layers in order, without the input.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            configuration = json.loads(archive.read(_CONFIGURATION))
+        self.layer_names: list[str] = [
+            layer["config"]["name"]
+            for layer in configuration["config"]["layers"]
+            if layer["class_name"] != "InputLayer"
+        ]
+
+    def with_arrays(self, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
+        """Return the file's content with other weights of the same shapes.
+
+        `arrays`: from a place among the weights, such as ``"dense/vars"``, to the arrays there.
+        """
+        out = io.BytesIO()
+        with (
+            zipfile.ZipFile(io.BytesIO(self._content)) as archive,
+            zipfile.ZipFile(out, "w") as written,
+        ):
+            for item in archive.infolist():
+                content = archive.read(item)
+                if item.filename == _WEIGHTS:
+                    content = _with_arrays(content, arrays)
+                written.writestr(item, content)
+        return out.getvalue()
+
+
+def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float32]]]) -> bytes:
+    import h5py
+
+    weights = io.BytesIO(content)
+    with h5py.File(weights, "r+") as file:
+        for place, values in arrays.items():
+            group = file["layers"][place]
+            for number, value in enumerate(values):
+                if group[str(number)].shape != value.shape:
+                    raise ValueError(place)
+                group[str(number)][...] = value
+    return weights.getvalue()
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """What a training gave.
+
+    Attributes
+    ----------
+    folder : str
+        Where the network was written.
+    train_accuracy, test_accuracy : float
+        Share of rows or texts labelled as in the file; those for the test were seen by nothing in
+        the training.
+    majority_share : float
+        What always saying the commonest label would reach on the test.
+    paper_accuracy : float or None
+        The paper's Table 3.
+    epochs : int
+        Passes over the training data.
+    seconds : float
+        Wall-clock time of the training itself.
+    """
+
+    folder: str
+    train_accuracy: float
+    test_accuracy: float
+    majority_share: float
+    paper_accuracy: float | None
+    epochs: int
+    seconds: float
+
+
+def write_card(folder: Path, about: Mapping[str, Any], report: TrainingReport) -> None:
+    """Write a model card: what is told of the data and the network, the figures, the versions."""
+    figures = asdict(report)
+    del figures["folder"]
+    named = {key.replace("_", " "): value for key, value in figures.items()}
+    _write(folder, {**about, **named}, ("tensorflow", "keras"))
+
+
+def write_retrained_card(
+    folder: Path,
+    original: Mapping[str, Any],
+    about: Mapping[str, Any],
+    *,
+    packages: Sequence[str] = (),
+) -> None:
+    """Write the card of a model that was trained again.
+
+    `original`: the original's card. What it says of the data, the split and the network still holds
+    and is kept; the figures of its training are left out. `about`: what is told of the new
+    training; comes before the same entries of the original. `packages`: what the model was trained
+    with, besides numpy and pandas.
+    """
+    kept = {key: value for key, value in original.items() if key not in _FIGURES}
+    _write(folder, {**kept, **about}, packages)
+
+
+# What a card says of one training only.
+_FIGURES = frozenset(
+    ("train accuracy", "test accuracy", "balanced accuracy", "epochs", "seconds", "versions")
+)
+
+
+def _write(folder: Path, entries: Mapping[str, Any], packages: Sequence[str]) -> None:
+    versions = [
+        ("testsgd", __version__),
+        *((name, version(name)) for name in packages),
+        ("numpy", np.__version__),
+        ("pandas", pd.__version__),
+        ("python", platform.python_version()),
+    ]
+    card = {**entries, "versions": ", ".join(f"{name} {found}" for name, found in versions)}
+    write_text(Path(folder) / CARD_FILE, json.dumps(card, indent=1) + "\n")

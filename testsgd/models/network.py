@@ -9,17 +9,51 @@ again in full, so that the short cut never changes a decision.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.errors import ModelError
 from testsgd.models.answers import Output
 from testsgd.models.blackbox import PreparedRows
 from testsgd.models.encoding import Encoding
-from testsgd.models.output import SigmoidOutput
+from testsgd.models.files import SigmoidOutput, WrongLayersError, read_layers, read_preprocessing
+
+
+def single_threaded_products() -> AbstractContextManager[Any]:
+    """Let numpy's matrix products use one thread while a ``with`` block lasts.
+
+    For many small products: the threads of a library of linear algebra wait for one another at the
+    end of each, which on a busy machine takes twenty times as long as the product itself.
+
+    The setting is the whole process's. Who asks for it from several threads sets it around them
+    all, as the audit does; what is done here then changes nothing.
+
+    Examples
+    --------
+    >>> from threadpoolctl import threadpool_info
+    >>> with single_threaded_products():
+    ...     {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} <= {1}
+    True
+    """
+    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _controller() -> Any:
+    """Find the libraries once: it takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
 
 Floats = NDArray[np.float32]
 
@@ -78,11 +112,11 @@ class NetworkModel:
         return tuple(feature.name for feature in self.encoding.features)
 
     def scores(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Give each row's probability of the favourable label."""
+        """Return each row's probability of the favourable label."""
         return self.sigmoid.scores(self.output_sums(self.encoding.encode(frame)))
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Say for each row whether the network gives it the favourable label."""
+        """Return for each row whether the network gives it the favourable label."""
         return self.sigmoid.decide(self.output_sums(self.encoding.encode(frame)))
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
@@ -162,3 +196,82 @@ class PreparedNetworkRows:
             again[:, inputs] = changed[near]
             sums[near] = self._model.output_sums(again)
         return self._model.sigmoid.decide(sums)
+
+
+def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0.5) -> NetworkModel:
+    """Read a network of rows that ``testsgd train`` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.keras`` file; its preprocessing is looked for beside it.
+    favourable : str
+        The label whose rate is compared.
+    name : str
+        What to call the network.
+    threshold : float
+        Scores of the favourable label above it count as favourable.
+
+    Returns
+    -------
+    NetworkModel
+
+    Raises
+    ------
+    ModelError
+        If a file is missing or is not what it should be, or the network is of another kind.
+    """
+    path = Path(path)
+    labels, encoding = read_preprocessing(
+        path,
+        "tables",
+        favourable=favourable,
+        read=lambda document: Encoding.from_json(document["features"]),
+    )
+    layers = read_layers(
+        path, _dense_layers, kind="of fully connected ReLU layers with one sigmoid output"
+    )
+    width = layers[0].weights.shape[0]
+    if width != encoding.width:
+        raise ModelError(
+            f"the network takes {width} inputs, its preprocessing gives {encoding.width}",
+            where=str(path),
+            remedy="keep the .keras file beside the preprocessing.json it was written with",
+        )
+    return NetworkModel(
+        layers,
+        encoding,
+        sigmoid=SigmoidOutput(labels, favourable, threshold),
+        name=name,
+    )
+
+
+def _dense_layers(
+    layers: list[dict[str, Any]], arrays: Callable[[str], list[NDArray[np.float32]]]
+) -> tuple[Layer, ...]:
+    activations = [layer.get("activation") for layer in layers]
+    plain = (
+        bool(layers)
+        and all(layer["class"] == "Dense" and layer["use_bias"] for layer in layers)
+        and all(activation == "relu" for activation in activations[:-1])
+        and activations[-1] == "sigmoid"
+        and layers[-1]["units"] == 1
+    )
+    if not plain:
+        raise WrongLayersError
+    read = []
+    for layer in layers:
+        weights, bias = arrays(f"{layer['name']}/vars")
+        read.append(Layer(weights, bias, layer["activation"]))
+    _check_weights(read)
+    return tuple(read)
+
+
+def _check_weights(layers: list[Layer]) -> None:
+    """Raise a ValueError if the layers do not fit together."""
+    width = layers[0].weights.shape[0]
+    for layer in layers:
+        units = len(layer.bias)
+        if layer.weights.shape != (width, units) or layer.bias.shape != (units,):
+            raise ValueError(layer.weights.shape)
+        width = units

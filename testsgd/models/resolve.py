@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from numbers import Real
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from testsgd._files import sha256_of_file
 from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.data.text import TextSpecification
 from testsgd.errors import ModelError, ParameterError
-from testsgd.models.blackbox import CallableModel, Model
-from testsgd.models.files import MODEL_FILE, read_card
-from testsgd.models.inputs import (
+from testsgd.models.blackbox import (
+    CallableModel,
     ColumnFunction,
+    KerasFunction,
+    Model,
+    is_keras_model,
     model_columns,
     named_columns,
     parameter_columns,
 )
-from testsgd.models.keras_objects import KerasFunction, is_keras_model
-from testsgd.models.network import NetworkModel
+from testsgd.models.files import MODEL_FILE, read_card
+from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.skops_files import read_skops
-from testsgd.models.storage import read_network
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
-from testsgd.models.text.storage import read_text_network
+from testsgd.models.text.network import read_text_network
 
 M = TypeVar("M", covariant=True)
+
+_NETWORK_FILE = ".keras"
+
+# Other types of model files: what reads a function, an estimator or a Keras model from the path.
+# A new one is a reader in a module of its own, and a line here.
+MODEL_FILES: dict[str, Callable[[Path], Any]] = {".skops": read_skops}
 
 
 @dataclass(frozen=True)
@@ -216,60 +227,66 @@ def _load(
 ) -> LoadedModel[M]:
     """Find a model; `network` reads a file, and `function` wraps a callable."""
 
-    def read(path: Path, name: str) -> LoadedModel[M]:
+    def from_network(path: Path, name: str) -> LoadedModel[M]:
         return LoadedModel(
-            network(path, name),
-            file_sha256=sha256_of_file(path),
-            card=read_card(path.parent),
-            origin=path,
+            network(path, name), sha256_of_file(path), read_card(path.parent), origin=path
         )
 
-    def read_estimator(path: Path) -> LoadedModel[M]:
-        estimator = read_skops(path)
-        called, kind = _callable(estimator, takes)
-        return LoadedModel(
-            function(called, path.parent.name or str(path), kind, estimator),
-            file_sha256=sha256_of_file(path),
-            card=read_card(path.parent),
-            origin=estimator,
-        )
+    def from_object(target: Any, name: str) -> LoadedModel[M]:
+        called, kind = _callable(target, takes)
+        return LoadedModel(function(called, name, kind, target), origin=target)
 
     if source is None:
-        return read(_trained(data_set), data_set)
-    if isinstance(source, (str, Path)):
-        text = str(source)
-        if text.endswith(".keras"):
-            return read(Path(text), Path(text).parent.name or text)
-        if text.endswith(".skops"):
-            return read_estimator(Path(text))
-        if ":" in text:
-            target = import_object(text)
-            called, kind = _callable(target, takes)
-            return LoadedModel(function(called, text, kind, target), origin=target)
-        bundled = bundled_folder("models") / text / MODEL_FILE
-        if bundled.is_file():
-            return read(bundled, text)
-        raise ModelError(
-            f"there is no model {text!r}",
-            where="model",
-            remedy="give a name of the catalogue, a .keras or .skops file, or "
-            "package.module:callable",
+        trained = trained_network(data_set)
+        if trained is None:
+            raise ModelError(
+                f"there is no trained model for {data_set!r}",
+                where="model",
+                remedy=f"train one with `testsgd train {data_set}`, or name one with --model",
+            )
+        return from_network(*trained)
+    if not isinstance(source, (str, Path)):
+        return from_object(
+            source, str(getattr(source, "__qualname__", None) or type(source).__name__)
         )
-    called, kind = _callable(source, takes)
-    return LoadedModel(function(called, _name_of(source), kind, source), origin=source)
-
-
-def _trained(name: str) -> Path:
-    """Find the network trained for a data set: one of the user's own comes first."""
-    for folder in (Path("models"), bundled_folder("models")):
-        path = folder / name / MODEL_FILE
-        if path.is_file():
-            return path
+    text, path = str(source), Path(source)
+    folder_name = path.parent.name or text
+    if text.endswith(_NETWORK_FILE):
+        return from_network(path, folder_name)
+    for suffix, read in MODEL_FILES.items():
+        if text.endswith(suffix):
+            return replace(
+                from_object(read(path), folder_name),
+                file_sha256=sha256_of_file(path),
+                card=read_card(path.parent),
+            )
+    if ":" in text:
+        return from_object(import_object(text), text)
+    bundled = bundled_folder("models") / text / MODEL_FILE
+    if bundled.is_file():
+        return from_network(bundled, text)
+    *first, last = (_NETWORK_FILE, *MODEL_FILES)
     raise ModelError(
-        f"there is no trained model for {name!r}",
+        f"there is no model {text!r}",
         where="model",
-        remedy=f"train one with `testsgd train {name}`, or name one with --model",
+        remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, or "
+        "package.module:callable",
     )
+
+
+def trained_network(data_set: str) -> tuple[Path, str] | None:
+    """Return the network trained for a data set, and its name; one of the user's comes first.
+
+    One that takes the place of another that is shipped goes by its file, so that no report leaves
+    open which of the two it is of.
+    """
+    own, shipped = (
+        folder / data_set / MODEL_FILE for folder in (Path("models"), bundled_folder("models"))
+    )
+    if own.is_file():
+        shadows = shipped.is_file() and sha256_of_file(own) != sha256_of_file(shipped)
+        return own, str(own) if shadows else data_set
+    return (shipped, data_set) if shipped.is_file() else None
 
 
 def import_object(text: str) -> Any:
@@ -295,13 +312,10 @@ def import_object(text: str) -> Any:
     3.141592653589793
     """
     module_name, _, attribute = text.partition(":")
-    # As `python -m` does: the user's own modules stand in the working folder.
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
     target: Any
     try:
-        target = importlib.import_module(module_name)
+        with _working_folder_first():
+            target = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"there is no module {error.name!r}",
@@ -327,6 +341,36 @@ def import_object(text: str) -> Any:
     return target
 
 
+@contextlib.contextmanager
+def _working_folder_first() -> Iterator[None]:
+    """Import from the working folder first, as `python -m` does, and afterwards last.
+
+    Afterwards a module that the user's own imports when it is called is still found, but nothing in
+    the folder stands before a package that is installed.
+    """
+    folder = str(Path.cwd())
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        if (fallback := _FolderFinder(folder)) not in sys.meta_path:
+            sys.meta_path.append(fallback)
+
+
+@dataclass(frozen=True)
+class _FolderFinder(MetaPathFinder):
+    """Finds the modules of a folder."""
+
+    folder: str
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where a module of the folder is; those of packages are found by their package."""
+        return None if path else PathFinder.find_spec(name, [self.folder], target)
+
+
 def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
     if is_keras_model(source):
         return KerasFunction(source), f"Keras model {type(source).__name__}"
@@ -340,8 +384,3 @@ def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
         where="model",
         remedy=f"give a function from {takes} to labels or scores, or an object with predict",
     )
-
-
-def _name_of(source: Any) -> str:
-    name = getattr(source, "__qualname__", None) or type(source).__name__
-    return str(name)

@@ -4,28 +4,6 @@ A :class:`MonitorSpecification` says what is compared and when that is too much;
 takes the events. What the events say of one person is joined to a trial.
 """
 
-from testsgd.monitoring.judging import Alert, AlertedGroup, TrajectoryPoint, WindowStatus
-from testsgd.monitoring.running import (
-    ComparisonStatus,
-    GroupStatus,
-    Monitor,
-    MonitorStatus,
-    Standing,
-)
-from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
-from testsgd.monitoring.trials import DeadLetter
+import lazy_loader
 
-__all__ = [
-    "Alert",
-    "AlertedGroup",
-    "ComparisonStatus",
-    "DeadLetter",
-    "GroupStatus",
-    "Monitor",
-    "MonitorSpecification",
-    "MonitorStatus",
-    "MonitoredProperty",
-    "Standing",
-    "TrajectoryPoint",
-    "WindowStatus",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, TypeAlias
 from testsgd.report.charts import Chart
 
 View = Literal["html", "markdown"]
-Standing = Literal["", "good", "bad"]
+Standing = Literal["", "good", "bad", "open"]
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,13 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph.
-
-    Attributes
-    ----------
-    text : Text
-        What it says.
-    style : str
-        ``"lead"`` for what stands below the headline, ``"soft"`` for what is said aside,
-        ``"definition"`` for what every number is about.
-    """
+    """A paragraph."""
 
     kind: ClassVar = "paragraph"
 
-    text: Text
+    text: Text  # What it says.
+    # ``"lead"`` for what stands below the headline, ``"soft"`` for what is said aside,
+    # ``"definition"`` for what every number is about.
     style: Literal["", "lead", "soft", "definition"] = ""
 
 
@@ -128,29 +121,15 @@ class Notes:
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
-
-    Attributes
-    ----------
-    heading : str
-        Its heading.
-    content : str
-        What stands in it; a name heads its row, a group is written once for all of its rows.
-    under : str
-        A second line of the heading.
-    short : str
-        What a terminal calls it; columns without are left out where it is narrow.
-    view : str
-        The only view that has it, if not all have.
-    shared : bool
-        Whether the rows of a group have it in common; it is set back in all but the first.
-    """
+    """A column."""
 
     heading: str
+    # What stands in it; a name heads its row, a group is written once for all of its rows.
     content: Literal["text", "name", "number", "strong", "group"] = "text"
-    under: str = ""
-    short: str = ""
-    view: Literal["", "html", "markdown"] = ""
+    under: str = ""  # A second line of the heading.
+    short: str = ""  # What a terminal calls it; columns without are left out where it is narrow.
+    view: Literal["", "html", "markdown"] = ""  # The only view that has it, if not all have.
+    # Whether the rows of a group have it in common; it is set back in all but the first.
     shared: bool = False
 
     @property
@@ -172,67 +151,32 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """Cells of a table.
+    """Cells of a table."""
 
-    Attributes
-    ----------
-    cells : tuple of str or Cell
-        One for each column.
-    emphasis : bool
-        Marks the row that the eye should find.
-    note : str
-        A word beside the row's name.
-    about : str
-        A sentence below the row's name.
-    units : tuple of str
-        Parts of the row's name, such as rules, between which a line may break.
-    group : int
-        Rows next to each other with the same number belong together.
-    """
-
-    cells: tuple[str | Cell, ...]
-    emphasis: bool = False
-    note: str = ""
-    about: str = ""
+    cells: tuple[str | Cell, ...]  # One for each column.
+    emphasis: bool = False  # Marks the row that the eye should find.
+    note: str = ""  # A word beside the row's name.
+    about: str = ""  # A sentence below the row's name.
+    # Parts of the row's name, such as rules, between which a line may break.
     units: tuple[str, ...] = ()
-    group: int = 0
+    group: int = 0  # Rows next to each other with the same number belong together.
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes
-    ----------
-    label : str
-        What it shows, for those who do not see it.
-    columns : tuple of Column
-        Its columns.
-    rows : tuple of Row
-        Its rows; without rows there is no table, unless it is `bare`.
-    title : str
-        A heading that a page has above it.
-    fold : str
-        If not empty, a title under which a page folds away more than `open_rows` rows.
-    most : int or None
-        Rows that Markdown shows.
-    printed : bool
-        Whether a page has it on paper too.
-    bare : bool
-        Whether Markdown shows the headings even if there are no rows.
-    """
+    """A table."""
 
     kind: ClassVar = "table"
 
-    label: str
+    label: str  # What it shows, for those who do not see it.
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...] = ()
-    title: str = ""
+    rows: tuple[Row, ...] = ()  # Its rows; without rows there is no table.
+    title: str = ""  # A heading that a page has above it.
+    # If not empty, a title under which a page folds away more than `open_rows` rows.
     fold: str = ""
     open_rows: int = 20
-    most: int | None = None
-    printed: bool = True
-    bare: bool = False
+    most: int | None = None  # Rows that Markdown shows.
+    printed: bool = True  # Whether a page has it on paper too.
 
     @property
     def groups(self) -> tuple[tuple[Row, ...], ...]:
@@ -294,38 +238,18 @@ class Only:
 
 @dataclass(frozen=True)
 class Article:
-    """A part of a section, with a heading of its own.
-
-    Attributes
-    ----------
-    key : str
-        What links name it by.
-    title : str
-        Its heading.
-    blocks : tuple of Block
-        What it consists of.
-    fold : str
-        If not empty, the title under which Markdown folds it away.
-    rank : str
-        A number before the heading.
-    missing : bool
-        Whether it says that something is not there.
-    status : Status or None
-        Where it stands, in a few words beside the heading.
-    plain : bool
-        Whether it stands on the page itself, not on a panel.
-    """
+    """A part of a section, with a heading of its own."""
 
     kind: ClassVar = "article"
 
-    key: str
+    key: str  # What links name it by.
     title: str
-    blocks: tuple[Block, ...]
-    fold: str = ""
-    rank: str = ""
-    missing: bool = False
-    status: Status | None = None
-    plain: bool = False
+    blocks: tuple[Block, ...]  # What it consists of.
+    fold: str = ""  # If not empty, the title under which Markdown folds it away.
+    rank: str = ""  # A number before the heading.
+    missing: bool = False  # Whether it says that something is not there.
+    status: Status | None = None  # Where it stands, in a few words beside the heading.
+    plain: bool = False  # Whether it stands on the page itself, not on a panel.
 
 
 Block: TypeAlias = (
@@ -347,26 +271,13 @@ Block: TypeAlias = (
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a document; one without blocks is left out.
+    """A section of a document; one without blocks is left out."""
 
-    Attributes
-    ----------
-    key : str
-        What links name it by.
-    title : str
-        Its heading.
-    blocks : tuple of Block
-        What it consists of.
-    contents : str
-        Its name in the table of contents, if that is another.
-    markdown : str
-        Whether Markdown shows it below its heading, folds it away, or shows its blocks only.
-    """
-
-    key: str
+    key: str  # What links name it by.
     title: str
-    blocks: tuple[Block, ...]
-    contents: str = ""
+    blocks: tuple[Block, ...]  # What it consists of.
+    contents: str = ""  # Its name in the table of contents, if that is another.
+    # Whether Markdown shows it below its heading, folds it away, or shows its blocks only.
     markdown: Literal["heading", "folded", "blocks"] = "heading"
 
 
@@ -389,54 +300,37 @@ class Status:
     """The outcome in a few words, and whether it is good."""
 
     text: str
-    standing: Literal["good", "bad", "open", ""] = ""
+    standing: Standing = ""
+
+
+# Whether it is good how a gate comes out; without a gate nothing is.
+GATE_STANDINGS: dict[str, Standing] = {
+    "gate_passed": "good",
+    "gate_failed": "bad",
+    "not_enough_evidence": "open",
+}
 
 
 @dataclass(frozen=True)
 class Document:
-    """A report.
+    """A report."""
 
-    Attributes
-    ----------
-    what : str
-        What kind of report it is.
-    subject : str
-        What it is about.
-    headline : str
-        The outcome, as a sentence.
-    sentences : tuple of str
-        What to know beside it.
-    sections : tuple of Section
-        The rest.
-    created, version, schema_name : str
-        When the result was made, by which version, and the name of its form.
-    status : Status or None
-        The outcome in a few words.
-    opening : tuple of Block
-        What stands between the headline and the first section.
-    closing : str
-        What Markdown says at the end.
-    listed : bool
-        Whether the sentences are a list, not paragraphs.
-    heading : str
-        What stands above it in Markdown, with its status, if not its title.
-    figures : tuple of Block
-        What stands right below the headline: the numbers that answer the first questions.
-    """
-
-    what: str
-    subject: str
-    headline: str
-    sentences: tuple[str, ...]
-    sections: tuple[Section, ...]
+    what: str  # What kind of report it is.
+    subject: str  # What it is about.
+    headline: str  # The outcome, as a sentence.
+    sentences: tuple[str, ...]  # What to know beside it.
+    sections: tuple[Section, ...]  # The rest.
+    # When the result was made, by which version, and the name of its form.
     created: str
     version: str
     schema_name: str
-    status: Status | None = None
+    status: Status | None = None  # The outcome in a few words.
+    # What stands between the headline and the first section.
     opening: tuple[Block, ...] = field(default=())
-    closing: str = ""
-    listed: bool = True
-    heading: str = ""
+    closing: str = ""  # What Markdown says at the end.
+    listed: bool = True  # Whether the sentences are a list, not paragraphs.
+    heading: str = ""  # What stands above it in Markdown, with its status, if not its title.
+    # What stands right below the headline: the numbers that answer the first questions.
     figures: tuple[Block, ...] = ()
 
     @property

@@ -16,46 +16,29 @@ Shape = Literal["cross", "circle", "square", "triangle", "wedge"]
 
 @dataclass(frozen=True)
 class Mark:
-    """A value with its intervals, in a row of :class:`Strips`.
-
-    Attributes
-    ----------
-    value : float
-        Where the mark is.
-    interval, margin : tuple of float or None
-        Ends of the thin line, and of the thick band.
-    shape : str
-        ``"dot"``, ``"ring"``, ``"rest"`` for what a dot is compared with, or ``"was"`` for where
-        it was before.
-    text : str
-        Written beside it: at the left of the lowest mark of a row, at the right of others.
-    """
+    """A value with its intervals, in a row of :class:`Strips`."""
 
     value: float
+    # Ends of the thin line, and of the thick band.
     interval: tuple[float, float] | None = None
     margin: tuple[float, float] | None = None
+    # ``"dot"``, ``"ring"``, ``"rest"`` for what a dot is compared with, or ``"was"`` for
+    # where it was before.
     shape: Literal["dot", "ring", "rest", "was"] = "dot"
+    # Written beside it: at the left of the lowest mark of a row, at the right of others.
     text: str = ""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a bar, or of a row of :class:`Strips`.
+    """A part of a bar, or of a row of :class:`Strips`."""
 
-    Attributes
-    ----------
-    start, end : float
-        Where it begins and ends; without any length it is not drawn.
-    tone : str
-        Its colour.
-    name, value, remark : str
-        Of a :class:`Stack`: its name and number in the key, and what is said before the name; the
-        key leaves out what has no name.
-    """
-
+    # Where it begins and ends; without any length it is not drawn.
     start: float
     end: float
     tone: Tone
+    # Of a :class:`Stack`: its name and number in the key, and what is said before the name;
+    # the key leaves out what has no name.
     name: str = ""
     value: str = ""
     remark: str = ""
@@ -63,114 +46,53 @@ class Segment:
 
 @dataclass(frozen=True)
 class StripRow:
-    """A row of marks on a scale.
+    """A row of marks on a scale."""
 
-    Attributes
-    ----------
-    label : str
-        What it is about.
-    value : str
-        The number at the right.
-    title : str
-        What the drawing says to those who do not see it.
-    marks : tuple of Mark
-        The marks.
-    line : tuple of float or None
-        Ends of a line between marks; to where a mark was, it is dotted.
-    side : str
-        The colour.
-    levels : bool
-        Whether the marks are below each other, not on one line.
-    detail : str
-        Said below the label, smaller.
-    note : str
-        A word beside the label.
-    to : str
-        The key of a section that the label leads to.
-    units : tuple of str
-        Parts of the label between which a line may break.
-    together : bool
-        Whether it sums up the rows above.
-    segments : tuple of Segment
-        Parts of a bar, later ones above earlier ones.
-    faint : bool
-        Whether the eye should pass over it.
-    """
-
-    label: str
-    value: str
-    title: str = ""
+    label: str  # What it is about.
+    value: str  # The number at the right.
+    title: str = ""  # What the drawing says to those who do not see it.
     marks: tuple[Mark, ...] = ()
+    # Ends of a line between marks; to where a mark was, it is dotted.
     line: tuple[float, float] | None = None
-    side: Side = "more"
-    levels: bool = False
-    detail: str = ""
-    note: str = ""
-    to: str = ""
-    units: tuple[str, ...] = ()
-    together: bool = False
-    segments: tuple[Segment, ...] = ()
-    faint: bool = False
+    side: Side = "more"  # The colour.
+    levels: bool = False  # Whether the marks are below each other, not on one line.
+    detail: str = ""  # Said below the label, smaller.
+    note: str = ""  # A word beside the label.
+    to: str = ""  # The key of a section that the label leads to.
+    units: tuple[str, ...] = ()  # Parts of the label between which a line may break.
+    together: bool = False  # Whether it sums up the rows above.
+    segments: tuple[Segment, ...] = ()  # Parts of a bar, later ones above earlier ones.
+    faint: bool = False  # Whether the eye should pass over it.
 
 
 @dataclass(frozen=True)
 class Strips:
-    """Rows of marks on one scale.
-
-    Attributes
-    ----------
-    parts : tuple of (str, tuple of StripRow)
-        Rows below headings, which may be empty.
-    scale : Scale
-        Of signed differences, with zero marked, or of shares.
-    zero : bool
-        Whether zero is marked.
-    """
+    """Rows of marks on one scale."""
 
     kind: ClassVar = "strips"
 
-    parts: tuple[tuple[str, tuple[StripRow, ...]], ...]
-    scale: Scale
-    zero: bool = True
+    parts: tuple[tuple[str, tuple[StripRow, ...]], ...]  # Rows below headings, which may be empty.
+    scale: Scale  # Of signed differences, with zero marked, or of shares.
+    zero: bool = True  # Whether zero is marked.
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A whole as one bar, with a key of its parts.
-
-    Attributes
-    ----------
-    title : str
-        What it says to those who do not see it.
-    scale : Scale
-        Of shares of the whole.
-    segments : tuple of Segment
-        Its parts; later ones are above earlier ones.
-    name : str
-        What is drawn, above the drawing.
-    estimate : Segment or None
-        What is not known but estimated, with both of its ends marked.
-    mark : Mark or None
-        A value on the bar.
-    side : str
-        The colour of the mark.
-    zoom : tuple of float or None
-        Ends of the part that is drawn larger in what follows.
-    axis : bool
-        Whether the scale is written below.
-    """
+    """A whole as one bar, with a key of its parts."""
 
     kind: ClassVar = "stacks"
 
-    title: str
-    scale: Scale
-    segments: tuple[Segment, ...]
-    name: str = ""
+    title: str  # What it says to those who do not see it.
+    scale: Scale  # Of shares of the whole.
+    segments: tuple[Segment, ...]  # Its parts; later ones are above earlier ones.
+    name: str = ""  # What is drawn, above the drawing.
+    # What is not known but estimated, with both of its ends marked.
     estimate: Segment | None = None
-    mark: Mark | None = None
-    side: Side = "more"
+    mark: Mark | None = None  # A value on the bar.
+    side: Side = "more"  # The colour of the mark.
+    # Ends of the part that is drawn larger in what follows.
     zoom: tuple[float, float] | None = None
-    axis: bool = False
+    axis: bool = False  # Whether the scale is written below.
 
 
 @dataclass(frozen=True)
@@ -186,22 +108,14 @@ class Bar:
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points of a plane.
+    """A line through points of a plane."""
 
-    Attributes
-    ----------
-    points : tuple of (float, float or None)
-        Across and upwards. The line has gaps where there is no value, and runs out of the drawing
-        where values lie beyond the scale.
-    tone : str
-        The colour; soft lines are thin.
-    name : str
-        If not empty, the line ends in a dot with this name beside it, unless the last point has no
-        value. Of many lines only those are named that are not soft.
-    """
-
+    # Across and upwards. The line has gaps where there is no value, and runs out of the
+    # drawing where values lie beyond the scale.
     points: tuple[tuple[float, float | None], ...]
-    tone: Tone = "soft"
+    tone: Tone = "soft"  # The colour; soft lines are thin.
+    # If not empty, the line ends in a dot with this name beside it, unless the last point has
+    # no value. Of many lines only those are named that are not soft.
     name: str = ""
 
 
@@ -273,42 +187,18 @@ class Tile:
 
 @dataclass(frozen=True)
 class Plane:
-    """A drawing with two axes.
-
-    Attributes
-    ----------
-    title : str
-        What it says to those who do not see it.
-    across, upwards : Scale
-        The scales.
-    name : str
-        What is drawn upwards, above the drawing; the part in `strong` stands out.
-    strong : str
-        The end of the name.
-    below : str
-        What is drawn across; without it the axis across is not written.
-    areas, spans, flags, bars, points, symbols, tiles, lines, thresholds, highlights : tuple
-        What is drawn, most of it in this order, the last above all others.
-    about : str
-        More for those who do not see it.
-    keys : tuple of (str, str)
-        The shapes of symbols with what they stand for, below the drawing.
-    keys_name : str
-        What all of these are.
-    interval : tuple of float or None
-        Ends of an upright line at the right end.
-    height : float
-        In lines of the page's text (rem).
-    """
+    """A drawing with two axes."""
 
     kind: ClassVar = "planes"
 
-    title: str
+    title: str  # What it says to those who do not see it.
+    # The scales.
     across: Scale
     upwards: Scale
-    name: str = ""
-    strong: str = ""
-    below: str | None = None
+    name: str = ""  # What is drawn upwards, above the drawing; the part in `strong` stands out.
+    strong: str = ""  # The end of the name.
+    below: str | None = None  # What is drawn across; without it the axis across is not written.
+    # What is drawn, most of it in this order, the last above all others.
     areas: tuple[Area, ...] = ()
     spans: tuple[Span, ...] = ()
     flags: tuple[Flag, ...] = ()
@@ -319,11 +209,12 @@ class Plane:
     highlights: tuple[Highlight, ...] = ()
     lines: tuple[Line, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
-    interval: tuple[float, float] | None = None
-    height: float = 22.0
-    about: str = ""
+    interval: tuple[float, float] | None = None  # Ends of an upright line at the right end.
+    height: float = 22.0  # In lines of the page's text (rem).
+    about: str = ""  # More for those who do not see it.
+    # The shapes of symbols with what they stand for, below the drawing.
     keys: tuple[tuple[Shape, str], ...] = ()
-    keys_name: str = ""
+    keys_name: str = ""  # What all of these are.
 
 
 @dataclass(frozen=True)
@@ -352,24 +243,12 @@ class RateBars:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A cell of a heat map.
+    """A cell of a heat map."""
 
-    Attributes
-    ----------
-    text : str
-        What is written in it.
-    steps : int or None
-        How many steps it is above the centre, -4 to 4; None without a value.
-    title : str
-        What pointing at it shows.
-    few : bool
-        Whether it rests on little.
-    """
-
-    text: str
-    steps: int | None
-    title: str
-    few: bool = False
+    text: str  # What is written in it.
+    steps: int | None  # How many steps it is above the centre, -4 to 4; None without a value.
+    title: str  # What pointing at it shows.
+    few: bool = False  # Whether it rests on little.
 
 
 @dataclass(frozen=True)
@@ -400,17 +279,7 @@ def stairs(
 ) -> tuple[tuple[float, float], ...]:
     """Return the corners of the area between a ground and values that hold until the next.
 
-    Parameters
-    ----------
-    values : sequence of (float, float)
-        Where each begins across, ascending, and how high it is.
-    ground : float
-        How high the other side of the area is.
-
-    Examples
-    --------
-    >>> stairs([(0, 1), (4, 3)], ground=0)
-    ((0, 0), (0, 1), (4, 1), (4, 3), (4, 0))
+    Of each value it is given where it begins across, ascending, and how high it is.
     """
     corners, height = [(values[0][0], ground)], values[0][1]
     for across, upwards in values:

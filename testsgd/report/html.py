@@ -12,8 +12,7 @@ from testsgd.report.blocks import Document, shown
 from testsgd.report.charts import Chart, HeatKeys, HeatMap, Plane, RateBars, Stack, Strips
 from testsgd.report.formatting import moment
 from testsgd.report.planes import plane
-from testsgd.report.rate_tables import heat_keys, heat_map, rate_bars
-from testsgd.report.svg import stack, strips, text_units
+from testsgd.report.svg import heat_keys, heat_map, rate_bars, stack, strips, text_units
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -27,18 +26,7 @@ _ICONS = {
 
 
 def render_html(document: Document) -> str:
-    """Return a document as a self-contained HTML page.
-
-    Parameters
-    ----------
-    document : Document
-        The report.
-
-    Returns
-    -------
-    str
-        The page. It works offline, contains no script and asks for no other file.
-    """
+    """Return a document as an HTML page that works offline, without script or other files."""
     sections = [section for section in document.sections if shown(section.blocks, "html")]
     template = _environment().get_template("document.html.j2")
     return template.render(document=document, sections=sections, icons=_ICONS)

@@ -88,18 +88,6 @@ def render_markdown(document: Document) -> str:
 def escape(text: str, limit: int | None = None) -> str:
     r"""Write any text so that Markdown shows it as it is, in a paragraph or in a table's cell.
 
-    Parameters
-    ----------
-    text : str
-        Whatever the data, the model or the user named something.
-    limit : int, optional
-        Cut longer texts, and say so.
-
-    Returns
-    -------
-    str
-        One line.
-
     Examples
     --------
     >>> escape("a|b <i>")
@@ -158,7 +146,7 @@ def _block(block: Block) -> list[str]:
         case Notes():
             return [f"**{escape(note.term)}.** {escape(note.text)}" for note in block.notes]
         case Table():
-            return [_grid(block)] if block.rows or block.bare else []
+            return [_grid(block)] if block.rows else []
         case Figure():
             return []
         case Quotes():

@@ -56,26 +56,7 @@ def tick_percent(value: float) -> str:
 def linear_scale(
     low: float, high: float, *, count: int, write: Callable[[float], str] = tick_percent
 ) -> Scale:
-    """Return a scale with about `count` round ticks that covers two values.
-
-    Parameters
-    ----------
-    low, high : float
-        What must be covered; the ends move outwards to the next round numbers.
-    count : int
-        How many intervals between ticks are wanted, at most.
-    write : callable
-        Writes the label of a tick.
-
-    Returns
-    -------
-    Scale
-
-    Examples
-    --------
-    >>> [tick.label for tick in linear_scale(0, 0.37, count=4).ticks]
-    ['0%', '10%', '20%', '30%', '40%']
-    """
+    """Return a scale that covers two values, with at most `count` intervals between round ticks."""
     step = _round_step(max(high - low, 0.004), count)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     last = max(last, first + 1)
@@ -87,27 +68,13 @@ def linear_scale(
 
 
 def difference_scale(values: Iterable[float], *, count: int = 5) -> Scale:
-    """Return a scale of signed differences, with zero on it and room on both sides.
-
-    Parameters
-    ----------
-    values : iterable of float
-        What must be covered.
-    count : int
-        How many intervals between ticks are wanted, at most.
-    """
+    """Return a scale of signed differences, with zero on it and room on both sides."""
     known = [-0.01, 0.01, *values]
     return linear_scale(max(min(known), -1.0), min(max(known), 1.0), count=count, write=tick_points)
 
 
 def count_scale(low: float, high: float) -> Scale:
-    """Return a scale of counts between two ends, with about five round ticks.
-
-    Examples
-    --------
-    >>> [tick.label for tick in count_scale(0, 2300).ticks]
-    ['0', '500', '1,000', '1,500', '2,000']
-    """
+    """Return a scale of counts between two ends, with about five round ticks."""
     step = max(round(_round_step(max(high - low, 1.0), 5)), 1)
     scale = Scale(low, high, ())
     marked = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
@@ -121,22 +88,7 @@ def rate_scale(rates: Iterable[float | None]) -> Scale:
 
 
 def duration_scale(first: float, last: float, *, count: int = 5) -> Scale:
-    """Return a scale of seconds that ends at `last`, logarithmic if that is many times `first`.
-
-    Parameters
-    ----------
-    first, last : float
-        The shortest and the longest time that is drawn; both are above zero.
-    count : int
-        How many intervals between the ticks of a linear scale are wanted, at most.
-
-    Examples
-    --------
-    >>> [tick.label for tick in duration_scale(0.02, 20).ticks]
-    ['0.1 s', '1 s', '10 s']
-    >>> [tick.label for tick in duration_scale(2, 5).ticks]
-    ['0 s', '1 s', '2 s', '3 s', '4 s', '5 s']
-    """
+    """Return a scale of seconds that ends at `last`, logarithmic if that is many times `first`."""
     first = max(first, _SHORTEST * last)
     if last / first > _LOGARITHMIC:
         plain = Scale(first, last, (), logarithmic=True)

@@ -62,15 +62,15 @@ class Axis(Protocol):
         ...
 
     def rule(self, index: int) -> Rule:
-        """Give one rule."""
+        """Return one rule."""
         ...
 
     def cell_rule(self, cell: int) -> Rule | None:
-        """Give the rule that selects one cell, None for missing continuous values."""
+        """Return the rule that selects one cell, None for missing continuous values."""
         ...
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
-        """Give each row's cell."""
+        """Return each row's cell."""
         ...
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
@@ -125,16 +125,16 @@ class CategoryAxis:
         return np.zeros(self.rule_count, dtype=np.int64)
 
     def rule(self, index: int) -> ValueRule:
-        """Give one rule."""
+        """Return one rule."""
         chosen = [value for place, value in enumerate(self.values) if ((index + 1) >> place) & 1]
         return ValueRule(self.feature, tuple(chosen))
 
     def cell_rule(self, cell: int) -> Rule | None:
-        """Give the rule that selects one value."""
+        """Return the rule that selects one value."""
         return ValueRule(self.feature, (self.values[cell],))
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
-        """Give each row's cell."""
+        """Return each row's cell."""
         place = np.zeros(max(self.codes) + 2, dtype=np.intp)
         for cell, code in enumerate(self.codes):
             place[code] = cell
@@ -214,12 +214,12 @@ class IntervalAxis:
         return (stops - starts).astype(np.int64)
 
     def rule(self, index: int) -> IntervalRule:
-        """Give one rule, open at the ends of the range."""
+        """Return one rule, open at the ends of the range."""
         start, stop = int(self._runs[0][index]), int(self._runs[1][index])
         return self._interval(start, stop)
 
     def cell_rule(self, cell: int) -> Rule | None:
-        """Give the rule that selects one bin."""
+        """Return the rule that selects one bin."""
         return self._interval(cell, cell + 1) if cell < self.bins and self.bins > 1 else None
 
     def _interval(self, start: int, stop: int) -> IntervalRule:
@@ -230,7 +230,7 @@ class IntervalAxis:
         )
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
-        """Give each row's cell."""
+        """Return each row's cell."""
         numbers = table.numbers(self.feature, rows)
         bins = np.searchsorted(self.edges[1:-1], numbers, side="right")
         # NaN is sorted behind everything; it has a cell of its own.
@@ -277,7 +277,7 @@ def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]
 
 
 def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]:
-    """Give the limits of a continuous feature's bins.
+    """Return the limits of a continuous feature's bins.
 
     Examples
     --------

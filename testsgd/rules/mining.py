@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.rules.axes import Axis
-from testsgd.rules.contingency import Contingency, Counts
-from testsgd.rules.lattice import (
+from testsgd.rules.contingency import (
+    Contingency,
+    Counts,
     candidate_count,
     decode,
     feature_subsets,
@@ -63,11 +64,11 @@ class FrequentRuleSets:
         return len(self.subset)
 
     def rule_set(self, group: int) -> RuleSet:
-        """Give a group's description."""
+        """Return a group's description."""
         return rule_set_at(self.axes, self.subsets[self.subset[group]], int(self.place[group]))
 
     def texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
-        """Give the descriptions of many groups, joined from those of single rules."""
+        """Return the descriptions of many groups, joined from those of single rules."""
         texts = np.empty(len(groups), dtype=object)
         written = [
             np.array([axis.rule(index).text for index in range(axis.rule_count)], dtype=object)
@@ -85,7 +86,7 @@ class FrequentRuleSets:
         return texts
 
     def take(self, groups: NDArray[np.intp]) -> FrequentRuleSets:
-        """Give some of the groups, in the order given."""
+        """Return some of the groups, in the order given."""
         return FrequentRuleSets(
             self.axes,
             self.subsets,
@@ -97,7 +98,7 @@ class FrequentRuleSets:
         )
 
     def over(self, contingency: Contingency, quantities: Counts) -> FrequentRuleSets:
-        """Give the same groups with other quantities summed, or over other rows.
+        """Return the same groups with other quantities summed, or over other rows.
 
         Parameters
         ----------
@@ -149,7 +150,7 @@ class FrequentRuleSets:
         return sizes[self.subset]
 
     def members(self, groups: NDArray[np.intp], contingency: Contingency) -> NDArray[np.bool_]:
-        """Say which cells of the contingency table belong to each group, shape (groups, cells)."""
+        """Return which cells belong to each group, shape (groups, cells)."""
         inside = np.ones((len(groups), contingency.cells), dtype=bool)
         matrices = [axis.matrix.astype(bool) for axis in self.axes]
         for index, subset in enumerate(self.subsets):
@@ -259,7 +260,7 @@ def _simplest_of_equal(rule_sets: FrequentRuleSets) -> NDArray[np.intp]:
 
 
 def _complexity(rule_sets: FrequentRuleSets) -> NDArray[np.int64]:
-    """Give a key that orders by rules, values, width (widest first), then by place."""
+    """Return a key that orders by rules, values, width (widest first), then by place."""
     keys = rule_sets.rule_counts() << 20
     for index, subset in enumerate(rule_sets.subsets):
         chosen = np.flatnonzero(rule_sets.subset == index)

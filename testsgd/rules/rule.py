@@ -37,7 +37,7 @@ class ValueRule:
         return f"{self.feature} in {{{', '.join(self.values)}}}"
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Say for each row whether it satisfies the rule, shape (n,)."""
+        """Return for each row whether it satisfies the rule, shape (n,)."""
         declared = table.specification.features[self.feature].values or []
         wanted = [declared.index(value) for value in self.values if value != MISSING]
         if MISSING in self.values:
@@ -45,7 +45,7 @@ class ValueRule:
         return np.isin(table.codes(self.feature), wanted)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the rule as JSON-able data."""
+        """Return the rule as JSON-able data."""
         return {"feature": self.feature, "values": list(self.values), "text": self.text}
 
 
@@ -77,14 +77,14 @@ class IntervalRule:
         return f"{self.low:.10g} <= {self.feature} < {self.high:.10g}"
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Say for each row whether it satisfies the rule, shape (n,)."""
+        """Return for each row whether it satisfies the rule, shape (n,)."""
         numbers = table.numbers(self.feature)
         low = -np.inf if self.low is None else self.low
         high = np.inf if self.high is None else self.high
         return (numbers >= low) & (numbers < high)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the rule as JSON-able data."""
+        """Return the rule as JSON-able data."""
         return {"feature": self.feature, "low": self.low, "high": self.high, "text": self.text}
 
 
@@ -111,7 +111,7 @@ class RuleSet:
         return " and ".join(rule.text for rule in self.rules)
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
-        """Say for each row of a table whether it satisfies every rule, shape (n,).
+        """Return for each row of a table whether it satisfies every rule, shape (n,).
 
         Raises
         ------

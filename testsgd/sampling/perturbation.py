@@ -25,7 +25,7 @@ DECIMAL_STEP = 0.01
 
 
 def perturbation_step(feature: Feature) -> float:
-    """Give the size of a perturbation.
+    """Return the size of a perturbation.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _moved_numbers(
 
 
 def _with_numbers(column: pd.Series[Any], numbers: NDArray[np.float64]) -> pd.Series[Any]:
-    """Give numbers the type of a column, or a wider one if it cannot hold them."""
+    """Convert numbers to the type of a column, or a wider one if it cannot hold them."""
     dtype = _roomy_type(column.dtype, numbers)
     if isinstance(dtype, np.dtype):
         return pd.Series(numbers.astype(dtype), index=column.index)
@@ -111,7 +111,7 @@ def _with_numbers(column: pd.Series[Any], numbers: NDArray[np.float64]) -> pd.Se
 
 
 def _roomy_type(dtype: Any, numbers: NDArray[np.float64]) -> Any:
-    """Give a column's type, or one of 64 bits where whole numbers would overflow or be cut."""
+    """Return a column's type, or one of 64 bits where whole numbers would overflow or be cut."""
     if not pd.api.types.is_integer_dtype(dtype):
         return dtype
     known = numbers[~np.isnan(numbers)]
@@ -164,7 +164,7 @@ def _moved_categories(
 def _complete_type(
     column: pd.Series[Any], dtype: pd.CategoricalDtype, values: list[str]
 ) -> pd.CategoricalDtype:
-    """Give a categorical column's type, with categories added for declared values it lacks."""
+    """Return a categorical column's type, with categories added for declared values it lacks."""
     places = set(declared_places(dtype, values).tolist())
     absent = [place for place in range(len(values)) if place not in places]
     if not absent:
@@ -178,7 +178,7 @@ def _complete_type(
 
 
 def _original_values(column: pd.Series[Any], values: list[str]) -> list[Any]:
-    """Give each declared value as the column writes it: 1, not "1", in a column of numbers."""
+    """Return each declared value as the column writes it: 1, not "1", in a column of numbers."""
     _, uniques = distinct_values(column)
     written = {category_text(unique): unique for unique in uniques}
     sample = next(iter(written.values()))

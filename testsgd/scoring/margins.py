@@ -29,7 +29,7 @@ WILSON_BELOW = 10
 
 @lru_cache(maxsize=64)
 def normal_quantile(confidence: float) -> float:
-    """Give the z of a two-sided confidence level.
+    """Return the z of a two-sided confidence level.
 
     Examples
     --------

@@ -16,7 +16,7 @@ is at most a (Ville).
 
 The logarithm of each capital is convex in the rate, and also in the logarithm of the rate. So the
 region is convex on both scales, and along p - q = t as well as along log p - log q = t there is one
-minimum, which :mod:`testsgd.scoring.pair_lines` finds.
+minimum, which :mod:`testsgd.scoring.pair_likelihood` finds.
 
 For two groups of the same size the interval has about four fifths of the width of what two
 intervals for the two rates say, each with half the error. It gains less the more the sizes differ:
@@ -41,9 +41,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.capital import weight_of_rate
-from testsgd.scoring.one_pair import evidence_at_most, place_of_least
-from testsgd.scoring.pair_lines import PRECISION, SCALES, Seen, largest_gaps, least_on_lines
+from testsgd.scoring.betting_martingale import weight_of_rate
+from testsgd.scoring.pair_likelihood import (
+    PRECISION,
+    SCALES,
+    Seen,
+    evidence_at_most,
+    largest_gaps,
+    least_on_lines,
+    place_of_least,
+)
 from testsgd.scoring.sequences import TUNED_FOR
 
 Floats = NDArray[np.float64]
@@ -180,7 +187,7 @@ def may_be_evident(
     measure: PairMeasure = "difference",
     tuned_for: float = TUNED_FOR,
 ) -> bool:
-    """Say in microseconds whether the evidence about one pair could reach a level.
+    """Return within microseconds whether the evidence about one pair could reach a level.
 
     Parameters
     ----------
@@ -238,7 +245,7 @@ def _start_of_one(seen: Seen, gap: float) -> Floats | None:
 
 
 def _as_pairs(successes: Any, samples: Any) -> tuple[Floats, Floats, tuple[int, ...]]:
-    """Give successes and failures, shape (2, pairs), and the shape of what is asked for."""
+    """Return successes and failures, shape (2, pairs), and the shape of what is asked for."""
     found, number = np.broadcast_arrays(
         np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
     )

@@ -131,7 +131,7 @@ def member_overlaps(
 
 
 def block_of(cells: int) -> int:
-    """Give how many groups of so many cells to compare at once."""
+    """Return how many groups of so many cells to compare at once."""
     return max(8, min(_MOST_GROUPS, _BLOCK_NUMBERS // max(1, cells)))
 
 

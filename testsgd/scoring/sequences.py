@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.capital import capital_slope, log_capital, weight_of_rate
+from testsgd.scoring.betting_martingale import log_wealth, log_wealth_slope, weight_of_rate
 
 Floats = NDArray[np.float64]
 
@@ -130,8 +130,8 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
     for _ in range(_ITERATIONS):
         if len(active) == 0:
             break
-        excess = log_capital(rate, wins, losses, weight) + math.log1p(-confidence)
-        slope = capital_slope(rate, wins, losses, weight)
+        excess = log_wealth(rate, wins, losses, weight) + math.log1p(-confidence)
+        slope = log_wealth_slope(rate, wins, losses, weight)
         outer = np.where(excess >= 0, rate, outer)
         inner = np.where(excess < 0, rate, inner)
         # Close to the inner end it may not fall; then the step leads out of the bracket.

@@ -1,16 +1,5 @@
 """Serving a shield: events as JSON, on lines and over HTTP."""
 
-from testsgd.serving.app import serve, shield_app
-from testsgd.serving.messages import answer, decision_answer, label_answer, parsed, refusal
-from testsgd.serving.state import shield_state
+import lazy_loader
 
-__all__ = [
-    "answer",
-    "decision_answer",
-    "label_answer",
-    "parsed",
-    "refusal",
-    "serve",
-    "shield_app",
-    "shield_state",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

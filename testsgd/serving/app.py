@@ -24,8 +24,7 @@ from testsgd.errors import (
     TestSGDError,
     UnknownGroupError,
 )
-from testsgd.serving.messages import decision_answer, label_answer, parsed, refusal
-from testsgd.serving.state import shield_state
+from testsgd.serving.messages import decision_answer, label_answer, parsed, refusal, shield_state
 from testsgd.shielding import Shield
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
 # An event has less than a hundred characters, unless its id is long.
 MOST_BYTES = 65_536
-
 _PURPOSE = "serving a shield over HTTP"
 
 

@@ -20,6 +20,31 @@ _DECISION_KEYS = ("group", "recommendation", "cost", "id")
 _LABEL_KEYS = ("label", "id")
 
 
+def shield_state(shield: Shield) -> dict[str, Any]:
+    """Describe what a shield keeps and where it stands.
+
+    Parameters
+    ----------
+    shield : Shield
+        It is not changed.
+
+    Returns
+    -------
+    dict
+        JSON-able. The threshold and all biases are exact: fractions in a text such as ``"1/10"``.
+    """
+    specification = shield.specification
+    return {
+        "name": specification.name,
+        "groups": list(shield.inputs.groups),
+        "property": specification.fairness_property.name,
+        "threshold": str(specification.threshold),
+        "shield": specification.horizon.shield,
+        "horizon": specification.horizon.length,
+        **shield.to_dict(),
+    }
+
+
 def parsed(text: str | bytes) -> dict[str, Any]:
     """Read a JSON object.
 

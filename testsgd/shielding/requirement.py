@@ -28,7 +28,7 @@ class Requirement(Protocol):
     """Says of many final counters whether they will do."""
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Say which rows will do; both arrays have shape (n, groups)."""
+        """Return which rows will do; both arrays have shape (n, groups)."""
         ...
 
 
@@ -48,7 +48,7 @@ class BiasAtMost:
     empty_group: EmptyGroup = "vacuous"
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Say which rows will do."""
+        """Return which rows will do."""
         return bias_at_most(
             numerators,
             denominators,
@@ -71,7 +71,7 @@ class WelfareWithin:
     high: Fraction
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Say which rows will do."""
+        """Return which rows will do."""
         tops, bottoms = whole_numbers(numerators, denominators, self.low, self.high)
         above = tops * self.low.denominator >= self.low.numerator * bottoms
         below = tops * self.high.denominator <= self.high.numerator * bottoms
@@ -91,7 +91,7 @@ class Balanced:
     least: int
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Say which rows will do."""
+        """Return which rows will do."""
         return np.asarray((denominators >= self.least).all(axis=1))
 
 
@@ -127,7 +127,7 @@ class SmallSteps:
     empty_group: EmptyGroup = "vacuous"
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Say which rows, of the new period's counters, will do."""
+        """Return which rows, of the new period's counters, will do."""
         people = denominators + np.array(self.past_denominators, dtype=np.int64)
         rates = self._past_rates()
         middle = (min(rates) + max(rates)) / 2
@@ -158,7 +158,7 @@ class SmallSteps:
 
 
 def _steps_at_most(room: Fraction, people: Counts) -> NDArray[np.bool_]:
-    """Say where one over the people of one or two groups, added up, is at most `room`."""
+    """Describe where one over the people of one or two groups, added up, is at most `room`."""
     counted, _ = whole_numbers(people, people, room)
     together = counted.sum(axis=1) if people.shape[1] == 2 else 1
     # Nobody has come of a group: the left side is above 0, the right one is not.
@@ -178,7 +178,7 @@ class Provided:
     requirement: Requirement
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Say which rows will do."""
+        """Return which rows will do."""
         due = self.assumption.holds(numerators, denominators)
         return ~due | self.requirement.holds(numerators, denominators)
 
@@ -199,7 +199,7 @@ class After:
     requirement: Requirement
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
-        """Say which rows, of the counters of what comes now, will do."""
+        """Return which rows, of the counters of what comes now, will do."""
         return self.requirement.holds(
             numerators + np.array(self.past_numerators, dtype=np.int64),
             denominators + np.array(self.past_denominators, dtype=np.int64),

@@ -11,11 +11,10 @@ import joblib
 from testsgd.baselines import METHODS, check_time_limit
 from testsgd.errors import ParameterError
 from testsgd.truth.baseline_runs import BaselineRun, baselines_once
-from testsgd.truth.catalogue import POPULATIONS, population
+from testsgd.truth.catalogue import POPULATIONS, population, world
 from testsgd.truth.measures import Measure, measure_baselines, measure_runs, measure_worlds
 from testsgd.truth.runs import Run, audit_once
 from testsgd.truth.verdicts import WorldRun, judge_once
-from testsgd.truth.worlds import world
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 WORLD_SIZES = SIZES[:3]
@@ -120,11 +119,11 @@ class TruthSettings:
             )
 
     def runs_of(self, rows: int) -> int:
-        """Give the runs of the audit at a size."""
+        """Return the runs of the audit at a size."""
         return _fewer(self.runs, rows)
 
     def baseline_runs_of(self, rows: int) -> int:
-        """Give the runs of the baselines at a size."""
+        """Return the runs of the baselines at a size."""
         if rows > _MOST_BASELINE_ROWS:
             return 0
         return _fewer(self.baseline_runs, rows)

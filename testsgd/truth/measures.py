@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from testsgd.scoring import normal_quantile
 from testsgd.truth.baseline_runs import BaselineRun
-from testsgd.truth.hits import Hits
-from testsgd.truth.runs import CONFIDENCE, Run
+from testsgd.truth.runs import CONFIDENCE, Hits, Run
 from testsgd.truth.verdicts import WorldRun, Wrong
 
 # The audit itself, among the names of methods.
@@ -91,9 +90,12 @@ def measure_runs(runs: Iterable[Run]) -> list[Measure]:
     -------
     list of Measure
     """
+    by_size: dict[tuple[str, int], list[Run]] = defaultdict(list)
+    for run in runs:
+        by_size[run.population, run.rows].append(run)
     return [
         measure
-        for (population, rows), together in _grouped(runs).items()
+        for (population, rows), together in by_size.items()
         for measure in _of_audit(_Made(population, rows, AUDIT), together)
     ]
 
@@ -184,13 +186,6 @@ class _Made:
         )
 
 
-def _grouped(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
-    together: dict[tuple[str, int], list[Run]] = defaultdict(list)
-    for run in runs:
-        together[run.population, run.rows].append(run)
-    return together
-
-
 def _of_audit(made: _Made, runs: list[Run]) -> list[Measure]:
     measures = [
         *_of_hits(made, " by score", [run.by_score for run in runs]),
@@ -217,8 +212,9 @@ def _of_audit(made: _Made, runs: list[Run]) -> list[Measure]:
         )
         measures.append(made.share(f"all covered: {kind}", [c.all for c in coverages], together))
         if " " not in kind:
-            found = [c.false for c in coverages]
-            measures.append(made.share(f"false findings: {kind}", found, false))
+            measures.append(
+                made.share(f"false findings: {kind}", [c.false for c in coverages], false)
+            )
     return measures
 
 
@@ -231,11 +227,8 @@ def _of_hits(made: _Made, suffix: str, hits: Sequence[Hits | None]) -> list[Meas
     known = [hit for hit in hits if hit is not None]
     if not known:
         return []
-    parts: dict[str, Callable[[Hits], bool]] = {
-        "first": lambda hit: hit.first,
-        "among first five": lambda hit: hit.among_first,
-        "first inside": lambda hit: hit.inside,
-    }
     return [
-        made.share(f"{name}{suffix}", [part(hit) for hit in known]) for name, part in parts.items()
+        made.share(f"first{suffix}", [hit.first for hit in known]),
+        made.share(f"among first five{suffix}", [hit.among_first for hit in known]),
+        made.share(f"first inside{suffix}", [hit.inside for hit in known]),
     ]

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,107 @@ from numpy.typing import NDArray
 
 from testsgd.data import DatasetSpecification, Table, check_table
 from testsgd.models import LoadedModel, Model, load_model
-from testsgd.rules import RuleSet
-from testsgd.truth.traits import Trait
+from testsgd.rules import (
+    Axis,
+    CategoryAxis,
+    FrequentRuleSets,
+    IntervalAxis,
+    IntervalRule,
+    Rule,
+    RuleSet,
+    ValueRule,
+    feature_subsets,
+)
+
+
+@dataclass(frozen=True)
+class CategoryTrait:
+    """A categorical feature; every value is a cell."""
+
+    name: str  # The feature's name.
+    values: tuple[str, ...]  # Its values.
+    shares: tuple[float, ...]  # How many people have each; they add up to 1.
+
+    @property
+    def feature(self) -> dict[str, Any]:
+        """The feature, as a data set's description has it."""
+        return {"type": "categorical", "values": list(self.values), "sensitive": True}
+
+    @property
+    def axis(self) -> Axis:
+        """The axis that an audit lays out, if all values occur."""
+        return CategoryAxis(self.name, self.values, tuple(range(len(self.values))))
+
+    def column(self, cells: NDArray[np.intp], generator: np.random.Generator) -> pd.Series[Any]:
+        """Write people's cells as a column."""
+        return pd.Series(pd.Categorical.from_codes(cells, categories=pd.Index(self.values)))
+
+    def cells(self, column: pd.Series[Any]) -> NDArray[np.intp]:
+        """Read people's cells from a column of any type."""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            if tuple(column.cat.categories) == self.values:
+                return column.cat.codes.to_numpy().astype(np.intp)
+            column = column.astype(object)
+        return pd.Categorical(column, categories=list(self.values)).codes.astype(np.intp)
+
+    def inside(self, rule: Rule) -> NDArray[np.bool_]:
+        """Return which cells satisfy a rule."""
+        if not isinstance(rule, ValueRule):
+            raise TypeError(f"{rule.text} is no rule about values")
+        return np.array([value in rule.values for value in self.values])
+
+
+@dataclass(frozen=True)
+class NumberTrait:
+    """A whole number in bins; inside a bin every number is as frequent as the next."""
+
+    name: str  # The feature's name.
+    low: int  # The smallest number.
+    width: int  # How many numbers a bin has.
+    shares: tuple[float, ...]  # How many people are in each bin; they add up to 1.
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The bins' limits."""
+        return tuple(float(self.low + self.width * bin_) for bin_ in range(len(self.shares) + 1))
+
+    @property
+    def feature(self) -> dict[str, Any]:
+        """The feature, as a data set's description has it."""
+        high = self.low + self.width * len(self.shares) - 1
+        return {
+            "type": "integer",
+            "range": [self.low, high],
+            "edges": list(self.edges),
+            "sensitive": True,
+        }
+
+    @property
+    def axis(self) -> Axis:
+        """The axis that an audit lays out."""
+        return IntervalAxis(self.name, self.edges)
+
+    def column(self, cells: NDArray[np.intp], generator: np.random.Generator) -> pd.Series[Any]:
+        """Write people's cells as a column; where in its bin a number lies is drawn."""
+        offsets = generator.integers(0, self.width, len(cells))
+        return pd.Series(self.low + self.width * cells + offsets)
+
+    def cells(self, column: pd.Series[Any]) -> NDArray[np.intp]:
+        """Read people's cells from a column of numbers."""
+        return ((column.to_numpy(dtype=np.float64) - self.low) // self.width).astype(np.intp)
+
+    def inside(self, rule: Rule) -> NDArray[np.bool_]:
+        """Return which cells satisfy a rule whose limits are limits of bins."""
+        if not isinstance(rule, IntervalRule):
+            raise TypeError(f"{rule.text} is no rule about numbers")
+        starts = np.array(self.edges[:-1])
+        low = -np.inf if rule.low is None else rule.low
+        high = np.inf if rule.high is None else rule.high
+        return np.asarray((starts >= low) & (starts < high))
+
+
+Trait: TypeAlias = CategoryTrait | NumberTrait
+
 
 Floats = NDArray[np.float64]
 Estimand = Literal["observed", "neighbourhood"]
@@ -166,7 +265,7 @@ class Population:
         return np.asarray(self.answers[(*cells, merit, tenure)], dtype=np.float64)
 
     def model(self) -> LoadedModel[Model]:
-        """Give the model as a black box."""
+        """Return the model as a black box."""
         return load_model(self.decide, self.specification)
 
     @cached_property
@@ -207,3 +306,101 @@ def _steps(values: Floats, axis: int) -> Floats:
     down, up = (np.clip(np.arange(last + 1) + step, 0, last) for step in (-1, 1))
     averages: Floats = (np.take(values, down, axis=axis) + np.take(values, up, axis=axis)) / 2
     return averages
+
+
+_NOBODY = 1e-12
+
+
+class Truth:
+    """What is true of a population's groups.
+
+    Rates are counted from that of the first cell, so that where no cell differs, no group does to
+    the last digit.
+
+    Parameters
+    ----------
+    population : Population
+        Whose groups.
+    estimand : {"observed", "neighbourhood"}
+        What is compared: the people as they are, or the means over their neighbours.
+
+    Examples
+    --------
+    >>> from testsgd.truth import population
+    >>> truth = Truth(population("intersection"), "observed")
+    >>> (group,) = population("intersection").planted
+    >>> round(truth.share(group), 3), round(truth.difference(group), 3)
+    (0.07, -0.25)
+    """
+
+    def __init__(self, population: Population, estimand: Estimand) -> None:
+        self.population = population
+        rates = population.rates(estimand)
+        self._masses = population.masses
+        self._gains = population.masses * (rates - rates.flat[0])
+        axes = tuple(trait.axis for trait in population.traits)
+        self._axes = axes
+        self._differences = [
+            self._of_subset(axes, subset)
+            for subset in feature_subsets(axes, population.max_features)
+        ]
+
+    @property
+    def largest(self) -> float:
+        """The largest size of any group's true difference."""
+        return max(float(np.nanmax(np.abs(of_subset))) for of_subset in self._differences)
+
+    def share(self, group: RuleSet) -> float:
+        """Return the share of people in a group."""
+        return float(self._masses[self._selection(group)].sum())
+
+    def difference(self, group: RuleSet) -> float:
+        """Return a group's true difference: the rate inside minus that outside."""
+        chosen = self._selection(group)
+        share, gain = float(self._masses[chosen].sum()), float(self._gains[chosen].sum())
+        return gain / share - (float(self._gains.sum()) - gain) / (1 - share)
+
+    def differences(self, groups: FrequentRuleSets) -> Floats:
+        """Return the true differences of an audit's groups, in their order.
+
+        They are read off arrays that hold all of them; only where a value of a feature does not
+        occur in the audit's rows are its rule sets others, and added up one by one.
+        """
+        if groups.axes != self._axes or len(groups.subsets) != len(self._differences):
+            return np.array([self.difference(groups.rule_set(g)) for g in range(len(groups))])
+        differences = np.zeros(len(groups))
+        for index, of_subset in enumerate(self._differences):
+            chosen = groups.subset == index
+            differences[chosen] = of_subset[groups.place[chosen]]
+        return differences
+
+    def _selection(self, group: RuleSet) -> tuple[NDArray[np.intp], ...]:
+        rules = {rule.feature: rule for rule in group.rules}
+        parts = [
+            np.flatnonzero(trait.inside(rules[trait.name]))
+            if trait.name in rules
+            else np.arange(len(trait.shares))
+            for trait in self.population.traits
+        ]
+        return np.ix_(*parts)
+
+    def _of_subset(self, axes: tuple[Axis, ...], subset: tuple[int, ...]) -> Floats:
+        """Return the differences of all rule sets over some features, in the lattice's order."""
+        others = tuple(axis for axis in range(len(axes)) if axis not in subset)
+        share, gain = self._masses.sum(axis=others), self._gains.sum(axis=others)
+        for place, axis in enumerate(subset):
+            matrix = axes[axis].matrix.astype(np.float64)
+            share, gain = (
+                np.moveaxis(np.tensordot(matrix, sums, axes=(1, place)), 0, place)
+                for sums in (share, gain)
+            )
+        total = float(self._gains.sum())
+        # Nobody is on one side: there is no difference.
+        share = np.where((share > _NOBODY) & (share < 1 - _NOBODY), share, np.nan)
+        return np.ravel(gain / share - (total - gain) / (1 - share))
+
+
+@lru_cache
+def truth_of(population: Population, estimand: Estimand) -> Truth:
+    """Return the truth of a population, worked out once a process."""
+    return Truth(population, estimand)

@@ -10,15 +10,124 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, TableFindings, run_audit
-from testsgd.auditing.false_discovery import false_discovery
-from testsgd.auditing.guarantee import per_group
+from testsgd.auditing.guarantee import false_discovery, per_group
 from testsgd.auditing.parameters import MarginKind, SamplingScheme
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
 from testsgd.scoring import distinct_groups, rank_groups
-from testsgd.truth.hits import FIRST, Hits, find_hits, same_groups
-from testsgd.truth.populations import Population
-from testsgd.truth.rates import truth_of
+from testsgd.truth.populations import Population, truth_of
+
+HIT = 0.8
+FIRST = 5
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Whether a list of findings has the planted groups in it.
+
+    Attributes
+    ----------
+    first : bool
+        The first finding hits a planted group.
+    among_first : bool
+        Every planted group is hit by one of the first five findings.
+    inside : bool
+        At least 80% of the first finding's people are in planted groups.
+    """
+
+    first: bool
+    among_first: bool
+    inside: bool
+
+
+def jaccard(
+    group: NDArray[np.bool_], other: NDArray[np.bool_], weights: NDArray[np.int64] | None = None
+) -> float:
+    """Compute the people in both groups as a share of those in either.
+
+    Parameters
+    ----------
+    group, other : numpy.ndarray of bool, shape (n,)
+        Who, or which cells, are in each.
+    weights : numpy.ndarray of int64, shape (n,), optional
+        People in each cell.
+
+    Returns
+    -------
+    float
+        0 if both are empty.
+
+    Examples
+    --------
+    >>> jaccard(np.array([True, True, False]), np.array([False, True, True]))
+    0.3333333333333333
+    """
+    either = _size(group | other, weights)
+    return _size(group & other, weights) / either if either else 0.0
+
+
+def find_hits(
+    findings: Sequence[Sequence[NDArray[np.bool_]]],
+    planted: Sequence[NDArray[np.bool_]],
+    weights: NDArray[np.int64] | None = None,
+) -> Hits:
+    """Look for the planted groups among findings.
+
+    Parameters
+    ----------
+    findings : sequence of sequences of numpy.ndarray of bool
+        Best first; each finding as the groups that it names: one, or two where a method reports
+        pairs, of which either may be the planted one.
+    planted : sequence of numpy.ndarray of bool
+        The planted groups, at least one.
+    weights : numpy.ndarray of int64, optional
+        People in each place of these arrays; one if not given.
+
+    Returns
+    -------
+    Hits
+    """
+
+    def hit(finding: Sequence[NDArray[np.bool_]], group: NDArray[np.bool_]) -> bool:
+        return any(
+            jaccard(side, group, weights) >= HIT for named in finding for side in (named, ~named)
+        )
+
+    union = np.logical_or.reduce(list(planted))
+
+    def inside(named: NDArray[np.bool_]) -> bool:
+        people = _size(named, weights)
+        return people > 0 and _size(named & union, weights) >= HIT * people
+
+    first = findings[0] if findings else ()
+    return Hits(
+        first=any(hit(first, group) for group in planted),
+        among_first=all(
+            any(hit(finding, group) for finding in findings[:FIRST]) for group in planted
+        ),
+        inside=any(inside(side) for named in first for side in (named, ~named)),
+    )
+
+
+def same_groups(groups: Sequence[NDArray[np.bool_]], others: Sequence[NDArray[np.bool_]]) -> bool:
+    """Return if two lists hold the same groups in any order, each or the rest of the people.
+
+    Examples
+    --------
+    >>> women = np.array([True, True, False])
+    >>> same_groups([women], [~women]), same_groups([women], [women, ~women[::-1]])
+    (True, False)
+    """
+
+    def sides(group: NDArray[np.bool_]) -> frozenset[bytes]:
+        return frozenset((group.tobytes(), (~group).tobytes()))
+
+    return {sides(group) for group in groups} == {sides(group) for group in others}
+
+
+def _size(group: NDArray[np.bool_], weights: NDArray[np.int64] | None) -> int:
+    return int(group.sum() if weights is None else weights[group].sum())
+
 
 Floats = NDArray[np.float64]
 
@@ -88,7 +197,7 @@ class Run:
     intervals: dict[str, Coverage]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the run as JSON-able data."""
+        """Return the run as JSON-able data."""
         return asdict(self)
 
 
@@ -164,46 +273,50 @@ def audit_once(
     )
 
 
-def planted_cells(found: TableFindings, population: Population) -> list[NDArray[np.bool_]]:
+def planted_cells(findings: TableFindings, population: Population) -> list[NDArray[np.bool_]]:
     """Return which of an audit's cells are in each planted group.
 
     The planted groups' limits are limits of cells, so a cell is inside or outside as a whole.
     """
     return [
-        found.contingency.tally(group.matches(found.table).astype(np.int64)) > 0
+        findings.contingency.tally(group.matches(findings.table).astype(np.int64)) > 0
         for group in population.planted
     ]
 
 
-def lower_bounds(found: TableFindings) -> Floats:
+def lower_bounds(findings: TableFindings) -> Floats:
     """Return each group's lower confidence bound of the size of its difference."""
-    assert found.guarantee is not None
-    return found.guarantee.assured_sizes
+    assert findings.guarantee is not None
+    return findings.guarantee.assured_sizes
 
 
-def places_of(found: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> NDArray[np.intp]:
+def places_of(findings: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> NDArray[np.intp]:
     """Return the groups of an audit that are the same people as one of the planted."""
-    rows = found.contingency.tally()
-    sizes = found.estimates.rows_in
-    same = np.zeros(len(found.rule_sets), dtype=bool)
+    rows = findings.contingency.tally()
+    sizes = findings.estimates.rows_in
+    same = np.zeros(len(findings.rule_sets), dtype=bool)
     for cells in planted:
-        (both,) = found.rule_sets.sums_of(found.contingency, (rows * cells)[None].astype(float))
+        (both,) = findings.rule_sets.sums_of(
+            findings.contingency, (rows * cells)[None].astype(float)
+        )
         same |= (both == sizes) & (sizes == rows[cells].sum())
     return np.flatnonzero(same)
 
 
-def explained(found: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> bool | None:
+def explained(findings: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> bool | None:
     """Return if the rules that explain the differences are the planted groups, None if none are."""
     if not planted:
         return None
-    chosen = np.array(found.distinct, dtype=np.intp)
-    return same_groups(list(found.rule_sets.members(chosen, found.contingency)), planted)
+    chosen = np.array(findings.distinct, dtype=np.intp)
+    return same_groups(list(findings.rule_sets.members(chosen, findings.contingency)), planted)
 
 
-def _coverage(found: TableFindings, population: Population, groups: NDArray[np.intp]) -> Coverage:
+def _coverage(
+    findings: TableFindings, population: Population, groups: NDArray[np.intp]
+) -> Coverage:
     """Compare the intervals of some groups with their true differences."""
-    low, high = found.intervals(groups)
-    true = truth_of(population, "observed").differences(found.rule_sets)[groups]
+    low, high = findings.intervals(groups)
+    true = truth_of(population, "observed").differences(findings.rule_sets)[groups]
     known = ~np.isnan(low)
     covered = (low <= true + _ROUNDING) & (true - _ROUNDING <= high)
     nothing = np.abs(true) < _ROUNDING
@@ -214,31 +327,31 @@ def _coverage(found: TableFindings, population: Population, groups: NDArray[np.i
     )
 
 
-def _first_distinct(found: TableFindings, order: NDArray[np.intp]) -> list[int]:
+def _first_distinct(findings: TableFindings, order: NDArray[np.intp]) -> list[int]:
     """Return the first groups of an order that are no near copies of one before them."""
     return distinct_groups(
         order,
-        found.overlaps(),
-        overlap=found.parameters.overlap,
+        findings.overlaps(),
+        overlap=findings.parameters.overlap,
         limit=FIRST,
-        block=found.block,
+        block=findings.block,
     )
 
 
 def _hits(
-    found: TableFindings, groups: Sequence[int], planted: Sequence[NDArray[np.bool_]]
+    findings: TableFindings, groups: Sequence[int], planted: Sequence[NDArray[np.bool_]]
 ) -> Hits | None:
     if not planted:
         return None
-    members = found.rule_sets.members(np.array(groups, dtype=np.intp), found.contingency)
-    return find_hits([(group,) for group in members], planted, found.contingency.tally())
+    members = findings.rule_sets.members(np.array(groups, dtype=np.intp), findings.contingency)
+    return find_hits([(group,) for group in members], planted, findings.contingency.tally())
 
 
-def _overstated(found: TableFindings, population: Population, groups: Sequence[int]) -> float:
+def _overstated(findings: TableFindings, population: Population, groups: Sequence[int]) -> float:
     if not groups:
         return 0.0
-    true = truth_of(population, "observed").differences(found.rule_sets)[groups[0]]
-    return float(found.estimates.score[groups[0]] - abs(true))
+    true = truth_of(population, "observed").differences(findings.rule_sets)[groups[0]]
+    return float(findings.estimates.score[groups[0]] - abs(true))
 
 
 def _sampled(
@@ -258,7 +371,7 @@ def _sampled(
     kinds: tuple[MarginKind, ...] = ("wald", "anytime")
     for sampling, most in schemes:
         for interval in kinds:
-            found = run_audit(
+            findings = run_audit(
                 model,
                 table,
                 replace(
@@ -271,11 +384,11 @@ def _sampled(
                     max_features=most,
                 ),
             )
-            coverages[f"{sampling} {interval}"] = _margin_coverage(found, exact)
+            coverages[f"{sampling} {interval}"] = _margin_coverage(findings, exact)
     return coverages
 
 
-def _margin_coverage(found: TableFindings, exact: TableFindings) -> Coverage:
+def _margin_coverage(findings: TableFindings, exact: TableFindings) -> Coverage:
     # Both audits find the same rule sets in the same rows, independent ones the first of them.
     places = {
         key: group
@@ -283,9 +396,9 @@ def _margin_coverage(found: TableFindings, exact: TableFindings) -> Coverage:
             zip(exact.rule_sets.subset.tolist(), exact.rule_sets.place.tolist(), strict=True)
         )
     }
-    keys = zip(found.rule_sets.subset.tolist(), found.rule_sets.place.tolist(), strict=True)
+    keys = zip(findings.rule_sets.subset.tolist(), findings.rule_sets.place.tolist(), strict=True)
     same = np.array([places[key] for key in keys], dtype=np.intp)
-    estimates = found.estimates
+    estimates = findings.estimates
     (counted,) = (other for other in exact.others if other.estimand == "neighbourhood")
     deviation = np.abs(estimates.difference - counted.estimates.difference[same])
     covered = deviation <= estimates.margin + _ROUNDING

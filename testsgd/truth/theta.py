@@ -33,8 +33,8 @@ from testsgd.data import (
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel, Model, load_model, load_text_model
 from testsgd.models.text import TextModel
-from testsgd.truth.one_sided import search_inside_only
 from testsgd.truth.tables import TruthTable
+from testsgd.truth.verdicts import search_inside_only
 
 SCHEMA = "testsgd.theta/1"
 THETAS = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -44,38 +44,22 @@ DATA_SETS = ("census", "bank", "credit", "compas", "law", "crime", "wiki", "imdb
 
 @dataclass(frozen=True)
 class First:
-    """The group that comes first in a ranking.
+    """The group that comes first in a ranking."""
 
-    Attributes
-    ----------
-    group : str
-        Its description.
-    size : float
-        The size of its difference; by lower bound and for texts, that of its terms' effect.
-    """
-
-    group: str
+    group: str  # Its description.
+    # The size of its difference; by lower bound and for texts, that of its terms' effect.
     size: float
 
 
 @dataclass(frozen=True)
 class ThetaSearch:
-    """What a search with one threshold comes to.
+    """What a search with one threshold comes to."""
 
-    Attributes
-    ----------
-    rule_sets : int
-        Frequent ones, equal ones included.
-    first_by_score, first_by_lower_bound : First or None
-        By the paper's ranking and by ours; None if there is no group.
-    seconds : float
-        Wall-clock time.
-    """
-
-    rule_sets: int
+    rule_sets: int  # Frequent ones, equal ones included.
+    # By the paper's ranking and by ours; None if there is no group.
     first_by_score: First | None
     first_by_lower_bound: First | None
-    seconds: float
+    seconds: float  # Wall-clock time.
 
 
 @dataclass(frozen=True)
@@ -228,16 +212,16 @@ def _parameters(theta: float) -> AuditParameters:
 def _timed(audit: Callable[[AuditParameters], Findings], theta: float) -> ThetaSearch:
     """Run an audit, and take down what comes first."""
     started = time.perf_counter()
-    found = audit(_parameters(theta))
+    findings = audit(_parameters(theta))
     seconds = time.perf_counter() - started
-    score, first = found.estimates.score, found.first
+    score, first = findings.estimates.score, findings.first
     if first is None:
-        return ThetaSearch(found.rule_sets.frequent, None, None, seconds)
+        return ThetaSearch(findings.rule_sets.frequent, None, None, seconds)
     largest = int(np.nanargmax(score))
     return ThetaSearch(
-        found.rule_sets.frequent,
-        First(found.rule_set(largest).text, float(score[largest])),
-        First(found.rule_set(first).text, float(found.sizes[first])),
+        findings.rule_sets.frequent,
+        First(findings.rule_set(largest).text, float(score[largest])),
+        First(findings.rule_set(first).text, float(findings.sizes[first])),
         seconds,
     )
 
@@ -245,11 +229,13 @@ def _timed(audit: Callable[[AuditParameters], Findings], theta: float) -> ThetaS
 def _inside_only(model: LoadedModel[Model], table: Table, theta: float) -> ThetaSearch:
     """Search without a bound on the outside."""
     started = time.perf_counter()
-    found = search_inside_only(model.model, table, _parameters(theta))
+    findings = search_inside_only(model.model, table, _parameters(theta))
     seconds = time.perf_counter() - started
-    score = found.estimates.score
+    score = findings.estimates.score
     by_score, by_bound = (
-        None if group is None else First(found.rule_sets.rule_set(group).text, float(score[group]))
-        for group in (found.first(), found.first(found.guarantee.assured_sizes))
+        None
+        if group is None
+        else First(findings.rule_sets.rule_set(group).text, float(score[group]))
+        for group in (findings.first(), findings.first(findings.guarantee.assured_sizes))
     )
-    return ThetaSearch(found.rule_sets.frequent, by_score, by_bound, seconds)
+    return ThetaSearch(findings.rule_sets.frequent, by_score, by_bound, seconds)

@@ -20,14 +20,70 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import AuditParameters, TableFindings, run_audit
+from testsgd.auditing import AuditParameters, Estimates, TableFindings, run_audit, summarise
+from testsgd.auditing.estimates import exact_estimates
+from testsgd.auditing.guarantee import Guarantee
+from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.parameters import MIN_ROWS
-from testsgd.reporting import summarise
-from testsgd.truth.one_sided import OneSided, search_inside_only
-from testsgd.truth.populations import Population
-from testsgd.truth.rates import truth_of
+from testsgd.data import Table
+from testsgd.models import Model
+from testsgd.rules import FrequentRuleSets, lay_out, mine, sensitive_axes
+from testsgd.sampling import explore_neighbourhood
+from testsgd.scoring import rank_groups
+from testsgd.truth.catalogue import CLEARLY, LIMIT, NOTHING
+from testsgd.truth.populations import Population, truth_of
 from testsgd.truth.runs import explained, lower_bounds, places_of, planted_cells
-from testsgd.truth.worlds import CLEARLY, LIMIT, NOTHING
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """What such a search finds."""
+
+    rule_sets: FrequentRuleSets  # The groups.
+    estimates: Estimates  # Their rates over the neighbourhood.
+    guarantee: Guarantee  # Their simultaneous intervals.
+
+    def first(self, by: NDArray[np.float64] | None = None) -> int | None:
+        """Return the first group by score, or by something else and then by score."""
+        order = rank_groups(
+            self.estimates.score,
+            self.estimates.rows_in,
+            self.rule_sets.rule_counts(),
+            self.estimates.decided,
+            by,
+        )
+        return int(order[0]) if len(order) else None
+
+
+def search_inside_only(model: Model, table: Table, parameters: AuditParameters) -> OneSided:
+    """Search the paper's way: rates over the neighbourhood, and one row outside is enough.
+
+    ``theta`` or ``min_rows`` bound the inside.
+    """
+    contingency = lay_out(table, sensitive_axes(table))
+    asked = explore_neighbourhood(model, table)
+    rows, favourable = contingency.tally(), contingency.tally(asked.favourable.astype(np.int64))
+    fewest = parameters.fewest_rows(len(table))
+    rule_sets = mine(
+        contingency,
+        np.vstack([rows, favourable]),
+        min_count=fewest,
+        min_outside=1,
+        max_features=parameters.max_features,
+    )
+    estimates = exact_estimates(rule_sets.sums, asked)
+    guarantee = simultaneous(
+        estimates,
+        contingency,
+        rows * asked.size,
+        favourable,
+        np.zeros(len(rule_sets), dtype=bool),
+        parameters,
+        min_count=fewest,
+        jobs=1,
+    )
+    return OneSided(rule_sets, estimates, guarantee)
+
 
 PASSED, FAILED, UNDECIDED = "gate_passed", "gate_failed", "not_enough_evidence"
 
@@ -126,10 +182,10 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
         seed=number,
         jobs=1,
     )
-    found = run_audit(model, table, parameters)
+    findings = run_audit(model, table, parameters)
     sizes = [int(group.matches(table).sum()) for group in world.planted]
     judgeable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
-    planted = planted_cells(found, world)
+    planted = planted_cells(findings, world)
     before = search_inside_only(model.model, table, replace(parameters, theta=0.05))
     return WorldRun(
         world=world.name,
@@ -137,8 +193,8 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
         number=number,
         judgeable=judgeable,
         default=_wrong(
-            claimed_difference(found, found.first, world),
-            lambda limit: gate_today(found, limit),
+            claimed_difference(findings, findings.first, world),
+            lambda limit: gate_today(findings, limit),
             world,
             judgeable,
         ),
@@ -148,8 +204,8 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
             world,
             judgeable,
         ),
-        explained=explained(found, planted),
-        ranks=_ranks(found, places_of(found, planted)) if planted else {},
+        explained=explained(findings, planted),
+        ranks=_ranks(findings, places_of(findings, planted)) if planted else {},
     )
 
 
@@ -160,47 +216,35 @@ def highest_limit(world: Population) -> float:
 
 
 def claimed_difference(
-    found: TableFindings | OneSided, first: int | None, world: Population
+    findings: TableFindings | OneSided, first: int | None, world: Population
 ) -> float | None:
     """Return the true size of the difference that a headline claims, None if it claims none.
 
-    Parameters
-    ----------
-    found : TableFindings or OneSided
-        What an audit found.
-    first : int or None
-        The group that its headline is about.
-    world : Population
-        Whose people were audited.
-
-    Returns
-    -------
-    float or None
-        Negative if the group truly differs the other way.
+    It is negative if the group truly differs the other way.
     """
-    if first is None or found.guarantee is None:
+    if first is None or findings.guarantee is None:
         return None
     group = np.array([first])
-    (low,), (high,) = found.guarantee.interval(found.estimates, group)
+    (low,), (high,) = findings.guarantee.interval(findings.estimates, group)
     if not (low > 0 or high < 0):
         return None
-    (true,) = truth_of(world, "observed").differences(found.rule_sets)[group]
+    (true,) = truth_of(world, "observed").differences(findings.rule_sets)[group]
     return float(true if low > 0 else -true)
 
 
-def gate_today(found: TableFindings, limit: float) -> str:
+def gate_today(findings: TableFindings, limit: float) -> str:
     """Return what the verdict of an audit says of a gate."""
-    gated = replace(found, parameters=replace(found.parameters, fail_above=limit))
+    gated = replace(findings, parameters=replace(findings.parameters, fail_above=limit))
     return summarise(gated).verdict.status
 
 
-def gate_before(found: OneSided, limit: float) -> str:
+def gate_before(findings: OneSided, limit: float) -> str:
     """Return what the gate said when it looked at one estimand."""
-    if not len(found.rule_sets):
+    if not len(findings.rule_sets):
         return UNDECIDED
-    if found.guarantee.assured > limit:
+    if findings.guarantee.assured > limit:
         return FAILED
-    return PASSED if found.estimates.score.max() <= limit else UNDECIDED
+    return PASSED if findings.estimates.score.max() <= limit else UNDECIDED
 
 
 def _wrong(claimed: float | None, gate: Gate, world: Population, judgeable: bool) -> Wrong:
@@ -215,10 +259,10 @@ def _wrong(claimed: float | None, gate: Gate, world: Population, judgeable: bool
     )
 
 
-def _ranks(found: TableFindings, planted: NDArray[np.intp]) -> dict[str, int]:
+def _ranks(findings: TableFindings, planted: NDArray[np.intp]) -> dict[str, int]:
     if not len(planted):
         return {}
-    by = {"score": found.estimates.score, "lower bound": lower_bounds(found)}
+    by = {"score": findings.estimates.score, "lower bound": lower_bounds(findings)}
     return {
         # Equal but for rounding is no better.
         name: 1 + int((sizes > sizes[planted].max() + 1e-9).sum())

@@ -1,21 +1,108 @@
-"""The model's answers to the generated texts of one category set, and what is counted of them."""
+"""The model's answers about texts, each asked once, and what is counted of them."""
 
 from __future__ import annotations
 
+import hashlib
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from testsgd.auditing.estimates import Counts
-from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.auditing.estimates import Counts, Floats
+from testsgd.models.text import TextModel
 from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
 
-Floats = NDArray[np.float64]
+# Texts are taken in portions of at most so many, or so many characters: a portion's texts are in
+# memory at once, and its new texts are sorted by length before the model is asked.
+_PORTION_TEXTS = 16_384
+_PORTION_CHARACTERS = 1 << 25
+# Texts in one call of the model.
+_BATCH = 2_048
+
+
+class SharedPredictions:
+    """A text model that remembers what it said of every text.
+
+    Only a digest of each text is kept, 16 bytes, so that millions of them fit into memory.
+
+    `asked`: Questions to the model so far: different texts, each as often as it is asked about.
+    """
+
+    def __init__(self, model: TextModel, *, jobs: int = 1, draws: int = 1) -> None:
+        self._model = model
+        self._jobs = jobs
+        self._draws = draws
+        self._known: dict[bytes, int] = {}
+
+    @property
+    def asked(self) -> int:
+        """Questions to the model so far."""
+        return len(self._known) * self._draws
+
+    def decide(
+        self, texts: Iterable[str], *, progress: Callable[[int], None] | None = None
+    ) -> NDArray[Any]:
+        """Return for each text whether the model gives it the favourable label."""
+        answers: list[NDArray[Any]] = []
+        portion: list[str] = []
+        characters = done = 0
+        for text in texts:
+            portion.append(text)
+            characters += len(text)
+            if len(portion) >= _PORTION_TEXTS or characters >= _PORTION_CHARACTERS:
+                answers.append(self._decide_portion(portion))
+                done += len(portion)
+                portion, characters = [], 0
+                if progress is not None:
+                    progress(done)
+        if portion:
+            answers.append(self._decide_portion(portion))
+            if progress is not None:
+                progress(done + len(portion))
+        return np.concatenate(answers) if answers else np.zeros(0, dtype=self._type)
+
+    @property
+    def _type(self) -> type:
+        return bool if self._draws == 1 else np.int64
+
+    def _decide_portion(self, texts: list[str]) -> NDArray[Any]:
+        digests = [_digest(text) for text in texts]
+        # Texts that are new, each once, by length: texts of one length cost a network no padding.
+        new = {
+            digest: text
+            for digest, text in zip(digests, texts, strict=True)
+            if digest not in self._known
+        }
+        if new:
+            ordered = sorted(new.items(), key=lambda item: len(item[1]))
+            asked = [text for _, text in ordered]
+            favourable = sum(self._ask(asked).astype(np.int64) for _ in range(self._draws))
+            for (digest, _), count in zip(ordered, np.asarray(favourable).tolist(), strict=True):
+                self._known[digest] = count
+        return np.array([self._known[digest] for digest in digests], dtype=self._type)
+
+    def _ask(self, texts: list[str]) -> NDArray[np.bool_]:
+        batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
+        if self._jobs == 1 or len(batches) == 1:
+            return np.concatenate([self._model.decisions(batch) for batch in batches])
+        # One thread a batch: the libraries' own threads would get in one another's way.
+        with threadpool_limits(1):
+            decided = joblib.Parallel(n_jobs=self._jobs, prefer="threads")(
+                joblib.delayed(self._model.decisions)(batch) for batch in batches
+            )
+        return np.concatenate(decided)
+
+
+def _digest(text: str) -> bytes:
+    # Lone surrogates are no valid UTF-8, but two texts with different ones are different texts.
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
 
 # Numbers in one block of paired differences, 16 MB.
 _BLOCK_NUMBERS = 1 << 21
@@ -32,25 +119,7 @@ def ask_variants(
 ) -> NDArray[Any]:
     """Ask about seed texts with the terms of each rule set of one category set.
 
-    Parameters
-    ----------
-    predictions : SharedPredictions
-        The model.
-    replacer : Replacer
-        Writes the variants.
-    category_set : CategorySet
-        The categories whose terms are replaced.
-    rows : numpy.ndarray of int64, shape (m,)
-        Seed texts.
-    groups : numpy.ndarray of int, shape (k,), optional
-        Places of the rule sets within the category set; all of them if not given.
-    progress : callable, optional
-        Called with the number of texts done so far.
-
-    Returns
-    -------
-    numpy.ndarray of bool, or of int64, shape (m, k)
-        Which variants get the favourable label, or how many of the answers about each do.
+    Shapes: `rows` (m,); `groups` (k,); returned (m, k).
     """
     places = np.arange(int(np.prod(category_set.shape))) if groups is None else groups
     chosen = np.column_stack(np.unravel_index(places, category_set.shape)).tolist()
@@ -67,18 +136,7 @@ def ask_variants(
 def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts) -> Counts:
     """Count the texts that contain all terms of each rule set; all others are outside it.
 
-    Parameters
-    ----------
-    mentions : Mentions
-        The terms in the texts.
-    rule_sets : TermRuleSets
-        The rule sets.
-    weights : numpy.ndarray of int64, shape (texts,)
-        How often each text counts: once, or as often as it was drawn.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (groups,)
+    Shapes: `weights` (texts,); returned (groups,).
     """
     contains = mentions.contains()
     counts = [_joint_counts(contains, one, weights) for one in rule_sets.category_sets]
@@ -102,24 +160,17 @@ def _joint_counts(
 
 @dataclass(frozen=True)
 class KnownAnswers:
-    """All answers of an exact audit, one by one; means where a question was asked several times.
+    """All answers of an exact audit, one by one; means where a question was asked several times."""
 
-    Attributes
-    ----------
-    texts : numpy.ndarray of bool or float, shape (texts,)
-        Which texts get the favourable label as they are.
-    variants : tuple of numpy.ndarray of bool or float, shape (seeds, groups of the set)
-        For each set of categories, which seeds get it with the terms of which group.
-    contains : tuple of numpy.ndarray of bool, shape (texts, terms)
-        For each category, which texts have which term.
-    """
-
-    texts: NDArray[Any]
+    texts: NDArray[Any]  # Which texts get the favourable label as they are, shape (texts,)
+    # For each set of categories, which seeds get it with the terms of which group, shape (seeds,
+    # groups of the set)
     variants: tuple[NDArray[Any], ...]
+    # For each category, which texts have which term, shape (texts, terms)
     contains: tuple[NDArray[np.bool_], ...]
 
     def inside(self, category_set: CategorySet) -> NDArray[np.bool_]:
-        """Say which seeds contain all terms of a group already, shape (seeds, groups)."""
+        """Return which seeds contain all terms of a group already, shape (seeds, groups)."""
         found = np.ones((len(category_set.rows), 1), dtype=bool)
         for category in category_set.categories:
             of_category = self.contains[category][category_set.rows]
@@ -129,25 +180,15 @@ class KnownAnswers:
 
 @dataclass(frozen=True)
 class PairSums:
-    """Sums over the seeds of one category set, one number a rule set, flat.
+    """Sums over the seeds of one category set, one number a rule set, flat."""
 
-    Attributes
-    ----------
-    with_terms : numpy.ndarray of float64
-        Sum of the answers with the rule set's terms.
-    other : numpy.ndarray of float64
-        Sum of the mean answers with other terms, every category changed.
-    squares, sizes : numpy.ndarray of float64
-        Sums of the squared differences of the two, and of the differences without their signs.
-    cluster_sizes, cluster_gains, cluster_losses : numpy.ndarray of float64
-        Sums of the sizes of the seeds' clusters, and of these times the differences above and below
-        zero.
-    """
-
-    with_terms: Floats
-    other: Floats
+    with_terms: Floats  # Sum of the answers with the rule set's terms
+    other: Floats  # Sum of the mean answers with other terms, every category changed
+    # Sums of the squared differences of the two, and of the differences without their signs
     squares: Floats
     sizes: Floats
+    # Sums of the sizes of the seeds' clusters, and of these times the differences above and below
+    # zero
     cluster_sizes: Floats
     cluster_gains: Floats
     cluster_losses: Floats
@@ -161,20 +202,7 @@ def pair_sums(
 ) -> PairSums:
     """Compare each seed's answer with a rule set's terms with those with other terms.
 
-    Parameters
-    ----------
-    answers : numpy.ndarray of bool or float, shape (m, groups)
-        From :func:`ask_variants`, or means of it; all rule sets of the category set.
-    shape : tuple of int
-        Terms of each category; at least two each.
-    weights : numpy.ndarray of int64, shape (m,), optional
-        How often each seed counts.
-    cluster_sizes : numpy.ndarray of int64, shape (m,), optional
-        Seeds in each seed's cluster; 1 if not given.
-
-    Returns
-    -------
-    PairSums
+    Shapes: `answers` (m, groups); `weights`, `cluster_sizes` (m,).
     """
     groups = answers.shape[1]
     with_terms, other, squares, sizes, of_clusters, gains, losses = np.zeros((7, groups))
@@ -195,24 +223,13 @@ def pair_sums(
 
 
 def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:
-    """Give each seed's mean answer with other terms, every category changed.
+    """Return each seed's mean answer with other terms, every category changed.
 
     The sum over the other terms of every category is found axis by axis: along one category, the
     others are all terms less the one. So all rule sets are compared at once.
 
-    Parameters
-    ----------
-    answers : numpy.ndarray of float64, shape (m, groups)
-        Answers to all rule sets of the category set, 0 or 1.
-    shape : tuple of int
-        Terms of each category; at least two each.
+    Shapes: `answers`, returned (m, groups).
 
-    Returns
-    -------
-    numpy.ndarray of float64, shape (m, groups)
-
-    Examples
-    --------
     >>> other_means(np.array([[1.0, 0.0, 0.0]]), (3,)).tolist()
     [[0.0, 0.5, 0.5]]
     """

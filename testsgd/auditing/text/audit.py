@@ -4,121 +4,42 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.clock import Clock
-from testsgd.auditing.estimates import Estimates, means_over_draws
-from testsgd.auditing.false_discovery import false_discovery
+from testsgd.auditing.estimates import Estimates, Floats, means_over_draws
+from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.findings import Estimated
-from testsgd.auditing.guarantee import Guarantee, assured_size, bonferroni, per_group
-from testsgd.auditing.order import order_groups
-from testsgd.auditing.outcome import Progress
+from testsgd.auditing.guarantee import Guarantee, assured_size, guarantee_of_kind
+from testsgd.auditing.independent import sample_texts_independent
+from testsgd.auditing.outcome import Clock, Progress, order_groups
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
-from testsgd.auditing.text.clustering import with_independent_texts
-from testsgd.auditing.text.control import nonsense_control
-from testsgd.auditing.text.exact import audit_texts_exactly
-from testsgd.auditing.text.explaining import explain_term_groups
-from testsgd.auditing.text.findings import Counterfactual, TextFindings
-from testsgd.auditing.text.independent import sample_texts_independent
-from testsgd.auditing.text.known_words import unknown_groups, unknown_terms
+from testsgd.auditing.text.answers import SharedPredictions
+from testsgd.auditing.text.explaining import TermSelection, explain_term_groups
+from testsgd.auditing.text.findings import Counterfactual, TextFindings, seed_overlaps
+from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
-from testsgd.auditing.text.observed import observed_estimates, unjudged_texts
-from testsgd.auditing.text.outcome import TextOutcome
-from testsgd.auditing.text.overlaps import seed_overlaps
-from testsgd.auditing.text.paired import paired_intervals
+from testsgd.auditing.text.observed import (
+    observed_estimates,
+    unjudged_texts,
+    with_independent_texts,
+)
+from testsgd.auditing.text.outcome import TextAudit, TextOutcome, paired_intervals
 from testsgd.auditing.text.pooled import sample_texts_pooled
-from testsgd.auditing.text.predictions import SharedPredictions
-from testsgd.auditing.text.rule_selection import TermSelection
 from testsgd.auditing.text.stability import affordable_samples, term_stability
-from testsgd.data.text import Texts
-from testsgd.models import PROBE_ROWS, LoadedModel, Repetition, ask_again
-from testsgd.models.text import TextModel
-from testsgd.rules.text import Mentions, TermRuleSets, small_category_sets
-from testsgd.scoring import Clusters, normal_quantile
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextAudit:
-    """What is to be audited, and how.
-
-    Attributes
-    ----------
-    model : LoadedModel
-        The black box.
-    texts : Texts
-        The texts.
-    mentions : Mentions
-        The sensitive terms in them.
-    clusters : Clusters
-        Texts that are one unit: equal, nearly equal, or known variants of one.
-    rule_sets : TermRuleSets
-        The groups to ask about, all those of their categories.
-    variants : int
-        Texts that can be generated for them.
-    parameters : AuditParameters
-        What to do; ``max_queries`` is given.
-    exact : bool
-        Ask about all texts and variants.
-    given : numpy.ndarray of int or None
-        The groups that were asked for, if not all; the others are only needed to judge them.
-    """
-
-    model: LoadedModel[TextModel]
-    texts: Texts
-    mentions: Mentions
-    clusters: Clusters
-    rule_sets: TermRuleSets
-    variants: int
-    parameters: AuditParameters
-    exact: bool
-    given: NDArray[np.intp] | None = None
-
-    @property
-    def repeated(self) -> Clusters | None:
-        """The clusters; None if every text is alone."""
-        return self.clusters if self.clusters.repeated else None
-
-    @property
-    def min_count(self) -> int:
-        """Fewest texts that mention the terms of a frequent group."""
-        return fewest_texts(len(self.texts), self.parameters)
-
-    @property
-    def queries(self) -> int:
-        """Queries of an exact audit, at most: texts and variants."""
-        return (len(self.texts) + self.variants) * self.parameters.draws
-
-
-def fewest_texts(texts: int, parameters: AuditParameters) -> int:
-    """Give how many of some texts must mention the terms of a frequent group at least."""
-    return parameters.fewest_rows(texts)
+from testsgd.models import PROBE_ROWS, Repetition, ask_again
+from testsgd.rules.text import small_category_sets
+from testsgd.scoring import normal_quantile
 
 
 def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> TextFindings:
-    """Audit a model on some texts.
-
-    Parameters
-    ----------
-    audit : TextAudit
-        What, and how.
-    clock : Clock
-        Takes down how long each phase takes.
-    progress : callable or None
-        Called with the texts done and their number.
-
-    Returns
-    -------
-    TextFindings
-    """
+    """Audit a model on some texts."""
     parameters = audit.parameters
     allowed = parameters.budget(0)
     processors = int(joblib.cpu_count()) if audit.model.model.thread_safe else 1
@@ -263,16 +184,15 @@ def _find_rates(
     progress: Progress | None,
 ) -> tuple[TextOutcome, int]:
     """Choose among the three ways of finding the groups' rates; give the queries it took too."""
-    texts, mentions, rule_sets = audit.texts, audit.mentions, audit.rule_sets
     parameters = audit.parameters
     looked_at = None if audit.given is None else len(audit.given)
-    paired = paired_intervals(rule_sets, parameters, groups=looked_at)
+    paired = paired_intervals(audit.rule_sets, parameters, groups=looked_at)
     if audit.exact:
         outcome = audit_texts_exactly(
             predictions,
-            texts,
-            mentions,
-            rule_sets,
+            audit.texts,
+            audit.mentions,
+            audit.rule_sets,
             paired=paired,
             draws=parameters.draws,
             clusters=audit.repeated,
@@ -285,46 +205,19 @@ def _find_rates(
         return outcome, predictions.asked
     with clock.phase("sampling"):
         if parameters.sampling == "pooled":
-            outcome = sample_texts_pooled(
-                predictions,
-                texts,
-                mentions,
-                rule_sets,
-                parameters,
-                paired=paired,
-                clusters=audit.repeated,
-                budget=budget,
-                progress=progress,
-            )
+            outcome = sample_texts_pooled(audit, predictions, paired, budget, progress)
             return outcome, predictions.asked
-        outcome, queries = sample_texts_independent(
-            audit.model.model,
-            texts,
-            mentions,
-            rule_sets,
-            parameters,
-            budget=budget - predictions.asked,
-            progress=progress,
-        )
+        outcome, queries = sample_texts_independent(audit, budget - predictions.asked, progress)
     return outcome, queries + predictions.asked
 
 
 def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> Guarantee:
     """Choose among the three kinds of guarantee."""
     parameters = audit.parameters
-    if parameters.guarantee == "per-group":
-        return per_group(estimates, parameters.confidence)
-    if parameters.guarantee == "fdr":
-        return false_discovery(estimates, parameters.confidence)
-    if outcome.known is None or audit.given is not None:
-        return bonferroni(estimates, parameters.confidence)
-    return simultaneous_texts(
-        estimates,
-        audit.rule_sets,
-        outcome.known,
-        parameters,
-        audit.repeated,
-    )
+    bootstrapped = parameters.guarantee == "simultaneous" and audit.given is None
+    if outcome.known is None or not bootstrapped:
+        return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
+    return simultaneous_texts(estimates, audit.rule_sets, outcome.known, parameters, audit.repeated)
 
 
 def _first_by(
@@ -356,11 +249,7 @@ def _observed(
     )
     if audit.given is not None:
         estimates = estimates.take(audit.given)
-    guarantee = {
-        "per-group": per_group,
-        "fdr": false_discovery,
-        "simultaneous": bonferroni,
-    }[parameters.guarantee](estimates, parameters.confidence)
+    guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     return Estimated("observed", estimates, guarantee)
 
 

@@ -7,18 +7,80 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Counts
+from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import assured_size
-from testsgd.auditing.text.control import Control
-from testsgd.auditing.text.overlaps import seed_overlaps
+from testsgd.auditing.text.known_words import Control
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.scoring import Clusters, Overlaps
 
-Floats = NDArray[np.float64]
+
+def seed_overlaps(rule_sets: TermRuleSets, difference: Floats, texts: int) -> Overlaps:
+    """Measure how much groups of texts tell the same story.
+
+    Variants with different terms are never the same text, so texts cannot be compared as rows of a
+    table are. Two groups that share a term and differ from the rest in the same direction overlap
+    by Jaccard's index of their seeds; other groups do not overlap.
+
+    Shapes: `difference` (groups,).
+    """
+    return SeedOverlaps(rule_sets, texts).between(difference)
+
+
+class SeedOverlaps:
+    """The same for any differences, such as those of bootstrap samples."""
+
+    def __init__(self, rule_sets: TermRuleSets, texts: int) -> None:
+        self._rule_sets = rule_sets
+        self._shares = _seed_shares(rule_sets, texts)
+        self._bounds = np.cumsum((0, *rule_sets.terms.sizes))
+        sets = rule_sets.category_sets
+        self._firsts = np.array([one.first for one in sets], dtype=np.intp)
+
+    def between(self, difference: Floats, others: Floats | None = None) -> Overlaps:
+        """Return the overlaps of groups with these differences and those with others.
+
+        Shapes: `difference`, `others` (groups,).
+        """
+        second = difference if others is None else others
+
+        def overlaps(groups: NDArray[np.intp], compared: NDArray[np.intp]) -> Floats:
+            sets, terms = self._features(groups)
+            other_sets, other_terms = self._features(compared)
+            alike = np.sign(difference[groups])[:, None] == np.sign(second[compared])
+            shared = terms @ other_terms.T > 0
+            both: Floats = np.where(shared & alike, self._shares[np.ix_(sets, other_sets)], 0.0)
+            return both
+
+        return overlaps
+
+    def _features(self, groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
+        """Return each group's category set and its terms as a 0/1 matrix."""
+        places = self._rule_sets.places(groups)
+        sets = np.searchsorted(self._firsts, places, side="right") - 1
+        terms = np.zeros((len(groups), int(self._bounds[-1])))
+        for number in np.unique(sets):
+            one = self._rule_sets.category_sets[number]
+            chosen = np.flatnonzero(sets == number)
+            of_each = np.unravel_index(places[chosen] - one.first, one.shape)
+            for category, term in zip(one.categories, of_each, strict=True):
+                terms[chosen, self._bounds[category] + term] = 1
+        return sets, terms
+
+
+def _seed_shares(rule_sets: TermRuleSets, texts: int) -> Floats:
+    """Return Jaccard's index of the seeds of every two category sets; 0 where neither has seeds."""
+    sets = rule_sets.category_sets
+    inside = np.zeros((len(sets), texts))
+    for place, category_set in enumerate(sets):
+        inside[place, category_set.rows] = 1
+    both = inside @ inside.T
+    sizes = inside.sum(axis=1)
+    shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
+    return shares
 
 
 @dataclass(frozen=True)
@@ -57,7 +119,7 @@ class Counterfactual:
         return self.rate_with - self.rate_other
 
     def take(self, groups: NDArray[np.intp]) -> Counterfactual:
-        """Give the comparisons of some groups."""
+        """Return the comparisons of some groups."""
         return Counterfactual(
             self.seeds[groups],
             self.rate_with[groups],

@@ -1,18 +1,21 @@
-"""Terms that a model does not know: all of them are one and the same unknown word to it."""
+"""Which terms a model of texts knows: by its vocabulary, and compared with a nonsense word."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.data.text import SensitiveTerms
+from testsgd.auditing.text.answers import KnownAnswers, SharedPredictions
+from testsgd.data.text import SensitiveTerms, Term, Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
-from testsgd.rules.text import TermRuleSets
+from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.sampling.text import Replacer
 
 
 def unknown_terms(
@@ -23,17 +26,9 @@ def unknown_terms(
     Networks of testsgd can say it, and so can estimators of scikit-learn whose first step is a
     vectoriser with a ``vocabulary_``.
 
-    Parameters
-    ----------
-    model : LoadedModel
-        The model.
-    terms : SensitiveTerms
-        The terms.
+    One array a category; None if the model cannot say.
 
-    Returns
-    -------
-    tuple of numpy.ndarray of bool, shape (terms of the category,), or None
-        One array a category; None if the model cannot say.
+    Shapes: returned (terms of the category,).
     """
     knows = getattr(model.model, "knows", None) or _vectoriser_knows(model.origin)
     if knows is None:
@@ -49,17 +44,9 @@ def unknown_groups(
 ) -> NDArray[np.bool_]:
     """Find the groups with a term that the model does not know.
 
-    Parameters
-    ----------
-    rule_sets : TermRuleSets
-        The groups.
-    unknown : tuple of numpy.ndarray of bool, or None
-        From :func:`unknown_terms`.
+    Nowhere true if it were true everywhere: a model that knows no term treats all alike.
 
-    Returns
-    -------
-    numpy.ndarray of bool, shape (groups,)
-        Nowhere true if it were true everywhere: a model that knows no term treats all alike.
+    Shapes: returned (groups,).
     """
     found = np.zeros(len(rule_sets), dtype=bool)
     if unknown is None or not len(found):
@@ -81,3 +68,64 @@ def _vectoriser_knows(source: Any) -> Callable[[str], bool] | None:
         return None
     parts_of = first.build_analyzer()
     return lambda word: any(part in vocabulary for part in parts_of(word))
+
+
+# Words that mean nothing in any language that we know; the first that no text has is taken.
+_NONSENSE = ("florp", "blicket", "dax", "wug", "zorbic", "mimsical")
+
+
+@dataclass(frozen=True)
+class Control:
+    """What a model makes of a nonsense word."""
+
+    word: str  # The word
+    # For each frequent category the rate over its seeds with the word in place of its terms
+    rates: Mapping[int, float]
+    # With which terms of it every seed is answered as with the word, shape (terms,)
+    same: Mapping[int, NDArray[np.bool_]]
+
+
+def nonsense_control(
+    predictions: SharedPredictions,
+    texts: Texts,
+    mentions: Mentions,
+    rule_sets: TermRuleSets,
+    known: KnownAnswers,
+    *,
+    budget: int,
+    draws: int = 1,
+) -> Control | None:
+    """Ask about the seeds of each frequent category with a nonsense word in place of its terms.
+
+    None if the budget does not allow it, or the texts have every nonsense word that we know.
+    """
+    single = [
+        (one, variants)
+        for one, variants in zip(rule_sets.category_sets, known.variants, strict=True)
+        if len(one.categories) == 1 and len(one.rows)
+    ]
+    word = next(
+        (word for word in _NONSENSE if not any(word in text.lower() for text in texts.texts)), None
+    )
+    needed = draws * sum(len(one.rows) for one, _ in single)
+    if word is None or not single or predictions.asked + needed > budget:
+        return None
+    terms = mentions.terms
+    nonsense = Term(word, plural=(f"{word}s",))
+    with_word = replace(
+        terms,
+        categories=tuple(
+            replace(category, terms=(*category.terms, nonsense)) for category in terms.categories
+        ),
+    )
+    replacer = Replacer(texts.texts, replace(mentions, terms=with_word))
+    rates, same = {}, {}
+    for one, variants in single:
+        (category,), (place,) = one.categories, one.shape
+        answers = predictions.decide(
+            replacer.variant(row, [category], [place]) for row in one.rows.tolist()
+        )
+        answers = answers / draws if draws > 1 else answers
+        rates[category] = float(answers.mean())
+        same[category] = (variants == answers[:, None]).all(axis=0)
+    return Control(word, rates, same)

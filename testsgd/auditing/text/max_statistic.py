@@ -5,7 +5,8 @@ weighted sums show how far the differences of all groups stray together. Texts o
 one weight together. What a text does to a group's difference is one number: its variant's answer
 counts inside if the text is a seed, and its own answer outside if it lacks one of the terms. So a
 sample of all groups over the same categories is a product of the weights with the matrix of these
-numbers, and what inside and outside have in common, the same texts, is in it.
+numbers, and what inside and outside have in common, the same texts, is in it. Rows have no such
+matrix but a lattice of cells, so the two modules share the quantile only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates
+from testsgd.auditing.estimates import Estimates, Floats
 from testsgd.auditing.guarantee import Guarantee, bonferroni, guarantee_of
 from testsgd.auditing.max_statistic import upper_quantile
 from testsgd.auditing.parameters import AuditParameters
@@ -25,7 +26,6 @@ from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.rules.text import TermRuleSets
 from testsgd.scoring import Clusters
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 # Weights, and effects of texts on groups, in memory at once: 64 and 32 MB.
@@ -45,25 +45,6 @@ def simultaneous_texts(
 ) -> Guarantee:
     """Promise the confidence for all groups of texts at once.
 
-    Parameters
-    ----------
-    estimates : Estimates
-        The groups' rates, from an exact audit.
-    rule_sets : TermRuleSets
-        The groups, all of them.
-    known : KnownAnswers
-        Every answer.
-    parameters : AuditParameters
-        The confidence, the bootstrap samples and the seed.
-    clusters : Clusters, optional
-        Texts that are one unit.
-
-    Returns
-    -------
-    Guarantee
-
-    Notes
-    -----
     The intervals take the two sides of a group for independent. Mostly that makes them too wide,
     for which the bootstrap allows. Where it makes them too narrow, because variants are answered
     the other way round than the texts they come from, the group's error rate is made smaller, so
@@ -114,23 +95,12 @@ def _errors(shared: float, stretch: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far each group's difference strays, all arrays of shape (groups,).
+    """How far each group's difference strays, all arrays of shape (groups,)."""
 
-    Attributes
-    ----------
-    counted : numpy.ndarray of bool
-        Groups with texts on both sides.
-    missing : numpy.ndarray of float64
-        Variance that the answers do not show, because they are few and alike.
-    error : numpy.ndarray of float64
-        Standard error of the difference.
-    stretch : numpy.ndarray of float64
-        The standard error as a multiple of that for independent sides; 1 where it is smaller.
-    """
-
-    counted: NDArray[np.bool_]
-    missing: Floats
-    error: Floats
+    counted: NDArray[np.bool_]  # Groups with texts on both sides
+    missing: Floats  # Variance that the answers do not show, because they are few and alike
+    error: Floats  # Standard error of the difference
+    # The standard error as a multiple of that for independent sides; 1 where it is smaller
     stretch: Floats
 
 
@@ -144,15 +114,6 @@ def spread_of(
 
     A rate whose few answers all agree seems not to vary at all. So its variance is taken with one
     answer more, at the rate of all texts, unless that makes it smaller.
-
-    Parameters
-    ----------
-    estimates, rule_sets, known, clusters
-        As for :func:`simultaneous_texts`.
-
-    Returns
-    -------
-    Spread
     """
     counted = estimates.sampled
     overall = (known.texts.sum() + 1) / (len(known.texts) + 2)
@@ -235,27 +196,10 @@ def largest_deviations(
 ) -> Floats:
     """Draw bootstrap samples of the largest standardised deviation over all groups.
 
-    Parameters
-    ----------
-    estimates, rule_sets, known
-        As for :func:`simultaneous_texts`.
-    spread : Spread
-        The groups' standard errors.
-    samples : int
-        Bootstrap samples.
-    seed : int
-        Same seed, same samples.
-    clusters : Clusters, optional
-        Texts that are one unit.
+    Shapes: returned (samples,).
 
-    Returns
-    -------
-    numpy.ndarray of float64, shape (samples,)
-
-    References
-    ----------
-    Chernozhukov, Chetverikov and Kato (2013), Gaussian approximations and multiplier bootstrap for
-    maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6).
+    See Chernozhukov, Chetverikov and Kato (2013), Gaussian approximations and multiplier bootstrap
+    for maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6).
     """
     texts = len(known.texts)
     units = texts if clusters is None else len(clusters)

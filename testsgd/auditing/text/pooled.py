@@ -4,6 +4,9 @@ The draws from all texts are shared by all groups, each using those that lack on
 draws of seeds are shared by the groups of one category set: each seed drawn is asked about with the
 terms of every one of them, so that their comparison is paired. A seed that is drawn twice gives the
 same variants again, which cost nothing.
+
+Rows draw neighbours for the cells of one table; texts draw seeds for each set of categories, and
+remember what they were told. So this stands beside :mod:`testsgd.auditing.pooled`, not in it.
 """
 
 from __future__ import annotations
@@ -13,15 +16,11 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates, margin_outside
 from testsgd.auditing.outcome import Progress
-from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
-from testsgd.auditing.text.outcome import Comparisons, TextOutcome
-from testsgd.auditing.text.paired import PairedIntervals
-from testsgd.auditing.text.predictions import SharedPredictions
+from testsgd.auditing.text.answers import SharedPredictions, ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.outcome import Comparisons, PairedIntervals, TextAudit, TextOutcome
 from testsgd.data.text import Texts
-from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.rules.text import TermRuleSets
 from testsgd.sampling.text import Replacer
-from testsgd.scoring import Clusters
 
 # The pool is shared by all groups, so it may be larger than the draws of any one of them: then most
 # of the error margin is left to the side whose samples are dear.
@@ -31,52 +30,25 @@ _POOL_SHARE = 1 / 3
 
 
 def sample_texts_pooled(
+    audit: TextAudit,
     predictions: SharedPredictions,
-    texts: Texts,
-    mentions: Mentions,
-    rule_sets: TermRuleSets,
-    parameters: AuditParameters,
-    *,
     paired: PairedIntervals,
     budget: int,
-    progress: Progress | None = None,
-    clusters: Clusters | None = None,
+    progress: Progress | None,
 ) -> TextOutcome:
     """Estimate all groups from draws that they share.
 
-    Parameters
-    ----------
-    predictions : SharedPredictions
-        The model.
-    texts : Texts
-        The texts.
-    mentions : Mentions
-        The sensitive terms in them.
-    rule_sets : TermRuleSets
-        The groups.
-    parameters : AuditParameters
-        The stopping rule and the seed.
-    paired : PairedIntervals
-        Computes the paired intervals.
-    budget : int
-        Most texts to ask the model about.
-    progress : callable, optional
-        Called with the queries made and the budget.
-    clusters : Clusters, optional
-        Texts that are one unit.
-
-    Returns
-    -------
-    TextOutcome
-        Groups that the budget did not suffice for have no samples inside, or are not decided.
+    Groups that the budget did not suffice for have no samples inside, or are not decided.
     """
+    texts, mentions = audit.texts, audit.mentions
+    rule_sets, parameters = audit.rule_sets, audit.parameters
     pool = _Pool(predictions, texts, parameters.seed)
     seeds = _Seeds(
         predictions,
         Replacer(texts.texts, mentions),
         rule_sets,
         seed=parameters.seed,
-        comparisons=Comparisons(rule_sets, paired, clusters),
+        comparisons=Comparisons(rule_sets, paired, audit.repeated),
         budget=budget,
     )
     once = np.ones(len(texts), dtype=np.int64)

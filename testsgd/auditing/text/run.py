@@ -1,22 +1,33 @@
-"""The audit of texts: from texts, sensitive terms and a model to ranked groups."""
+"""The audit of texts: from texts, terms and a model to ranked groups, perhaps held out."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import itertools
+from dataclasses import dataclass, replace
 
-from testsgd.auditing.clock import Clock
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.outcome import Clock
+from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters, RankBy
-from testsgd.auditing.run import Progress, again_queries, fits_exactly, named
-from testsgd.auditing.text.audit import TextAudit, audit_texts, fewest_texts
-from testsgd.auditing.text.clustering import text_clusters
+from testsgd.auditing.run import Progress, again_queries, fits_exactly, held_out, named, two_parts
+from testsgd.auditing.text.audit import audit_texts
 from testsgd.auditing.text.findings import TextFindings
-from testsgd.auditing.text.holdout import audit_texts_held_out
-from testsgd.auditing.text.plan import check_means, count_variants
+from testsgd.auditing.text.observed import text_clusters
+from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import SensitiveTerms, Texts
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
-from testsgd.rules.text import find_mentions, frequent_term_sets
+from testsgd.rules.text import (
+    Mentions,
+    TermRuleSets,
+    find_mentions,
+    frequent_term_sets,
+    term_sets_over,
+)
+from testsgd.scoring import Clusters
 
 
 def run_text_audit(
@@ -86,7 +97,7 @@ def run_text_audit(
         mentions = find_mentions(texts.texts, terms)
         rule_sets = frequent_term_sets(
             mentions,
-            min_count=fewest_texts(len(texts), parameters),
+            min_count=parameters.fewest_rows(len(texts)),
             max_features=parameters.max_features,
         )
         variants = count_variants(mentions, rule_sets)
@@ -112,3 +123,175 @@ def _ranked_by(parameters: AuditParameters) -> RankBy:
     if parameters.rank_by != "auto":
         return parameters.rank_by
     return "score" if parameters.sampling == "independent" else "counterfactual"
+
+
+def audit_texts_held_out(
+    model: LoadedModel[TextModel],
+    texts: Texts,
+    terms: SensitiveTerms,
+    parameters: AuditParameters,
+    share: float,
+    clock: Clock,
+    progress: PhaseProgress | None,
+) -> TextFindings:
+    """Find distinct groups on one part of the texts and estimate them on the other."""
+    allowed = parameters.budget(0)
+    with clock.phase("terms"):
+        clusters = text_clusters(texts, find_mentions(texts.texts, terms))
+    texts = replace(texts, clusters=clusters.of_row)
+    searched, kept = split_texts(texts, share, parameters.seed)
+    with clock.phase("terms"):
+        first = _part(searched, terms)
+        rule_sets = frequent_term_sets(
+            first.mentions,
+            min_count=parameters.fewest_rows(len(searched)),
+            max_features=parameters.max_features,
+        )
+        second = _part(kept, terms)
+        variants = count_variants(first.mentions, rule_sets)
+        # Which groups will be found is not known yet, so all are counted.
+        most = variants + count_variants(
+            second.mentions, term_sets_over(second.mentions, rule_sets)
+        )
+    queries = (len(texts) + most) * parameters.draws
+    queries += again_queries(model, searched) + again_queries(model, kept)
+    exact = fits_exactly(queries, parameters.mode, allowed)
+    check_means(parameters, exact=exact, needed=queries)
+    search = TextAudit(
+        model=model,
+        texts=searched,
+        mentions=first.mentions,
+        clusters=first.clusters,
+        rule_sets=rule_sets,
+        variants=variants,
+        parameters=replace(
+            parameters, guarantee="per-group", max_queries=_queries(allowed, searched, texts)
+        ),
+        exact=exact,
+    )
+    found = audit_texts(search, clock, progress)
+    with clock.phase("terms"):
+        needed, given = chosen_over(second.mentions, rule_sets, found.highlights)
+        variants = count_variants(second.mentions, needed)
+    estimation = replace(
+        search,
+        texts=kept,
+        mentions=second.mentions,
+        clusters=second.clusters,
+        rule_sets=needed,
+        variants=variants,
+        parameters=replace(parameters, max_queries=_queries(allowed, kept, texts)),
+        given=given,
+    )
+    estimated = audit_texts(estimation, clock, progress)
+    return held_out(found, estimated, parameters, share)
+
+
+def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
+    """Split texts at random; both parts keep their order, and a note says which part it is.
+
+    Variants of one text, and texts that are nearly equal, stay together, so the share is only as
+    near as that allows.
+    """
+    clusters = np.arange(len(texts)) if texts.clusters is None else texts.clusters
+    distinct, of_text = np.unique(clusters, return_inverse=True)
+    order = np.random.default_rng([seed, 6]).permutation(len(distinct))
+    # Whole clusters, as many as come nearest to the share.
+    sizes = np.cumsum(np.bincount(of_text, minlength=len(distinct))[order])
+    taken = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * len(texts))))
+    inside = np.isin(of_text, order[:taken])
+    if not 0 < np.count_nonzero(inside) < len(texts):
+        raise ParameterError(
+            f"{share:g} of {len(texts):,} texts leaves one part without texts",
+            where="holdout",
+            remedy="give a share such as 0.5, or bring more texts",
+        )
+    return two_parts(texts, inside, seed, "texts")
+
+
+@dataclass(frozen=True)
+class _Part:
+    texts: Texts
+    mentions: Mentions
+    clusters: Clusters
+
+
+def _part(texts: Texts, terms: SensitiveTerms) -> _Part:
+    assert texts.clusters is not None  # those of the whole
+    return _Part(texts, find_mentions(texts.texts, terms), Clusters.of(texts.clusters))
+
+
+def _queries(allowed: int, part: Texts, texts: Texts) -> int:
+    return max(2, allowed * len(part) // len(texts))
+
+
+def chosen_over(
+    mentions: Mentions, rule_sets: TermRuleSets, chosen: tuple[int, ...]
+) -> tuple[TermRuleSets, NDArray[np.intp]]:
+    """Return what must be asked about other texts to judge some groups, and these groups in it.
+
+    That is all groups over the same categories, with whose terms theirs are compared, and those
+    over some of these categories, which say what each term adds.
+    """
+    sets = [rule_sets.category_sets[rule_sets.set_of(group)] for group in chosen]
+    wanted = {one.categories for one in sets}
+    parts = tuple(
+        one
+        for one in rule_sets.category_sets
+        if any(set(one.categories) <= set(categories) for categories in wanted)
+    )
+    needed = term_sets_over(mentions, replace(rule_sets, category_sets=parts))
+    first = {one.categories: one.first for one in needed.category_sets}
+    given = [
+        first[one.categories] + group - one.first for one, group in zip(sets, chosen, strict=True)
+    ]
+    return needed, np.array(given, dtype=np.intp)
+
+
+def check_means(parameters: AuditParameters, *, exact: bool, needed: int) -> None:
+    """Raise a :class:`ParameterError` if means over answers are asked for and samples are drawn.
+
+    A text that is drawn twice is asked about once; so its answer is no new one.
+    """
+    if parameters.nondeterministic is None or exact:
+        return
+    raise ParameterError(
+        f"means over several answers take an exact audit of texts, of up to {needed:,} queries",
+        where="nondeterministic",
+        remedy=f"use --mode exact, give --max-queries {needed}, or fewer texts with --limit",
+        name="nondeterministic",
+    )
+
+
+def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
+    """Count the generated texts of an exact audit that differ from the texts they come from.
+
+    A variant is known by its seed and by the terms of the categories that it changes. A category
+    whose mentions are of the chosen term already is not changed, so the variant of a rule set of
+    two terms may be the same text as that of one of them; it is counted once. Variants of different
+    seeds may still be the same text, so the number is an upper bound.
+    """
+    present = mentions.presence()
+    # A category of a text that all of its mentions write with one term can also stay as it is.
+    pure = mentions.sole() >= 0
+    sizes = np.array(mentions.terms.sizes, dtype=np.int64)
+    sets = [frozenset(category_set.categories) for category_set in rule_sets.category_sets]
+    patterns, counts = np.unique(np.hstack([present, pure]), axis=0, return_counts=True)
+    categories = present.shape[1]
+    total = 0
+    for pattern, count in zip(patterns, counts, strict=True):
+        here = frozenset(np.flatnonzero(pattern[:categories]).tolist())
+        stays = frozenset(np.flatnonzero(pattern[categories:]).tolist())
+        changed = {
+            changes
+            for one in sets
+            if one <= here
+            for size in range(len(one & stays) + 1)
+            for changes in map(one.difference, itertools.combinations(sorted(one & stays), size))
+        }
+        total += int(count) * sum(
+            int(np.prod([sizes[at] - (at in stays) for at in changes]))
+            for changes in changed
+            if changes
+        )
+    return total

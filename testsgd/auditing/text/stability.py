@@ -2,6 +2,9 @@
 
 The texts are drawn anew, with replacement, many times. Every answer is known, so the rates of all
 groups in a sample are products of how often each text was drawn with the answers.
+
+For rows the search is done again in each sample, from cells; here answers of one sample of texts
+are products of matrices, so the two modules share no more than how many samples are affordable.
 """
 
 from __future__ import annotations
@@ -13,54 +16,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.estimates import Floats
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.stability import STABLE_GROUPS
+from testsgd.auditing.stability import STABLE_GROUPS, samples_in_time
 from testsgd.auditing.text.answers import KnownAnswers, other_means
-from testsgd.auditing.text.overlaps import SeedOverlaps
-from testsgd.auditing.text.rule_selection import TermSelection
+from testsgd.auditing.text.explaining import TermSelection
+from testsgd.auditing.text.findings import SeedOverlaps
 from testsgd.rules.text import TermRuleSets
 from testsgd.scoring import Clusters, rank_groups
 
-Floats = NDArray[np.float64]
-
-_SAMPLES = 200
-_FEWEST_SAMPLES = 50
 # Measured with one thread: what a sample takes at least, for each text, answer and group.
 _SECONDS = 2e-3
 _SECONDS_A_TEXT = 1e-7
 _SECONDS_AN_ANSWER = 5e-10
 _SECONDS_A_GROUP = 1e-6
-_MOST_SECONDS = 10
 # Numbers in memory at once: how often texts were drawn, and differences of groups.
 _NUMBERS = 1 << 22
 
 
 def affordable_samples(texts: int, answers: int, groups: int) -> int:
-    """Give how many bootstrap samples take no longer than about ten seconds.
+    """Return how many bootstrap samples take no longer than about ten seconds.
 
-    Parameters
-    ----------
-    texts : int
-        Texts.
-    answers : int
-        Answers to their variants.
-    groups : int
-        Groups.
+    That is 200 or fewer, but 0 if it were fewer than 50.
 
-    Returns
-    -------
-    int
-        200, or fewer, but 0 if it were fewer than 50.
-
-    Examples
-    --------
     >>> affordable_samples(5_000, 1_000_000, 2_000), affordable_samples(100_000, 10**9, 10**6)
     (200, 0)
     """
     each = _SECONDS + _SECONDS_A_TEXT * texts
     each += _SECONDS_AN_ANSWER * answers + _SECONDS_A_GROUP * groups
-    samples = min(_SAMPLES, int(_MOST_SECONDS / each))
-    return samples if samples >= _FEWEST_SAMPLES else 0
+    return samples_in_time(each)
 
 
 def term_stability(
@@ -80,41 +64,11 @@ def term_stability(
 ) -> dict[int, float]:
     """Find how often groups of texts are selected again in bootstrap samples of the texts.
 
-    Parameters
-    ----------
-    rule_sets : TermRuleSets
-        All groups.
-    known : KnownAnswers
-        Every answer.
-    difference : numpy.ndarray of float64, shape (groups,)
-        By whose size the groups are ranked.
-    rules : sequence of int
-        Those among them that explain how groups differ.
-    parameters : AuditParameters
-        What groups are ranked by, from which overlap two are one finding, and the seed.
-    selection : TermSelection
-        Forward selection.
-    variances : numpy.ndarray of float64, shape (groups,)
-        Variances of the differences.
-    judged : numpy.ndarray of bool, shape (groups,)
-        Groups that may be selected.
-    critical : float
-        How many standard errors a rule's part must be away from none.
-    min_count : int
-        Fewest seeds of a frequent group.
-    samples : int
-        How many bootstrap samples to draw.
-    clusters : Clusters, optional
-        Texts that are one unit, and drawn together.
+    For each of the first ten of `rules` the share of the samples in which it, or a near copy of it,
+    is selected. Empty if there are no samples.
 
-    Returns
-    -------
-    dict of int to float
-        For each of the first ten of `rules` the share of the samples in which it, or a near copy of
-        it, is selected. Empty if there are no samples.
+    Shapes: `difference`, `variances`, `judged` (groups,).
 
-    Notes
-    -----
     A sample may have too few texts of some categories, whose groups it then does not find. That it
     may have enough of others is not looked at: about these nothing was asked. Which groups are near
     copies is judged by the seeds as they are, and by the sample's differences.
@@ -157,18 +111,10 @@ def term_stability(
 
 @dataclass(frozen=True)
 class Sample:
-    """What a bootstrap sample of the texts shows of each group, arrays of shape (groups,).
+    """What a bootstrap sample of the texts shows of each group, arrays of shape (groups,)."""
 
-    Attributes
-    ----------
-    rows_in : numpy.ndarray of int64
-        Seeds, as often as they were drawn.
-    difference : numpy.ndarray of float64
-        The difference that groups are ranked by; NaN if one side is empty.
-    """
-
-    rows_in: NDArray[np.int64]
-    difference: Floats
+    rows_in: NDArray[np.int64]  # Seeds, as often as they were drawn
+    difference: Floats  # The difference that groups are ranked by; NaN if one side is empty
 
 
 def resampled(
@@ -180,25 +126,7 @@ def resampled(
     seed: int,
     clusters: Clusters | None = None,
 ) -> Iterator[Sample]:
-    """Draw bootstrap samples of the texts.
-
-    Parameters
-    ----------
-    rule_sets, known
-        As for :func:`term_stability`.
-    by_terms : bool
-        Give the paired differences instead of those between rates.
-    samples : int
-        How many.
-    seed : int
-        Same seed, same samples.
-    clusters : Clusters, optional
-        Texts that are one unit, and drawn together.
-
-    Yields
-    ------
-    Sample
-    """
+    """Draw bootstrap samples of the texts."""
     texts, groups = len(known.texts), len(rule_sets)
     generator = np.random.default_rng([seed, 7])
     together = max(1, _NUMBERS // max(texts, groups, 1))

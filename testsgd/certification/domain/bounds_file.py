@@ -2,37 +2,67 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from testsgd.certification.domain.inputs import IntegerInput, RealInput
-from testsgd.certification.domain.wording import choice
+from testsgd.certification.domain.domain import IntegerInput, RealInput, choice
+from testsgd.data import bundled_folder
 from testsgd.errors import SpecificationError
 
+# Lines of the header: counts, sizes of layers, an unused flag, minima, maxima.
+_MINIMUM, _MAXIMUM = 3, 4
 _KEYS = ("minimum", "maximum", "protected")
+
+
+def read_nnet_bounds(path: Path) -> Mapping[str, Any]:
+    """Read minima and maxima from the header of an ``.nnet`` file.
+
+    `path`: the file: remarks behind ``//``, then counts, sizes, a flag, minima and maxima, a line
+    each. Returned: as :func:`testsgd.certification.domain.bounds_file.read_bounds` gives it; a
+    number written with a decimal point is a float.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise SpecificationError(
+            "there is no such file", where=str(path), remedy="check the path"
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecificationError(
+            "the file is no text", where=str(path), remedy="give an .nnet file"
+        ) from error
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.startswith("//")
+    ]
+    try:
+        width = int(lines[0].split(",")[1])
+        low, high = (_cells(lines[place])[:width] for place in (_MINIMUM, _MAXIMUM))
+        if len(low) != width or len(high) != width:
+            raise ValueError
+    except (IndexError, ValueError) as error:
+        raise SpecificationError(
+            "the header does not say minimum and maximum of each input",
+            where=str(path),
+            remedy="give the domain in a file of its own",
+        ) from error
+    return {"minimum": low, "maximum": high}
+
+
+def _cells(line: str) -> list[Any]:
+    """Read numbers with commas; JSON tells 1 from 1.0."""
+    numbers = [json.loads(cell) for cell in line.split(",") if cell.strip()]
+    if not all(type(number) in (int, float) for number in numbers):
+        raise ValueError
+    return numbers
 
 
 def split_bounds_source(source: str) -> tuple[Path, str | None] | None:
     """Take ``domains.json:AC`` apart.
 
-    Parameters
-    ----------
-    source : str
-        What a user gave.
-
-    Returns
-    -------
-    tuple of pathlib.Path and (str or None), or None
-        File and key; None if no JSON file is meant.
-
-    Examples
-    --------
-    >>> split_bounds_source("some/domains.json:AC")[1]
-    'AC'
-    >>> split_bounds_source("census") is None
-    True
+    Returned: file and key; None if no JSON file is meant.
     """
     if source.endswith(".json"):
         return Path(source), None
@@ -43,22 +73,8 @@ def split_bounds_source(source: str) -> tuple[Path, str | None] | None:
 def read_bounds(path: Path, key: str | None) -> Mapping[str, Any]:
     """Read the bounds of a domain from a JSON file.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    key : str, optional
-        Which of the file's domains, if it has several.
-
-    Returns
-    -------
-    mapping
-        With the keys ``minimum``, ``maximum`` and perhaps ``protected``.
-
-    Raises
-    ------
-    SpecificationError
-        If there is no such file or key.
+    `key`: which of the file's domains, if it has several. Returned: with the keys ``minimum``,
+    ``maximum`` and perhaps ``protected``.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -97,32 +113,10 @@ def inputs_from_bounds(
 ) -> tuple[tuple[IntegerInput | RealInput, ...], int | None]:
     """Make the inputs of a domain of its bounds.
 
-    Parameters
-    ----------
-    bounds : mapping
-        ``minimum`` and ``maximum``, a number an input, and perhaps ``protected``, the position of
-        the protected input. An input with two whole numbers takes whole numbers; an input with a
-        decimal point in one of them (1.0) takes reals.
-    where : str
-        What to call the bounds in messages.
-
-    Returns
-    -------
-    inputs : tuple of IntegerInput or RealInput
-        Called x0, x1, ...
-    protected : int or None
-
-    Raises
-    ------
-    SpecificationError
-        If the lists are not of one length, hold no numbers, or a minimum is above its maximum.
-
-    Examples
-    --------
-    >>> inputs, protected = inputs_from_bounds(
-    ...     {"minimum": [0, 0.5], "maximum": [1, 2], "protected": 0}, where="example")
-    >>> inputs[1]
-    RealInput(name='x1', low=0.5, high=2.0)
+    `bounds`: ``minimum`` and ``maximum``, a number an input, and perhaps ``protected``, the
+    position of the protected input. An input with two whole numbers takes whole numbers; an input
+    with a decimal point in one of them (1.0) takes reals; `where`: what to call the bounds in
+    messages.
     """
     for key in bounds:
         if key not in _KEYS:
@@ -175,3 +169,25 @@ def _input(name: str, low: Any, high: Any, *, where: str) -> IntegerInput | Real
         raise SpecificationError(
             error.what, where=f"{where}, {error.where}", remedy=error.remedy
         ) from error
+
+
+@functools.cache
+def shipped_domains() -> dict[str, Path]:
+    """List the domains that come with the package.
+
+    Returns
+    -------
+    dict of str to pathlib.Path
+        Name and file, in alphabetical order.
+
+    Examples
+    --------
+    >>> list(shipped_domains())
+    ['fairify/adult', 'fairify/bank', 'fairify/bank-published', 'fairify/compas',
+     'fairify/german']
+    """
+    folder = bundled_folder("datasets") / "domains"
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.toml")
+    }
+    return dict(sorted(files.items()))

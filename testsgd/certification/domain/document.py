@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, model_validator
 
-from testsgd.certification.domain.inputs import (
+from testsgd.certification.domain.domain import (
     CategoryInput,
     DomainInput,
     IntegerInput,
     RealInput,
+    choice,
 )
-from testsgd.certification.domain.wording import choice
+from testsgd.data import DatasetSpecification, Feature
 from testsgd.data.schema_parts import Category, Count, Number, Part, mistake
 from testsgd.data.toml_document import line_of, validated
 from testsgd.errors import SpecificationError
@@ -71,20 +73,10 @@ class DomainPart(Part):
 class Described:
     """What a description says of a domain; `protected` is None if it does not say who is compared.
 
-    Attributes
-    ----------
-    name : str
-        What to call it.
-    inputs : tuple of IntegerInput, RealInput or CategoryInput
-        In order.
-    protected : tuple of str or None
-        Names of inputs.
-    protected_values : object
-        As in :func:`testsgd.certification.domain.find_domain`; for `protected` only.
-    where : str
-        What to call the description in messages.
-    no_inputs : tuple of str
-        Sensitive features that are no inputs of the model.
+    `name`: what to call it; `inputs`: in order; `protected`: names of inputs; `protected_values`:
+    as in :func:`testsgd.certification.domain.find_domain`; for `protected` only; `where`: what to
+    call the description in messages; `no_inputs`: sensitive features that are no inputs of the
+    model.
     """
 
     name: str
@@ -98,32 +90,8 @@ class Described:
 def read_document(document: Mapping[str, Any], *, text: str, where: str, name: str) -> Described:
     """Read a domain from a document with the keys of the TOML format.
 
-    Parameters
-    ----------
-    document : mapping
-        Its keys and values.
-    text : str
-        The TOML text it came from, so that lines can be named; may be empty.
-    where : str
-        What to call it in messages.
-    name : str
-        What to call the domain, if the document does not say.
-
-    Returns
-    -------
-    Described
-
-    Raises
-    ------
-    SpecificationError
-        If it does not describe a domain; the message names the key, and the line if there is one.
-
-    Examples
-    --------
-    >>> found = read_document({"inputs": {"age": {"integer": [17, 90]}}}, text="", where="example",
-    ...                       name="example")
-    >>> found.inputs
-    (IntegerInput(name='age', low=17, high=90),)
+    `text`: the TOML text it came from, so that lines can be named; may be empty; `name`: what to
+    call the domain, if the document does not say.
     """
     _check_keys(document, text, where)
     if not document.get("inputs"):
@@ -137,9 +105,7 @@ def read_document(document: Mapping[str, Any], *, text: str, where: str, name: s
             inputs.append(_input(key, item))
         except SpecificationError as error:
             raise SpecificationError(
-                error.what,
-                where=_place(("inputs", key), text, where),
-                remedy=error.remedy,
+                error.what, where=_place(("inputs", key), text, where), remedy=error.remedy
             ) from error
     protected = (part.protected,) if isinstance(part.protected, str) else part.protected
     return Described(
@@ -222,3 +188,47 @@ def _by_column(inputs: tuple[DomainInput, ...], where: str) -> tuple[DomainInput
     first = [min(groups[item.name]) if item.name in groups else next(gaps) for item in inputs]
     order = sorted(range(len(inputs)), key=first.__getitem__)
     return tuple(inputs[place] for place in order)
+
+
+def domain_of_features(specification: DatasetSpecification) -> Described:
+    """Make a domain of a data set's features.
+
+    A feature of the type ``integer`` takes the whole numbers of its range, as ages do, one of the
+    type ``decimal`` all real numbers of it, a categorical one its declared values. Nobody in the
+    domain lacks a value. Protected are, if nobody says otherwise, the sensitive features.
+    """
+    return Described(
+        name=specification.name,
+        inputs=tuple(
+            _feature_input(name, feature, specification.name)
+            for name, feature in specification.features.items()
+            if feature.input
+        ),
+        protected=tuple(name for name in specification.sensitive if name in specification.inputs),
+        protected_values=None,
+        where=specification.name,
+        no_inputs=tuple(
+            name for name, feature in specification.features.items() if not feature.input
+        ),
+    )
+
+
+def _feature_input(name: str, feature: Feature, where: str) -> DomainInput:
+    if feature.type == "categorical":
+        return CategoryInput(name, tuple(feature.values or ()))
+    if feature.range is None:
+        raise SpecificationError(
+            "the feature has no range, so its domain is not known",
+            where=f"{where}, features.{name}",
+            remedy="add `range = [lowest, highest]`",
+        )
+    low, high = feature.range
+    if feature.type == "decimal":
+        return RealInput(name, low, high)
+    if math.ceil(low) > math.floor(high):
+        raise SpecificationError(
+            f"there is no whole number from {low:g} to {high:g}",
+            where=f"{where}, features.{name}",
+            remedy="correct `range`, or declare the feature decimal",
+        )
+    return IntegerInput(name, math.ceil(low), math.floor(high))

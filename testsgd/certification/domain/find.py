@@ -10,17 +10,14 @@ from typing import Any
 from testsgd.certification.domain.bounds_file import (
     inputs_from_bounds,
     read_bounds,
+    read_nnet_bounds,
+    shipped_domains,
     split_bounds_source,
 )
-from testsgd.certification.domain.described import domain_of_features
-from testsgd.certification.domain.document import Described, read_document
-from testsgd.certification.domain.domain import Domain
+from testsgd.certification.domain.document import Described, domain_of_features, read_document
+from testsgd.certification.domain.domain import CategoryInput, Domain, DomainInput, choice, some
 from testsgd.certification.domain.fitting import check_domain, fitted_inputs
-from testsgd.certification.domain.inputs import CategoryInput, DomainInput
-from testsgd.certification.domain.nnet_bounds import read_nnet_bounds
 from testsgd.certification.domain.protected import compared_values, protected_inputs
-from testsgd.certification.domain.shipped import shipped_domains
-from testsgd.certification.domain.wording import choice, some
 from testsgd.certification.network.feedforward import FeedForward
 from testsgd.data import (
     DatasetSpecification,

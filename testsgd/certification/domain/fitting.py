@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from testsgd.certification.domain.domain import Domain
-from testsgd.certification.domain.inputs import CategoryInput, DomainInput, IntegerInput
-from testsgd.certification.domain.wording import some
+from testsgd.certification.domain.domain import (
+    CategoryInput,
+    Domain,
+    DomainInput,
+    IntegerInput,
+    some,
+)
 from testsgd.certification.network.feedforward import CategoryColumns, FeedForward, InputColumns
 from testsgd.errors import ParameterError
 
@@ -24,25 +28,8 @@ def fitted_inputs(
     matched by position. A category of whole numbers, such as 0 and 1, that the network takes as
     a number becomes an input of whole numbers.
 
-    Parameters
-    ----------
-    inputs : tuple of IntegerInput, RealInput or CategoryInput
-        All inputs of a domain.
-    network : FeedForward
-        The network.
-    protected : sequence of str
-        Names of the protected inputs, which must stay.
-    where : str
-        What to call the domain in messages.
-
-    Returns
-    -------
-    tuple of IntegerInput, RealInput or CategoryInput
-
-    Raises
-    ------
-    ParameterError
-        If the network takes an input that is not there, or does not take a protected one.
+    `protected`: names of the protected inputs, which must stay; `where`: what to call the domain in
+    messages.
     """
     own = {item.name: item for item in inputs}
     wanted = [item.name for item in network.inputs]
@@ -153,7 +140,7 @@ def _check_kind(item: DomainInput, given: InputColumns, where: str) -> None:
 
 
 def _as_taken(item: DomainInput, given: InputColumns) -> DomainInput:
-    """Give the input in the way that the network takes it, if there is no doubt about it."""
+    """Return the input in the way that the network takes it, if there is no doubt about it."""
     if not isinstance(item, CategoryInput) or item.columns is not None:
         return item
     if isinstance(given.columns, CategoryColumns):

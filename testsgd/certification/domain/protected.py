@@ -7,9 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from testsgd.certification.domain.domain import LARGEST_COMPARISON
-from testsgd.certification.domain.inputs import CategoryInput, DomainInput, RealInput
-from testsgd.certification.domain.wording import choice, some
+from testsgd.certification.domain.domain import (
+    LARGEST_COMPARISON,
+    CategoryInput,
+    DomainInput,
+    RealInput,
+    choice,
+    some,
+)
 from testsgd.data import category_text
 from testsgd.errors import ParameterError
 
@@ -19,30 +24,7 @@ Combinations = tuple[tuple[float, ...], ...]
 def protected_inputs(
     inputs: Sequence[DomainInput], protected: str | Sequence[str | int]
 ) -> tuple[str, ...]:
-    """Find the protected inputs by name, or by position if no input has that name.
-
-    Parameters
-    ----------
-    inputs : sequence of IntegerInput, RealInput or CategoryInput
-        All inputs.
-    protected : str or sequence of (str or int)
-        Names or positions, counted from 0.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    ParameterError
-        If there is no such input, or none is named.
-
-    Examples
-    --------
-    >>> from testsgd.certification.domain import IntegerInput
-    >>> protected_inputs([IntegerInput("x0", 0, 9), IntegerInput("x1", 0, 1)], ["1"])
-    ('x1',)
-    """
+    """Find the protected inputs by name, or by position if no input has that name."""
     given = [protected] if isinstance(protected, (str, int)) else list(protected)
     names = [item.name for item in inputs]
     if not given:

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.domain.domain import Domain, Marginal
-from testsgd.certification.domain.inputs import CategoryInput, DomainInput, RealInput
-from testsgd.certification.domain.wording import choice
+from testsgd.certification.domain.domain import (
+    CategoryInput,
+    Domain,
+    DomainInput,
+    Marginal,
+    RealInput,
+    choice,
+)
 from testsgd.data import Table, category_codes, category_text
 from testsgd.errors import DataError
 
@@ -92,7 +97,7 @@ def _marginal(item: DomainInput, values: NDArray[np.float64]) -> Marginal:
 
 
 def _known(item: DomainInput, table: Table) -> NDArray[np.float64]:
-    """Give an input's values in all rows that have one, after a check that the domain has them."""
+    """Return an input's values in all rows that have one, after a check of the domain."""
     values = _values(item, table)
     known = values[~np.isnan(values)]
     where = f"{table.source or 'the data'}, feature {item.name!r}"
@@ -121,7 +126,7 @@ def _known(item: DomainInput, table: Table) -> NDArray[np.float64]:
 
 
 def _values(item: DomainInput, table: Table) -> NDArray[np.float64]:
-    """Give a value a row, NaN where missing; of a category the index."""
+    """Return a value a row, NaN where missing; of a category the index."""
     if isinstance(item, CategoryInput):
         codes = category_codes(table.frame[item.name], item.values, feature=item.name)
         return np.where(codes < 0, np.nan, codes.astype(np.float64))

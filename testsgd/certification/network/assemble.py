@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.certification.network.decision_threshold import (
+    plain_decision,
+    sigmoid_decision,
+    softmax_decision,
+)
 from testsgd.certification.network.feedforward import (
     CategoryColumns,
     Decision,
@@ -19,7 +24,6 @@ from testsgd.certification.network.feedforward import (
     Precision,
     Step,
 )
-from testsgd.certification.network.grouping import group_inputs, reorder_columns
 from testsgd.certification.network.parts import (
     MAXIMUM_LAYERS,
     MAXIMUM_NUMBERS,
@@ -29,12 +33,9 @@ from testsgd.certification.network.parts import (
     ReadNetwork,
     Scaling,
     Softmax,
+    group_inputs,
+    reorder_columns,
     too_large,
-)
-from testsgd.certification.network.turning import (
-    plain_decision,
-    sigmoid_decision,
-    softmax_decision,
 )
 from testsgd.errors import ModelError, ParameterError
 
@@ -51,34 +52,11 @@ def assemble(
 ) -> FeedForward:
     """Put a network together.
 
-    Parameters
-    ----------
-    read : ReadNetwork
-        What the reader found.
-    inputs : sequence of InputColumns
-        Their columns, side by side, are what the network takes. Scalings before the first layer are
-        folded into them.
-    name : str
-        What to call the network.
-    threshold : float, optional
-        Label 1 if the output is above it. By default 0.5 for a sigmoid and 0 for a plain sum.
-    labels : sequence of str, optional
-        By default ``"0"``, ``"1"`` and so on.
-    categories : mapping of str to sequence of int, optional
-        Groups of 0/1 columns that are one category each, by the positions of their inputs.
-    file_sha256 : str, optional
-        Of the file it was read from.
-
-    Returns
-    -------
-    FeedForward
-
-    Raises
-    ------
-    ModelError
-        If the parts do not fit together or make no decision that can be proved.
-    ParameterError
-        If the threshold does not go with the output.
+    `inputs`: their columns, side by side, are what the network takes. Scalings before the first
+    layer are folded into them; `threshold`: label 1 if the output is above it. By default 0.5 for a
+    sigmoid and 0 for a plain sum; `labels`: by default ``"0"``, ``"1"`` and so on; `categories`:
+    groups of 0/1 columns that are one category each, by the positions of their inputs;
+    `file_sha256`: of the file it was read from.
     """
     rest = list(read.parts)
     while rest and isinstance(part := rest[0], Scaling):
@@ -96,18 +74,12 @@ def assemble(
 
 
 def number_inputs(names: Sequence[str]) -> tuple[InputColumns, ...]:
-    """Give inputs that are numbers, each one column as it is."""
+    """Return inputs that are numbers, each one column as it is."""
     return tuple(InputColumns(name, NumberColumns(np.ones(1), np.zeros(1))) for name in names)
 
 
 def scale_inputs(inputs: Sequence[InputColumns], part: Scaling) -> list[InputColumns]:
-    """Scale the columns of all inputs, side by side.
-
-    Raises
-    ------
-    ModelError
-        If there are not as many columns as the scaling takes.
-    """
+    """Scale the columns of all inputs, side by side."""
     width = sum(given.columns.width for given in inputs)
     if len(part.multiplier) not in (1, width):
         raise _misfit(part, width, len(part.multiplier))
@@ -122,7 +94,7 @@ def scale_inputs(inputs: Sequence[InputColumns], part: Scaling) -> list[InputCol
 
 
 def _slice(part: Scaling, width: int, start: int, stop: int) -> Scaling:
-    """Give what a scaling of so many columns does to some of them."""
+    """Return what a scaling of so many columns does to some of them."""
 
     def cut(array: NDArray[Any]) -> NDArray[Any]:
         return np.broadcast_to(array, (width,))[start:stop]
@@ -207,7 +179,7 @@ def _layers(
 
 
 def _output(part: Part) -> Activate | Softmax | None:
-    """Give what comes last if it is no hidden activation but makes the output."""
+    """Return what comes last if it is no hidden activation but makes the output."""
     if isinstance(part, Softmax) or (isinstance(part, Activate) and part.function == "sigmoid"):
         return part
     return None

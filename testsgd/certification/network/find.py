@@ -3,25 +3,115 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from testsgd._files import sha256_of_file
 from testsgd.certification.network.assemble import assemble, number_inputs
-from testsgd.certification.network.feedforward import FeedForward
-from testsgd.certification.network.keras_files import read_keras_file
-from testsgd.certification.network.keras_models import is_keras_object, read_keras_object
+from testsgd.certification.network.feedforward import (
+    CategoryColumns,
+    FeedForward,
+    InputColumns,
+    NumberColumns,
+    Step,
+)
+from testsgd.certification.network.keras_files import (
+    is_keras_object,
+    read_keras_file,
+    read_keras_object,
+)
 from testsgd.certification.network.nnet_files import read_nnet_file
-from testsgd.certification.network.onnx_files import read_onnx_file
-from testsgd.certification.network.parts import ReadNetwork
+from testsgd.certification.network.onnx_graph import read_onnx_file
+from testsgd.certification.network.parts import ReadNetwork, numbers, unit_roundoff
 from testsgd.certification.network.sklearn_models import is_sklearn_model, read_sklearn_model
-from testsgd.certification.network.testsgd_networks import has_preprocessing, read_own_network
 from testsgd.data import DatasetSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError
-from testsgd.models.files import MODEL_FILE
-from testsgd.models.resolve import import_object
+from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
+from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, read_preprocessing
+from testsgd.models.resolve import import_object, trained_network
 from testsgd.models.skops_files import read_skops
+
+
+def has_preprocessing(path: Path) -> bool:
+    """Return whether a network's preprocessing lies beside it."""
+    return (path.parent / PREPROCESSING_FILE).is_file()
+
+
+def read_own_network(
+    path: Path, *, name: str, threshold: float | None, favourable: str | None, file_sha256: str
+) -> FeedForward:
+    """Read a network of rows that ``testsgd train`` wrote.
+
+    `threshold`: scores of the favourable label above it count as favourable; `favourable`: the
+    label that the threshold is about; by default the one whose probability the network gives.
+    """
+    if favourable is None:
+        favourable = _positive_label(path.parent / PREPROCESSING_FILE)
+    labels, encoding = read_preprocessing(
+        path,
+        "tables",
+        favourable=favourable,
+        read=lambda document: Encoding.from_json(document["features"]),
+    )
+    read = read_keras_file(path)
+    if read.width != encoding.width:
+        raise ModelError(
+            f"the network takes {read.width} inputs, its preprocessing gives {encoding.width}",
+            where=str(path),
+            remedy="keep the .keras file beside the preprocessing.json it was written with",
+        )
+    score = 0.5 if threshold is None else threshold
+    return assemble(
+        replace(read, kind="network of testsgd"),
+        [_input(feature) for feature in encoding.features],
+        name=name,
+        # The network gives the positive label's score; that of the other is one minus it.
+        threshold=score if favourable == labels.positive else 1 - score,
+        labels=(labels.negative, labels.positive),
+        file_sha256=file_sha256,
+    )
+
+
+def _positive_label(place: Path) -> str:
+    """Read which label the network's output is the probability of."""
+    try:
+        document = json.loads(place.read_text(encoding="utf-8"))
+        return str(document["output"]["positive_label"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            "the preprocessing cannot be read", where=str(place), remedy="train the model anew"
+        ) from error
+
+
+def _input(feature: FeatureEncoding) -> InputColumns:
+    if isinstance(feature, CategoryEncoding):
+        size = len(feature.values)
+        return InputColumns(feature.name, CategoryColumns(np.eye(size, size + 1), feature.values))
+    where = f"preprocessing of {feature.name!r}"
+    mean, scale = numbers(where, [feature.mean, feature.scale])
+    if scale == 0:
+        raise ModelError("the scale is 0", where=where, remedy="train the model anew")
+    # Subtraction and division there, two divisions here; the second column is 0 without error.
+    share = 5 * unit_roundoff("float64")
+    there = np.array([1.0, 0.0])
+    columns = NumberColumns(
+        there / scale,
+        -mean * there / scale,
+        share,
+        share * np.abs(mean / scale) * there,
+        (
+            Step("subtract", np.array([mean, 0.0])),
+            Step("divide", np.array([scale, 1.0])),
+            Step("multiply", there),
+        ),
+    )
+    return InputColumns(feature.name, columns)
+
 
 _READERS = {
     ".h5": read_keras_file,
@@ -91,7 +181,15 @@ def find_network(
     if favourable is None and specification is not None:
         favourable = specification.label.favourable
     if source is None and specification is not None:
-        source = _trained(specification.name)
+        trained = trained_network(specification.name)
+        if trained is None:
+            raise ModelError(
+                f"there is no trained model for {specification.name!r}",
+                where="model",
+                remedy=f"train one with `testsgd train {specification.name}`, or name one",
+            )
+        source, called = trained
+        name = name or called
     if isinstance(source, (str, Path)):
         path = _file(str(source))
         if path is None:
@@ -105,7 +203,7 @@ def find_network(
 
 @contextlib.contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Say in which file a layer is that cannot be certified."""
+    """Return in which file a layer is that cannot be certified."""
     try:
         yield
     except ModelError as error:
@@ -130,11 +228,7 @@ def _of_file(
     if suffix == ".keras" and has_preprocessing(path):
         _no_groups(categories)
         return read_own_network(
-            path,
-            name=called,
-            threshold=threshold,
-            favourable=favourable,
-            file_sha256=digest,
+            path, name=called, threshold=threshold, favourable=favourable, file_sha256=digest
         )
     return _of_columns(_READERS[suffix](path), called, threshold, categories, digest)
 
@@ -154,24 +248,8 @@ def _file(text: str) -> Path | None:
     raise ModelError(f"there is no model {text!r}", where="model", remedy=_REMEDY)
 
 
-def _trained(data_set: str) -> Path:
-    """Find the network trained for a data set: one of the user's own comes first."""
-    for folder in (Path("models"), bundled_folder("models")):
-        path = folder / data_set / MODEL_FILE
-        if path.is_file():
-            return path
-    raise ModelError(
-        f"there is no trained model for {data_set!r}",
-        where="model",
-        remedy=f"train one with `testsgd train {data_set}`, or name one",
-    )
-
-
 def _of_object(
-    source: Any,
-    name: str,
-    threshold: float | None,
-    categories: Mapping[str, Sequence[int]] | None,
+    source: Any, name: str, threshold: float | None, categories: Mapping[str, Sequence[int]] | None
 ) -> FeedForward:
     if is_keras_object(source):
         return _of_columns(read_keras_object(source), name, threshold, categories, None)
@@ -204,12 +282,7 @@ def _of_columns(
 ) -> FeedForward:
     inputs = number_inputs([f"x{n}" for n in range(read.width)])
     return assemble(
-        read,
-        inputs,
-        name=name,
-        threshold=threshold,
-        categories=categories,
-        file_sha256=digest,
+        read, inputs, name=name, threshold=threshold, categories=categories, file_sha256=digest
     )
 
 

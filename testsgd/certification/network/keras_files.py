@@ -27,22 +27,7 @@ _MAXIMUM_WEIGHTS_FILE = 2**30
 
 
 def read_keras_file(path: Path) -> ReadNetwork:
-    """Read a ``.h5``, ``.hdf5`` or ``.keras`` file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    ReadNetwork
-
-    Raises
-    ------
-    ModelError
-        If there is no such file, it is damaged, or a layer is none that is known.
-    """
+    """Read a ``.h5``, ``.hdf5`` or ``.keras`` file."""
     path = Path(path)
     if not path.is_file():
         raise ModelError("there is no such file", where=str(path), remedy="check the path")
@@ -143,7 +128,7 @@ def _by_name(weights: Any) -> Arrays:
 
 
 def _listed(group: Any) -> list[Any]:
-    """Give the attribute weight_names, which Keras cuts into chunks if it is long."""
+    """Return the attribute weight_names, which Keras cuts into chunks if it is long."""
     if "weight_names" in group.attrs:
         return list(group.attrs["weight_names"])
     names: list[Any] = []
@@ -183,3 +168,45 @@ def _array(group: Any, place: str, name: str) -> NDArray[np.generic]:
 
 def _text(given: Any) -> str:
     return given.decode("utf-8") if isinstance(given, bytes) else str(given)
+
+
+_KERAS = {"keras", "tf_keras", "tensorflow"}
+
+
+def is_keras_object(source: Any) -> bool:
+    """Return whether an object looks like a model of Keras, without importing it."""
+    return all(callable(getattr(source, name, None)) for name in ("to_json", "get_layer")) and any(
+        str(base.__module__).split(".")[0] in _KERAS for base in type(source).__mro__
+    )
+
+
+def read_keras_object(source: Any) -> ReadNetwork:
+    """Read a Sequential or Functional model."""
+    if str(type(source).__module__).split(".")[0] not in _KERAS:
+        raise ModelError(
+            f"a {type(source).__name__} is a class of your own, and may compute anything",
+            where="model",
+            remedy="give a Sequential or Functional model",
+        )
+    for layer in source.layers:
+        if str(type(layer).__module__).split(".")[0] not in _KERAS:
+            raise ModelError(
+                "this layer is a class of your own, and may compute anything",
+                where=f"layer {layer.name!r} ({type(layer).__name__})",
+                remedy="give a network of Keras' own layers",
+            )
+
+    def arrays(name: str, kind: str, position: int) -> Sequence[NDArray[np.generic]]:
+        return [np.asarray(array) for array in source.get_layer(name).get_weights()]
+
+    try:
+        return keras_network(json.loads(source.to_json()), arrays)
+    except TestSGDError:
+        raise
+    except Exception as error:
+        # What Keras raises at models that are not built, or cannot be written as JSON.
+        raise ModelError(
+            f"the Keras model cannot be read ({type(error).__name__}: {error})",
+            where="model",
+            remedy="give a built Sequential or Functional model",
+        ) from error

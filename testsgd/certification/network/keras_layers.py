@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.certification.network.feedforward import Activation, Precision, Step
-from testsgd.certification.network.keras_chain import describe, layer_chain
 from testsgd.certification.network.parts import (
     MAXIMUM_LAYERS,
     MAXIMUM_NUMBERS,
@@ -26,6 +25,92 @@ from testsgd.certification.network.parts import (
     too_large,
 )
 from testsgd.errors import ModelError
+
+
+def layer_chain(configuration: Any) -> list[dict[str, Any]]:
+    """Return the layers in the order in which they are computed.
+
+    `configuration`: ``class_name`` and ``config`` of a Sequential or Functional model.
+    """
+    kind = configuration["class_name"]
+    config = configuration["config"]
+    if kind == "Sequential":
+        # Keras 2.0 to 2.2 wrote a bare list.
+        layers = config["layers"] if isinstance(config, dict) else config
+        return [dict(layer) for layer in layers]
+    if kind not in ("Functional", "Model"):
+        raise ModelError(
+            f"a Keras model of the class {kind!r} cannot be read",
+            where="model",
+            remedy="give a Sequential or Functional model of fully connected layers",
+        )
+    remaining = {str(layer["name"]): dict(layer) for layer in config["layers"]}
+    (first,) = _named(config["input_layers"], "inputs")
+    (last,) = _named(config["output_layers"], "outputs")
+    before: dict[str, str] = {}
+    for name, layer in remaining.items():
+        sources = _sources(layer.get("inbound_nodes") or [])
+        if name != first and len(sources) != 1:
+            raise ModelError(
+                f"it is applied to {len(sources)} other layers, not one",
+                where=describe(layer),
+                remedy="give a network whose layers follow one another",
+            )
+        if sources:
+            before[name] = sources[0]
+    order = [last]
+    while order[-1] != first:
+        source = before.get(order[-1])
+        if source is None or source in order or source not in remaining:
+            raise ModelError(
+                "its layers do not lead from the input to the output",
+                where="model",
+                remedy="give a network whose layers follow one another",
+            )
+        order.append(source)
+    return [remaining[name] for name in reversed(order)]
+
+
+def _named(given: Any, what: str) -> list[str]:
+    """Return the names of input or output layers: one triple, or a list of triples."""
+    if given and isinstance(given[0], str):
+        given = [given]
+    names = [str(item[0]) for item in given]
+    if len(names) != 1:
+        raise ModelError(
+            f"the model has {len(names)} {what}, not one",
+            where="model",
+            remedy="give a network with one input of numbers and one output",
+        )
+    return names
+
+
+def _sources(nodes: Sequence[Any]) -> list[str]:
+    """Return the layers that a layer is applied to, in the notation of Keras 2 or 3."""
+    found: list[str] = []
+
+    def walk(item: Any) -> None:
+        if isinstance(item, dict):
+            if "keras_history" in item:
+                found.append(str(item["keras_history"][0]))
+            else:
+                for value in item.values():
+                    walk(value)
+        elif isinstance(item, (list, tuple)):
+            if len(item) >= 3 and isinstance(item[0], str) and isinstance(item[1], int):
+                found.append(item[0])
+            else:
+                for value in item:
+                    walk(value)
+
+    walk(list(nodes))
+    return found
+
+
+def describe(layer: Mapping[str, Any]) -> str:
+    """Name a layer and its class."""
+    return f"layer {str(layer['config'].get('name', '?'))!r} ({layer['class_name']})"
+
 
 Arrays = Callable[[str, str, int], Sequence[NDArray[np.generic]]]
 
@@ -50,21 +135,8 @@ _LEAKY_FUNCTION = 0.2
 def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
     """Turn a network's configuration and weights into parts.
 
-    Parameters
-    ----------
-    configuration : dict
-        What ``model.to_json()`` holds: ``class_name`` and ``config``.
-    arrays : callable
-        From a layer's name, its class and its place to its weights, in Keras' order.
-
-    Returns
-    -------
-    ReadNetwork
-
-    Raises
-    ------
-    ModelError
-        If a layer is none that is known, or the layers are no chain.
+    `configuration`: what ``model.to_json()`` holds: ``class_name`` and ``config``; `arrays`: from a
+    layer's name, its class and its place to its weights, in Keras' order.
     """
     layers = layer_chain(configuration)
     if len(layers) > MAXIMUM_LAYERS:
@@ -126,7 +198,7 @@ def _input_width(layers: Sequence[dict[str, Any]]) -> int:
 
 
 def _precision(layers: Sequence[dict[str, Any]]) -> Precision:
-    """Give the one type that all layers compute in."""
+    """Return the one type that all layers compute in."""
     found = set()
     for layer in layers:
         if layer["class_name"] == "InputLayer":
@@ -253,10 +325,7 @@ def _rescaling(where: str, config: Mapping[str, Any], precision: Precision) -> S
 
 
 def _normalization(
-    where: str,
-    config: Mapping[str, Any],
-    stored: list[NDArray[np.generic]],
-    precision: Precision,
+    where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]], precision: Precision
 ) -> Scaling:
     if config.get("invert"):
         raise ModelError("it is inverted", where=where, remedy=_REMEDY)
@@ -278,10 +347,7 @@ def _normalization(
 
 
 def _batch_normalization(
-    where: str,
-    config: Mapping[str, Any],
-    stored: list[NDArray[np.generic]],
-    precision: Precision,
+    where: str, config: Mapping[str, Any], stored: list[NDArray[np.generic]], precision: Precision
 ) -> Scaling:
     if config.get("renorm"):
         raise ModelError("it renormalises", where=where, remedy=_REMEDY)

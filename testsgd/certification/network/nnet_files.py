@@ -32,32 +32,7 @@ _HEADER_LINES = 7
 
 
 def read_nnet_file(path: Path) -> ReadNetwork:
-    r"""Read an ``.nnet`` file; it runs in float64.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    ReadNetwork
-
-    Raises
-    ------
-    ModelError
-        If there is no such file, or it is damaged.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> lines = "// a comment;1,2,1,2,;2,1,;0,;0,0,;9,9,;0,0,0,;1,1,1,;1.5,-2.0,;0.25,"
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "small.nnet"
-    ...     _ = path.write_text(lines.replace(";", "\n"))
-    ...     read_nnet_file(path).parts[0].weights.ravel().tolist()
-    [1.5, -2.0]
-    """
+    r"""Read an ``.nnet`` file; it runs in float64."""
     path = Path(path)
     if not path.is_file():
         raise ModelError("there is no such file", where=str(path), remedy="check the path")

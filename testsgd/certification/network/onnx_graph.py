@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from testsgd.certification.network.feedforward import Precision
-from testsgd.certification.network.onnx_operators import Chain, Made, Node, Value, apply
-from testsgd.certification.network.onnx_values import attributes_of, constant_array, input_width
-from testsgd.certification.network.parts import MAXIMUM_LAYERS, ReadNetwork
-from testsgd.errors import ModelError
+from testsgd.certification.network.onnx_operators import (
+    Chain,
+    Made,
+    Node,
+    Value,
+    apply,
+    attributes_of,
+    constant_array,
+)
+from testsgd.certification.network.parts import (
+    MAXIMUM_LAYERS,
+    MAXIMUM_WIDTH,
+    ReadNetwork,
+    too_large,
+)
+from testsgd.errors import MissingExtraError, ModelError, TestSGDError
+
+
+def input_width(given: Any) -> int:
+    """Return how many columns the input has."""
+    shape = given.type.tensor_type.shape.dim
+    sizes = [entry.dim_value if entry.HasField("dim_value") else None for entry in shape]
+    if len(sizes) != 2 or sizes[1] is None or sizes[0] not in (None, 0, 1):
+        raise ModelError(
+            f"the input has the shape {sizes}, not rows of numbers",
+            where=f"input {given.name!r}",
+            remedy="export it with one input of the shape (None, columns)",
+        )
+    if not 0 < sizes[1] <= MAXIMUM_WIDTH:
+        raise too_large(f"input {given.name!r}")
+    return int(sizes[1])
 
 
 def graph_network(model: Any) -> ReadNetwork:
-    """Turn a parsed model into parts.
-
-    Parameters
-    ----------
-    model : onnx.ModelProto
-        The model.
-
-    Returns
-    -------
-    ReadNetwork
-
-    Raises
-    ------
-    ModelError
-        If an operator is none that is known, or the graph makes several decisions.
-    """
+    """Turn a parsed model into parts."""
     graph = model.graph
     values: dict[str, Value | None] = {"": None}
     for tensor in graph.initializer:
@@ -57,7 +70,7 @@ def graph_network(model: Any) -> ReadNetwork:
 
 
 def _precision(model: Any, given: Any) -> Precision:
-    """Give the one type that all weights are of."""
+    """Return the one type that all weights are of."""
     names = {1: "float32", 11: "float64"}
     kinds = {tensor.data_type for tensor in model.graph.initializer if tensor.data_type in names}
     kinds |= {kind for kind in [given.type.tensor_type.elem_type] if kind in names}
@@ -112,3 +125,33 @@ def _decides(outputs: list[Value | None]) -> tuple[Chain, tuple[str, ...]]:
             remedy="export one with a single decision",
         )
     return chains[0], labels
+
+
+def read_onnx_file(path: Path) -> ReadNetwork:
+    """Read an ``.onnx`` file."""
+    onnx = import_onnx()
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError("there is no such file", where=str(path), remedy="check the path")
+    try:
+        # Weights in other files would be of the author's choosing, so they are not looked up.
+        model = onnx.load(str(path), load_external_data=False)
+        return graph_network(model)
+    except TestSGDError:
+        raise
+    except Exception as error:
+        # Whatever the parser raises at bytes that are damaged.
+        raise ModelError(
+            f"this is no ONNX network that can be read ({type(error).__name__})",
+            where=str(path),
+            remedy="give a sound .onnx file",
+        ) from error
+
+
+def import_onnx() -> Any:
+    """Import onnx, or say which extra brings it."""
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingExtraError("onnx", extra="onnx", purpose="reading an .onnx file") from error
+    return onnx

@@ -7,6 +7,7 @@ label.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.certification.network.feedforward import Precision, Step
-from testsgd.certification.network.onnx_values import (
-    Attributes,
-)
 from testsgd.certification.network.parts import (
+    MAXIMUM_NUMBERS,
     Activate,
     Affine,
     Part,
@@ -26,8 +25,96 @@ from testsgd.certification.network.parts import (
     affine,
     batch_scaling,
     scaling,
+    too_large,
 )
 from testsgd.errors import ModelError
+
+# Of TensorProto.DataType: float, int32, int64, string, bool, double.
+_TYPES = (1, 6, 7, 8, 9, 11)
+
+
+def constant_array(tensor: Any) -> NDArray[Any]:
+    """Return a stored tensor as an array."""
+    from onnx import numpy_helper
+
+    where = f"constant {tensor.name!r}"
+    if tensor.data_location == 1:
+        raise ModelError(
+            "its numbers are in another file", where=where, remedy="store them in the .onnx file"
+        )
+    if tensor.data_type not in _TYPES:
+        raise ModelError(
+            f"its numbers are of the type {tensor.data_type}",
+            where=where,
+            remedy="give a network of float32 or float64",
+        )
+    if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MAXIMUM_NUMBERS:
+        raise too_large(where)
+    return np.asarray(numpy_helper.to_array(tensor))
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """The attributes of one operator.
+
+    `stored`: name to AttributeProto; `where`: the operator.
+    """
+
+    stored: dict[str, Any]
+    where: str
+
+    def whole(self, name: str, default: int = 0) -> int:
+        """Return a whole number."""
+        return int(self.stored[name].i) if name in self.stored else default
+
+    def number(self, name: str, default: float) -> float:
+        """Return a float32."""
+        value = float(self.stored[name].f) if name in self.stored else default
+        return float(np.float32(value))
+
+    def text(self, name: str, default: str) -> str:
+        """Return a text."""
+        return self.stored[name].s.decode("utf-8") if name in self.stored else default
+
+    def floats(self, name: str) -> NDArray[np.float32]:
+        """Return numbers; none if the attribute is absent."""
+        found = self.stored[name].floats if name in self.stored else []
+        return np.array(found, dtype=np.float32)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return texts or whole numbers as texts."""
+        if name not in self.stored:
+            return ()
+        entry = self.stored[name]
+        return tuple(item.decode("utf-8") for item in entry.strings) or tuple(
+            str(item) for item in entry.ints
+        )
+
+    def tensor(self, name: str) -> NDArray[Any]:
+        """Return a tensor; a constant may also be a number or numbers."""
+        if name in self.stored:
+            return constant_array(self.stored[name].t)
+        for other, kind in (("value_float", "f"), ("value_floats", "floats")):
+            if other in self.stored:
+                return np.array(getattr(self.stored[other], kind), dtype=np.float32)
+        for other, kind in (("value_int", "i"), ("value_ints", "ints")):
+            if other in self.stored:
+                return np.array(getattr(self.stored[other], kind), dtype=np.int64)
+        raise ModelError(
+            "the constant is of a kind that is not known",
+            where=self.where,
+            remedy="give a sound file",
+        )
+
+
+def attributes_of(entry: Any, where: str) -> Attributes:
+    """Collect an operator's attributes, of which none may hold a graph."""
+    for attribute in entry.attribute:
+        if attribute.HasField("g") or len(attribute.graphs):
+            raise ModelError(
+                "the operator holds graphs of its own", where=where, remedy="export it without"
+            )
+    return Attributes({attribute.name: attribute for attribute in entry.attribute}, where)
 
 
 @dataclass(frozen=True)
@@ -66,14 +153,14 @@ class Node:
     precision: Precision
 
     def chain(self, position: int = 0) -> Chain:
-        """Give an input that is a chain, or raise."""
+        """Return an input that is a chain, or raise."""
         value = self.inputs[position]
         if not isinstance(value, Chain):
             raise self.refused("is not applied to the network's sums")
         return value
 
     def constant(self, position: int) -> Constant:
-        """Give an input that is a constant, or raise."""
+        """Return an input that is a constant, or raise."""
         value = self.inputs[position] if position < len(self.inputs) else None
         if not isinstance(value, np.ndarray):
             raise self.refused("needs a constant there")
@@ -90,13 +177,7 @@ class Node:
 
 
 def apply(node: Node) -> Value:
-    """Give what an operator makes of its inputs.
-
-    Raises
-    ------
-    ModelError
-        If it is none that is known.
-    """
+    """Return what an operator makes of its inputs."""
     first = node.inputs[0] if node.inputs else None
     if node.kind == "Constant":
         return node.attributes.tensor("value")
@@ -158,7 +239,7 @@ def _fully(node: Node, chain: Chain, weights: Constant, bias: Constant | None) -
 
 
 def _row(node: Node, constant: Constant, width: int) -> Constant:
-    """Give a constant as one number a column."""
+    """Return a constant as one number a column."""
     if (
         constant.size not in (1, width)
         or constant.ndim > 2
@@ -169,7 +250,7 @@ def _row(node: Node, constant: Constant, width: int) -> Constant:
 
 
 def _sides(node: Node) -> tuple[Chain, Constant, bool]:
-    """Give chain and constant of a binary operator, and whether the chain comes first."""
+    """Return chain and constant of a binary operator, and whether the chain comes first."""
     if isinstance(node.inputs[0], Chain):
         return node.inputs[0], _row(node, node.constant(1), node.inputs[0].width), True
     chain = node.chain(1)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from testsgd.certification.network.feedforward import Activation, Precision, Step
-from testsgd.errors import ModelError
+from testsgd.certification.network.feedforward import (
+    Activation,
+    CategoryColumns,
+    InputColumns,
+    NumberColumns,
+    Precision,
+    Step,
+    number_columns,
+)
+from testsgd.errors import ModelError, ParameterError
 
 # A network's file may be made up by anybody, so what it asks for is bounded before it is done.
 MAXIMUM_WIDTH = 100_000
@@ -65,18 +73,9 @@ Part = Affine | Scaling | Activate | Softmax
 class ReadNetwork:
     """What a reader found.
 
-    Attributes
-    ----------
-    width : int
-        How many columns the network takes.
-    parts : tuple of Part
-        What is done with them, in order.
-    precision : {"float32", "float64"}
-        In which arithmetic.
-    kind : str
-        For reports.
-    labels : tuple of str
-        Of the decision, if they are known.
+    `width`: how many columns the network takes; `parts`: what is done with them, in order;
+    `precision`: in which arithmetic; `kind`: for reports; `labels`: of the decision, if they are
+    known.
     """
 
     width: int
@@ -87,13 +86,7 @@ class ReadNetwork:
 
 
 def affine(where: str, weights: ArrayLike, bias: ArrayLike | None) -> Affine:
-    """Check the numbers of a fully connected layer, and give them as float64.
-
-    Raises
-    ------
-    ModelError
-        If they are not finite numbers of float32 or float64, or do not fit together.
-    """
+    """Check the numbers of a fully connected layer, and give them as float64."""
     matrix = numbers(where, weights)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ModelError(
@@ -121,20 +114,8 @@ def scaling(
 ) -> Scaling:
     """Make a scaling whose numbers were computed.
 
-    Parameters
-    ----------
-    where : str
-        The layer.
-    multiplier, constant : array-like
-        Of shape (), (1,) or (width,).
-    roundings : int
-        In how many steps, each rounded once, the model computes it.
-    precision : {"float32", "float64"}
-        In which arithmetic.
-    steps : sequence of Step
-        The model's own.
-    magnitude : array-like, optional
-        The sum of the sizes of the terms that make up the constant, if there are several.
+    `roundings`: in how many steps, each rounded once, the model computes it; `magnitude`: the sum
+    of the sizes of the terms that make up the constant, if there are several.
     """
     factors = np.atleast_1d(numbers(where, multiplier))
     offsets = np.atleast_1d(numbers(where, constant))
@@ -153,28 +134,11 @@ def scaling(
 
 
 def batch_scaling(
-    where: str,
-    arrays: Sequence[ArrayLike],
-    epsilon: float,
-    precision: Precision,
+    where: str, arrays: Sequence[ArrayLike], epsilon: float, precision: Precision
 ) -> Scaling:
     """Make the scaling of a batch normalisation as it is after training.
 
-    Parameters
-    ----------
-    where : str
-        The layer.
-    arrays : sequence of array-like
-        The factors gamma, the offsets beta, the means and the variances.
-    epsilon : float
-        What is added to the variances.
-    precision : {"float32", "float64"}
-        In which arithmetic the model computes.
-
-    Raises
-    ------
-    ModelError
-        If a variance with epsilon is not above 0.
+    `arrays`: the factors gamma, the offsets beta, the means and the variances.
     """
     gamma, beta, mean, variance = (np.atleast_1d(numbers(where, array)) for array in arrays)
     epsilon = float(numbers(where, epsilon))
@@ -223,5 +187,97 @@ def too_large(where: str) -> ModelError:
 
 
 def unit_roundoff(precision: Precision) -> float:
-    """Give the largest share by which one rounding changes a number."""
+    """Return the largest share by which one rounding changes a number."""
     return float(np.finfo(precision).eps) / 2
+
+
+def group_inputs(
+    inputs: Sequence[InputColumns], categories: Mapping[str, Sequence[int]]
+) -> tuple[tuple[InputColumns, ...], NDArray[np.intp]]:
+    """Make one input of the columns of each category.
+
+    `inputs`: one number each, in the order of the table that the model takes; `categories`: name to
+    the positions of its columns, one a value, in the order of the values. `inputs`: A category
+    stands where its first column stood; `order`: which of the network's columns each one is.
+    """
+    owner = _owners(inputs, categories)
+    starts = np.cumsum([0, *(given.columns.width for given in inputs)])
+    grouped: list[InputColumns] = []
+    order: list[int] = []
+    for position, given in enumerate(inputs):
+        group = owner.get(position)
+        members = [position] if group is None else list(categories[group])
+        if group is not None and position != min(members):
+            continue
+        grouped.append(given if group is None else _category(group, [inputs[m] for m in members]))
+        order.extend(column for m in members for column in range(starts[m], starts[m + 1]))
+    return tuple(grouped), np.array(order, dtype=np.intp)
+
+
+def reorder_columns(parts: Sequence[Part], order: NDArray[np.intp]) -> list[Part]:
+    """Let parts that begin with no scaling take their columns in another order."""
+    parts = list(parts)
+    if (order == np.arange(len(order))).all():
+        return parts
+    for position, part in enumerate(parts):
+        if isinstance(part, Affine):
+            if len(part.weights) != len(order):
+                break
+            parts[position] = replace(part, weights=part.weights[order])
+            return parts
+        if isinstance(part, Scaling) and len(part.multiplier) > 1:
+            break
+        if not isinstance(part, (Activate, Scaling)):
+            break
+    raise ModelError(
+        "the first layer does not take the columns of the inputs",
+        where="model",
+        remedy="give a network that begins with a fully connected layer",
+    )
+
+
+def _owners(
+    inputs: Sequence[InputColumns], categories: Mapping[str, Sequence[int]]
+) -> dict[int, str]:
+    owner: dict[int, str] = {}
+    for name, positions in categories.items():
+        where = f"columns of {name!r}"
+        if not positions:
+            raise ParameterError("there are none", where=where, remedy="give positions of columns")
+        for position in positions:
+            if not 0 <= position < len(inputs) or position in owner:
+                raise ParameterError(
+                    f"{position} is no column of the network, or is given twice",
+                    where=where,
+                    remedy=f"give positions from 0 to {len(inputs) - 1}",
+                )
+            if not isinstance(inputs[position].columns, NumberColumns):
+                raise ParameterError(
+                    f"the network takes {inputs[position].name!r} as a category already",
+                    where=where,
+                    remedy="leave out the columns",
+                )
+            owner[position] = name
+    return owner
+
+
+def _category(name: str, members: Sequence[InputColumns]) -> InputColumns:
+    """Write down what the columns are for each value: 1 in its own, 0 in the others."""
+    rows, errors = [], []
+    for value in range(len(members)):
+        row: list[NDArray[np.float64]] = []
+        error: list[NDArray[np.float64]] = []
+        for place, member in enumerate(members):
+            columns = member.columns
+            assert isinstance(columns, NumberColumns)
+            given = np.array([[float(place == value)]])
+            row.append(number_columns(given, columns)[0].astype(np.float64))
+            # Twice: the model's steps, and the same steps here, are each so near to the exact ones.
+            spread = columns.relative_error * np.abs(columns.multiplier) * given[0]
+            error.append(np.broadcast_to(2 * (spread + columns.absolute_error), row[-1].shape))
+        rows.append(np.concatenate(row))
+        errors.append(np.concatenate(error))
+    table = CategoryColumns(
+        np.array(rows), tuple(member.name for member in members), np.array(errors)
+    )
+    return InputColumns(name, table)

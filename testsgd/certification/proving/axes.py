@@ -77,7 +77,7 @@ class Axes:
         return np.asarray(part, dtype=np.float64)
 
     def middles(self, axis: NDArray[np.int64], start: Floats, end: Floats) -> Floats:
-        """Say where to halve intervals of some axes, by their measure; shape (n,).
+        """Return where to halve intervals of some axes, by their measure; shape (n,).
 
         Of single values, the last one of the lower half. Of real numbers, the common end of both.
         """
@@ -105,17 +105,7 @@ class Axes:
 
 
 def lay_out(domain: Domain) -> Axes:
-    """Lay out the free inputs of a domain.
-
-    Parameters
-    ----------
-    domain : Domain
-        The domain.
-
-    Returns
-    -------
-    Axes
-    """
+    """Lay out the free inputs of a domain."""
     free = domain.free
     kinds, ends, sizes, measures = [], [], [], []
     for given in free:

@@ -1,6 +1,11 @@
-"""Drawing points of a box outside of one or two rounded half-spaces, compiled.
+"""Drawing points of a box outside of one or two rounded half-spaces, exactly and without rejection.
 
-The same as :mod:`testsgd.certification.proving.drawing`, in machine code. See there for how.
+What is counted in a half-space is a set of points that can be told, because each axis adds a whole
+number of steps (:mod:`testsgd.certification.proving.half_spaces`). So for each sum of steps so far
+it can be counted, axis by axis from the last one backwards, which share of all ways to go on ends
+inside. Of two half-spaces without common points these shares add up, and what is left of 1 ends
+outside of both. A point is drawn axis by axis, each part of an axis in proportion to its measure
+times the share of ways to go on from there that end outside: ancestral sampling.
 """
 
 from __future__ import annotations
@@ -11,29 +16,31 @@ from typing import NamedTuple
 import numpy as np
 
 from testsgd.certification.proving.axes import Floats
-from testsgd.certification.proving.compiled_counting import Ints
-from testsgd.certification.proving.compiled_drawing_parts import (
-    Room,
+from testsgd.certification.proving.compiled_axis_parts import (
+    AxisView,
+    Workspace,
     choose,
     cut_axis,
-    lay_half_space,
-    make_room,
-    shares_beyond,
-    solved_edge,
-    spread_steps,
-)
-from testsgd.certification.proving.compiled_measures import (
     is_discrete,
+    lay_half_space,
+    make_workspace,
     measure_below,
     place_between,
+    shares_beyond,
+    solved_edge,
     span_of,
+    spread_steps,
 )
-from testsgd.certification.proving.drawing_parts import Where
-from testsgd.certification.proving.machine_code import compiled
+from testsgd.certification.proving.compiled_counting import Ints, compiled
 
 
 class Plan(NamedTuple):
-    """The axes in the order in which they are drawn, see the plain twin."""
+    """The axes in the order in which they are drawn.
+
+    First the `many` axes that neither half-space solves; then `middle`, the axis that the first one
+    solves if the second one solves another; then `last`; -1 if there is none. `mass` is the share
+    of the box outside of both half-spaces.
+    """
 
     many: int
     middle: int
@@ -42,28 +49,28 @@ class Plan(NamedTuple):
 
 
 @compiled
-def _order_axes(axes: int, middle: int, last: int, room: Room) -> int:
+def _order_axes(axes: int, middle: int, last: int, work: Workspace) -> int:
     """Put axes that nobody solves in order, those that make few steps first; gives how many."""
     many = 0
     for axis in range(axes):
         if axis in (last, middle):
             continue
         place = many
-        steps = room.reach[0, axis] + room.reach[1, axis]
+        steps = work.reach[0, axis] + work.reach[1, axis]
         while place > 0:
-            before = room.order[place - 1]
-            if room.reach[0, before] + room.reach[1, before] <= steps:
+            before = work.order[place - 1]
+            if work.reach[0, before] + work.reach[1, before] <= steps:
                 break
-            room.order[place] = before
+            work.order[place] = before
             place -= 1
-        room.order[place] = axis
+        work.order[place] = axis
         many += 1
     return many
 
 
 @compiled
 def _go_back(table: Floats, ahead: Floats, shares: Floats, most: int, top: int) -> None:
-    """Fill a table from the one after it; in new room, so that the machine adds many at once."""
+    """Fill a table from the one after it; in new memory, so that many are added at once."""
     many = top + 1
     filled = np.zeros(many)
     for q in range(most + 1):
@@ -76,61 +83,61 @@ def _go_back(table: Floats, ahead: Floats, shares: Floats, most: int, top: int) 
 
 
 @compiled
-def _prepare(where: Where, lo: Floats, hi: Floats, forms: Floats, room: Room) -> Plan:
+def _prepare(where: AxisView, lo: Floats, hi: Floats, forms: Floats, work: Workspace) -> Plan:
     """Count the ways to go on, once both half-spaces are laid out."""
     axes = len(lo)
-    last = room.solved[1] if room.solved[1] >= 0 else room.solved[0]
-    middle = room.solved[0] if room.solved[0] != last else -1
-    many = _order_axes(axes, middle, last, room)
+    last = work.solved[1] if work.solved[1] >= 0 else work.solved[0]
+    middle = work.solved[0] if work.solved[0] != last else -1
+    many = _order_axes(axes, middle, last, work)
     at = 0
     for axis in range(axes):
-        room.first[axis] = at
-        at = cut_axis(where, lo, hi, axis, forms, at, room)
-    room.first[axes] = at
-    room.reached[0, 0] = 0
-    room.reached[1, 0] = 0
+        work.first[axis] = at
+        at = cut_axis(where, lo, hi, axis, forms, at, work)
+    work.first[axes] = at
+    work.reached[0, 0] = 0
+    work.reached[1, 0] = 0
     for k in range(many):
         for f in range(2):
-            room.reached[f, k + 1] = room.reached[f, k] + room.reach[f, room.order[k]]
+            work.reached[f, k + 1] = work.reached[f, k] + work.reach[f, work.order[k]]
     for f in range(2):
-        top = room.reached[f, many]
-        if room.solved[f] < 0:
+        top = work.reached[f, many]
+        if work.solved[f] < 0:
             for s in range(top + 1):
-                held = s * room.step[f] / room.up[0] > room.need[f]
-                room.inside[f, many, s] = 1.0 if held else 0.0
+                held = s * work.step[f] / work.up[0] > work.need[f]
+                work.inside[f, many, s] = 1.0 if held else 0.0
             continue
         # The axis that the other one solves is one of the rounded axes.
         most = 0
         if middle >= 0:
-            most = spread_steps(f, last if f == 0 else middle, room)
-        shares_beyond(where, lo, hi, forms, f, top + most, room)
+            most = spread_steps(f, last if f == 0 else middle, work)
+        shares_beyond(where, lo, hi, forms, f, top + most, work)
         if middle < 0:
-            room.shares[0] = 1.0
-        _go_back(room.inside[f, many], room.beyond[f], room.shares, most, top)
+            work.shares[0] = 1.0
+        _go_back(work.inside[f, many], work.beyond[f], work.shares, most, top)
         if f == 0 and middle >= 0:
-            room.tail[most + 1] = 0.0
+            work.tail[most + 1] = 0.0
             for q in range(most, -1, -1):
-                room.tail[q] = room.tail[q + 1] + room.shares[q]
+                work.tail[q] = work.tail[q + 1] + work.shares[q]
     for k in range(many - 1, -1, -1):
         for f in range(2):
-            most = spread_steps(f, room.order[k], room)
+            most = spread_steps(f, work.order[k], work)
             _go_back(
-                room.inside[f, k], room.inside[f, k + 1], room.shares, most, room.reached[f, k]
+                work.inside[f, k], work.inside[f, k + 1], work.shares, most, work.reached[f, k]
             )
-    mass = max(1.0 - room.inside[0, 0, 0] - room.inside[1, 0, 0], 0.0)
+    mass = max(1.0 - work.inside[0, 0, 0] - work.inside[1, 0, 0], 0.0)
     return Plan(many, middle, last, mass)
 
 
 @compiled
 def _draw_middle(
-    where: Where,
+    where: AxisView,
     lo: Floats,
     hi: Floats,
     forms: Floats,
     plan: Plan,
     uniforms: Floats,
     point: Floats,
-    room: Room,
+    work: Workspace,
 ) -> int:
     """Draw on the axis that only the first half-space solves.
 
@@ -143,53 +150,53 @@ def _draw_middle(
     discrete = is_discrete(where, axis)
     span = span_of(where, lo, hi, axis)
     most = 0
-    for part in range(room.first[plan.last], room.first[plan.last + 1]):
-        most = max(most, room.steps[0, part])
+    for part in range(work.first[plan.last], work.first[plan.last + 1]):
+        most = max(most, work.steps[0, part])
     # Where one more step on the last axis would reach; ascending.
     for q in range(most + 1):
         edge = solved_edge(
-            a, span, hi[axis] - lo[axis], discrete, room.need[0], room.step[0], room.sums[0] + q
+            a, span, hi[axis] - lo[axis], discrete, work.need[0], work.step[0], work.sums[0] + q
         )
-        room.cuts[q if backwards else most - q] = edge
+        work.cuts[q if backwards else most - q] = edge
     passed = 0
     many = 0
-    for part in range(room.first[axis], room.first[axis + 1]):
-        start = room.left[part]
-        stop = room.right[part]
-        while passed <= most and room.cuts[passed] <= start:
+    for part in range(work.first[axis], work.first[axis + 1]):
+        start = work.left[part]
+        stop = work.right[part]
+        while passed <= most and work.cuts[passed] <= start:
             passed += 1
         while start < stop:
             end = stop
             if passed <= most:
-                end = min(end, room.cuts[passed])
+                end = min(end, work.cuts[passed])
             # More steps reach further, so those that do not reach a part are the fewest.
             reaching = passed if backwards else most + 1 - passed
             share = measure_below(where, lo, hi, axis, end)
             share -= measure_below(where, lo, hi, axis, start)
-            outside = 1.0 - room.tail[reaching]
-            outside -= room.beyond[1, room.sums[1] + room.steps[1, part]]
-            room.weights[many] = share * outside
-            room.part_left[many] = start
-            room.part_right[many] = end
-            room.part_reaching[many] = reaching
-            room.part_of[many] = part
+            outside = 1.0 - work.tail[reaching]
+            outside -= work.beyond[1, work.sums[1] + work.steps[1, part]]
+            work.weights[many] = share * outside
+            work.part_left[many] = start
+            work.part_right[many] = end
+            work.part_reaching[many] = reaching
+            work.part_of[many] = part
             many += 1
             start = end
-            while passed <= most and room.cuts[passed] <= start:
+            while passed <= most and work.cuts[passed] <= start:
                 passed += 1
-    chosen = choose(room.weights, many, uniforms[axis, 0])
+    chosen = choose(work.weights, many, uniforms[axis, 0])
     if chosen < 0:
         return -1
-    room.sums[1] += room.steps[1, room.part_of[chosen]]
+    work.sums[1] += work.steps[1, work.part_of[chosen]]
     point[axis] = place_between(
-        where, lo, hi, axis, room.part_left[chosen], room.part_right[chosen], uniforms[axis, 1]
+        where, lo, hi, axis, work.part_left[chosen], work.part_right[chosen], uniforms[axis, 1]
     )
-    return int(room.part_reaching[chosen])
+    return int(work.part_reaching[chosen])
 
 
 @compiled
 def _draw_last(
-    where: Where,
+    where: AxisView,
     lo: Floats,
     hi: Floats,
     forms: Floats,
@@ -197,91 +204,91 @@ def _draw_last(
     reaching: int,
     uniforms: Floats,
     point: Floats,
-    room: Room,
+    work: Workspace,
 ) -> bool:
     """Draw on the axis that is solved last; False if nothing is left to be drawn."""
     axis = plan.last
     discrete = is_discrete(where, axis)
     span = span_of(where, lo, hi, axis)
-    start = room.left[room.first[axis]]
-    stop = room.right[room.first[axis + 1] - 1]
+    start = work.left[work.first[axis]]
+    stop = work.right[work.first[axis + 1] - 1]
     for f in range(2):
-        if room.solved[f] != axis:
+        if work.solved[f] != axis:
             continue
         a = forms[f, where.columns[axis]]
         edge = solved_edge(
-            a, span, hi[axis] - lo[axis], discrete, room.need[f], room.step[f], room.sums[f]
+            a, span, hi[axis] - lo[axis], discrete, work.need[f], work.step[f], work.sums[f]
         )
         if a < 0.0:
             start = max(start, edge)
         else:
             stop = min(stop, edge)
     many = 0
-    for part in range(room.first[axis], room.first[axis + 1]):
-        left = max(room.left[part], start)
-        right = min(room.right[part], stop)
-        if left >= right or (plan.middle >= 0 and room.steps[0, part] >= reaching):
+    for part in range(work.first[axis], work.first[axis + 1]):
+        left = max(work.left[part], start)
+        right = min(work.right[part], stop)
+        if left >= right or (plan.middle >= 0 and work.steps[0, part] >= reaching):
             continue
         share = measure_below(where, lo, hi, axis, right)
-        room.weights[many] = share - measure_below(where, lo, hi, axis, left)
-        room.part_left[many] = left
-        room.part_right[many] = right
+        work.weights[many] = share - measure_below(where, lo, hi, axis, left)
+        work.part_left[many] = left
+        work.part_right[many] = right
         many += 1
-    chosen = choose(room.weights, many, uniforms[axis, 0])
+    chosen = choose(work.weights, many, uniforms[axis, 0])
     if chosen < 0:
         return False
     point[axis] = place_between(
-        where, lo, hi, axis, room.part_left[chosen], room.part_right[chosen], uniforms[axis, 1]
+        where, lo, hi, axis, work.part_left[chosen], work.part_right[chosen], uniforms[axis, 1]
     )
     return True
 
 
 @compiled
 def _draw_one(
-    where: Where,
+    where: AxisView,
     lo: Floats,
     hi: Floats,
     forms: Floats,
     plan: Plan,
     uniforms: Floats,
     point: Floats,
-    room: Room,
+    work: Workspace,
 ) -> bool:
     """Draw one point; False if rounding leaves none."""
-    sums = room.sums
+    sums = work.sums
     sums[0] = 0
     sums[1] = 0
     for k in range(plan.many):
-        axis = room.order[k]
-        first = room.first[axis]
-        many = room.first[axis + 1] - first
+        axis = work.order[k]
+        first = work.first[axis]
+        many = work.first[axis + 1] - first
         for place in range(many):
             part = first + place
-            outside = 1.0 - room.inside[0, k + 1, sums[0] + room.steps[0, part]]
-            outside -= room.inside[1, k + 1, sums[1] + room.steps[1, part]]
-            room.weights[place] = room.mass[part] * outside
-        chosen = choose(room.weights, many, uniforms[axis, 0])
+            outside = 1.0 - work.inside[0, k + 1, sums[0] + work.steps[0, part]]
+            outside -= work.inside[1, k + 1, sums[1] + work.steps[1, part]]
+            work.weights[place] = work.mass[part] * outside
+        chosen = choose(work.weights, many, uniforms[axis, 0])
         if chosen < 0:
             return False
         part = first + chosen
-        sums[0] += room.steps[0, part]
-        sums[1] += room.steps[1, part]
+        sums[0] += work.steps[0, part]
+        sums[1] += work.steps[1, part]
         point[axis] = place_between(
-            where, lo, hi, axis, room.left[part], room.right[part], uniforms[axis, 1]
+            where, lo, hi, axis, work.left[part], work.right[part], uniforms[axis, 1]
         )
     reaching = 0
     if plan.middle >= 0:
-        reaching = _draw_middle(where, lo, hi, forms, plan, uniforms, point, room)
+        reaching = _draw_middle(where, lo, hi, forms, plan, uniforms, point, work)
         if reaching < 0:
             return False
     if plan.last < 0:
         return True
-    return bool(_draw_last(where, lo, hi, forms, plan, reaching, uniforms, point, room))
+    return bool(_draw_last(where, lo, hi, forms, plan, reaching, uniforms, point, work))
 
 
 @compiled
 def draw_outside(
-    where: Where,
+    where: AxisView,
     lo: Floats,
     hi: Floats,
     forms: Floats,
@@ -295,24 +302,32 @@ def draw_outside(
     points: Floats,
     drawn: Floats,
 ) -> None:
-    """Draw points outside of groups start..stop of two half-spaces, as the plain twin does."""
+    """Draw points outside of groups start..stop of two half-spaces that have no point in common.
+
+    `lo` and `hi`, shape (groups, axes), are the box of each group, `forms` (groups, 2, columns) and
+    `thresholds` (groups, 2) its half-spaces ``form @ x > threshold``, rounded as finely as `bins`
+    says; one with an infinite threshold has no points. `masses` are at least the share of the box
+    that is outside: a draw in so many as exceeds that share gives no point. The draws of a group
+    start at its place in `firsts`; `uniforms`, shape (draws, axes + 1, 2), are random numbers from
+    0 to 1. Filled are `points`, shape (draws, axes), and `drawn`: 1 if there is a point, else 0.
+    """
     axes = lo.shape[1]
     most = 0
     for group in range(start, stop):
         most = max(most, int(bins[group]))
-    room = make_room(axes, forms.shape[2], most)
+    work = make_workspace(axes, forms.shape[2], most)
     for group in range(start, stop):
         for f in range(2):
             lay_half_space(
                 where, lo[group], hi[group], forms[group, f], thresholds[group, f],
-                floor(bins[group]), f, room,
+                floor(bins[group]), f, work,
             )  # fmt: skip
-        plan = _prepare(where, lo[group], hi[group], forms[group], room)
+        plan = _prepare(where, lo[group], hi[group], forms[group], work)
         for draw in range(firsts[group], firsts[group + 1]):
             drawn[draw] = 0.0
             if uniforms[draw, axes, 0] * masses[group] >= plan.mass:
                 continue
             if _draw_one(
-                where, lo[group], hi[group], forms[group], plan, uniforms[draw], points[draw], room
+                where, lo[group], hi[group], forms[group], plan, uniforms[draw], points[draw], work
             ):
                 drawn[draw] = 1.0

@@ -1,9 +1,18 @@
-"""From bounds to half-spaces: where in an open box the lines already decide.
+"""From bounds to half-spaces: where in an open box the lines decide, and for how many points.
 
 In a box that is not decided as a whole, many points are: those where the lower line is above the
 threshold for everybody, or the upper line below it for everybody, or one person's lower line above
 and another's upper line below. Each of these is a half-space of the box, or two of them, and its
 points can be counted.
+
+How many points x of a box have ``form @ x > threshold``? The axes are independent, so the sum's
+distribution is a convolution. Each axis's contribution, measured from its least value, is rounded
+down to a multiple of a step, and the multiples are convolved as whole numbers; the axis that
+contributes most is not rounded but solved for. Rounding down can only lose points: a point is
+counted if its rounded sum exceeds the threshold, and then its true sum does. With more bins the
+steps are finer and fewer points are lost. The points that are counted are themselves a set, the
+rounded half-space, and membership can be asked: :func:`counted_points`.
+
 """
 
 from __future__ import annotations
@@ -11,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from testsgd.certification.proving.axes import CATEGORY, Axes, Floats
@@ -28,15 +38,10 @@ _ROUNDING = 1e-12
 class HalfSpaces:
     """Up to four half-spaces ``form @ x > threshold`` of each box; infinite where there is none.
 
-    Attributes
-    ----------
-    forms : numpy.ndarray, shape (B, 4, columns)
-        Everybody above; everybody below; one person above; another below. The box's points in the
-        first or the second get one decision, those in both the third and the fourth two.
-    thresholds : numpy.ndarray, shape (B, 4)
-    expected : numpy.ndarray, shape (B,)
-        Roughly the share of a box that the four leave undecided, if sums are normal; a guide for
-        the search that proves nothing.
+    `forms`: shape (B, 4, columns), everybody above; everybody below; one person above; another
+    below. The box's points in the first or the second get one decision, those in both the third and
+    the fourth two; `thresholds`: shape (B, 4); `expected`: shape (B,), roughly the share of a box
+    that the four leave undecided, if sums are normal; a guide for the search that proves nothing.
     """
 
     forms: Floats
@@ -51,16 +56,7 @@ def choose_half_spaces(problem: Problem, bounds: Bounds, lo: Floats, hi: Floats)
     can fall short of that person; or where the mean of all lower lines is, by more than any of them
     can fall short of the mean. The better of these, person by person, is taken.
 
-    Parameters
-    ----------
-    problem : Problem
-        With one deciding sum.
-    bounds : Bounds
-    lo, hi : numpy.ndarray, shape (B, axes)
-
-    Returns
-    -------
-    HalfSpaces
+    `lo`, `hi`: shape (B, axes).
     """
     axes = problem.axes
     low, high = bounds.lower_form[:, :, 0], bounds.upper_form[:, :, 0]
@@ -154,3 +150,146 @@ def _normal_above(axes: Axes, forms: Floats, thresholds: Floats, lo: Floats, hi:
             spread = span * (span + 2.0) if discrete[axis] else span**2
             variance += part**2 * (spread / 12.0)[:, None]
     return np.asarray(ndtr((mean - thresholds) / np.sqrt(variance)))
+
+
+# Rounds a quotient up (or, as divisor, down) by more than its own rounding.
+_UP = 1.0 + 4e-15
+# Contributions whose sum is below this count as 0: a step must not be.
+_LEAST_STEPS = 1e-290
+
+
+@dataclass(frozen=True)
+class RoundedHalfSpace:
+    """The part of one box that is counted.
+
+    Attributes
+    ----------
+    axes : Axes
+    lo, hi : numpy.ndarray, shape (axes,)
+        The box.
+    form : numpy.ndarray, shape (columns,)
+    threshold : float
+        The half-space is ``form @ x > threshold``.
+    bins : int
+        How many steps the rounded axes may reach together.
+    """
+
+    axes: Axes
+    lo: Floats
+    hi: Floats
+    form: Floats
+    threshold: float
+    bins: int
+
+    @property
+    def share(self) -> float:
+        """Share of the box that is counted: at most the share where the form is above."""
+        # Imported here: the machine code takes a second to load.
+        from testsgd.certification.proving.compiled_counting import share_above
+
+        axes, many = self.axes, len(self.lo)
+        share = share_above(
+            self.form, self.threshold, self.lo, self.hi, axes.kinds, axes.columns,
+            np.append(axes.edges, 0.0), np.append(axes.cumulative, 0.0), axes.starts, axes.shifts,
+            self.bins, np.zeros(many, dtype=np.int64), np.zeros(many), np.zeros(self.bins + 2),
+            np.zeros(self.bins + 2),
+        )  # fmt: skip
+        return float(share)
+
+
+def round_half_space(
+    axes: Axes, lo: Floats, hi: Floats, form: Floats, threshold: float, bins: int
+) -> RoundedHalfSpace:
+    """Lay out a half-space of a box for counting.
+
+    Parameters
+    ----------
+    axes : Axes
+    lo, hi : numpy.ndarray, shape (axes,)
+        The box.
+    form : numpy.ndarray, shape (columns,)
+    threshold : float
+        The half-space is ``form @ x > threshold``.
+    bins : int
+        How finely to round: the sum of all rounded axes makes this many steps.
+
+    Returns
+    -------
+    RoundedHalfSpace
+
+    Examples
+    --------
+    >>> from testsgd.certification.domain import Domain, IntegerInput
+    >>> from testsgd.certification.proving.axes import lay_out
+    >>> inputs = (IntegerInput("a", 0, 9), IntegerInput("b", 0, 9), IntegerInput("p", 0, 1))
+    >>> axes = lay_out(Domain("example", inputs, ("p",), ((0.0,), (1.0,))))
+    >>> one = np.array([1.0, 1.0])
+    >>> round_half_space(axes, axes.low, axes.high, one, 9.0, 64).share  # 45 of 100
+    0.449...
+    """
+    return RoundedHalfSpace(axes, lo, hi, form, float(threshold), bins)
+
+
+def counted_points(
+    axes: Axes,
+    lo: Floats,
+    hi: Floats,
+    forms: Floats,
+    thresholds: Floats,
+    bins: Floats,
+    points: Floats,
+) -> NDArray[np.bool_]:
+    """Return which points are counted in their box's half-space; a row a point, each its own box.
+
+    Parameters
+    ----------
+    axes : Axes
+    lo, hi, points : numpy.ndarray, shape (n, axes)
+        A box and a point of it.
+    forms : numpy.ndarray, shape (n, columns)
+    thresholds, bins : numpy.ndarray, shape (n,)
+        As for :func:`round_half_space`; an infinite threshold holds no points.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n,)
+    """
+    least, most = ranges(axes, forms, lo, hi)
+    sizes = most - least
+    plain = axes.kinds != CATEGORY
+    # As the count does it, too: the ends themselves may be rounded by more than their distance.
+    sizes[:, plain] = np.abs(forms[:, axes.columns[plain]]) * (hi - lo)[:, plain]
+    numbers = np.where(axes.kinds == CATEGORY, -1.0, sizes)
+    largest = numbers.argmax(axis=1)
+    rows = np.arange(len(lo))
+    solved = numbers[rows, largest] > 0
+    rounded = sizes.copy()
+    rounded[rows[solved], largest[solved]] = 0.0
+    others = rounded.sum(axis=1)
+    step = np.where(others > _LEAST_STEPS, others / bins, 1.0)
+    need = thresholds - least.sum(axis=1)
+    sums = np.zeros(len(lo))
+    parts, _ = ranges(axes, forms, points, points)
+    contributions = parts - least
+    for axis in range(len(axes.kinds)):
+        used = rounded[:, axis] > 0
+        if axes.kinds[axis] == CATEGORY:
+            steps = np.floor(contributions[:, axis] / step / _UP)
+        else:
+            # As the count does it: the distance from the end where the form is least.
+            form = forms[:, axes.columns[axis]]
+            distance = np.where(
+                form < 0, hi[:, axis] - points[:, axis], points[:, axis] - lo[:, axis]
+            )
+            steps = np.floor(np.abs(form) / step * distance / _UP)
+        sums += np.where(used, np.minimum(steps, np.floor(sizes[:, axis] / step / _UP)), 0.0)
+    sums *= step / _UP
+    form = forms[rows, axes.columns[largest]]
+    value = points[rows, largest]
+    distance = np.where(form < 0, hi[rows, largest] - value, value - lo[rows, largest])
+    left = need - sums
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reached = distance > left / np.abs(form) * _UP
+    above = np.where(solved, (left < 0) | reached, left < 0)
+    held = np.where(need < 0, True, np.where(need >= sizes.sum(axis=1), False, above))
+    return np.asarray(held & np.isfinite(thresholds))

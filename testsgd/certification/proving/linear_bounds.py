@@ -12,27 +12,129 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from testsgd.certification.proving.axes import CATEGORY, Axes, Floats
 from testsgd.certification.proving.problem import Problem
-from testsgd.certification.proving.relaxation import Lines, activation_error, relax
+
+# What tanh and expit of numpy and scipy may be wrong by, generously.
+_FUNCTION_ERROR = 1e-13
+
+
+@dataclass(frozen=True)
+class Lines:
+    """For each unit ``lower_slope * x + lower <= f(x) <= upper_slope * x + upper``.
+
+    The argument x is the model's own sum; the lines are written in terms of the exact sum of the
+    layer before, from which it is at most the noise away. Slopes are never negative.
+
+    `lower_slope`, `lower`, `upper_slope`, `upper`: the lines; `gap`: how far the two are apart, at
+    most; 0 where the activation is a straight line; `least`, `most`: bounds of the activation
+    itself.
+    """
+
+    lower_slope: Floats
+    lower: Floats
+    upper_slope: Floats
+    upper: Floats
+    gap: Floats
+    least: Floats
+    most: Floats
+
+
+def relax(kind: str, slope: float, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
+    """Enclose an activation.
+
+    `kind`: the activation; a ReLU is leaky with slope 0, a linear unit with slope 1; `slope`: of
+    the leaky part, between 0 and 1; `error`: how far the model's own activation may lie from the
+    exact one; `low`, `high`: bounds of the model's own sums; `noise`: how far these may lie from
+    the exact sums of the activations before.
+
+    The line above a ReLU is its chord, the one below is 0 or the identity, whichever leaves the
+    smaller triangle (Zhang et al., CROWN, 2018). For a sigmoid or tanh: the chord where the
+    function is bent to that side all over the interval, else a line through the end with the
+    smaller of the ends' slopes, below which the slope nowhere falls (Singh et al., DeepPoly, 2019).
+    Products of slopes are rounded later; any slope is valid as long as the constants belong to
+    the slope that is used, and they are computed from it.
+    """
+    if kind == "leaky_relu":
+        return _leaky(slope, error, low, high, noise)
+    return _bent(kind, error, low, high, noise)
+
+
+def activation_error(kind: str, slope: float, error: float, low: Floats) -> Floats:
+    """Bound how far the model's own activation lies from the exact one, for sums above `low`."""
+    if kind == "leaky_relu":
+        # Only a product with a slope that is neither 0 nor 1 is rounded.
+        return np.maximum(-low, 0.0) * (0.0 if slope in (0.0, 1.0) else error * slope)
+    return np.full_like(low, error + _FUNCTION_ERROR)
+
+
+def _leaky(slope: float, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
+    on, off = low >= 0, high <= 0
+    bent = ~(on | off) if slope != 1.0 else np.zeros_like(on)
+    straight = np.where(off, slope, 1.0)
+    width = np.where(bent, high - low, 1.0)
+    chord = np.where(bent, (high - slope * low) / width, straight)
+    beneath = np.where(bent, np.where(high > -low, 1.0, slope), straight)
+    gap = np.where(bent, np.maximum((slope - chord) * low, (1.0 - chord) * high), 0.0)
+    rounded = activation_error("leaky_relu", slope, error, low)
+    least = np.where(low > 0, low, slope * low) - rounded
+    most = np.where(high > 0, high, slope * high) + rounded
+    return Lines(
+        lower_slope=beneath,
+        lower=-beneath * noise - rounded,
+        upper_slope=chord,
+        upper=gap * (1 + 1e-14) + chord * noise + rounded,
+        gap=gap,
+        least=least,
+        most=most,
+    )
+
+
+def _bent(kind: str, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
+    if kind == "tanh":
+        at_low, at_high = np.tanh(low), np.tanh(high)
+        steep_low, steep_high = 1 - at_low**2, 1 - at_high**2
+    else:
+        at_low, at_high = expit(low), expit(high)
+        steep_low, steep_high = at_low * (1 - at_low), at_high * (1 - at_high)
+    error = error + _FUNCTION_ERROR
+    width = high - low
+    chord = np.where(width > 1e-9, (at_high - at_low) / np.maximum(width, 1e-9), 0.0)
+    # Slopes may be a little too large by rounding; a smaller one is as valid for these lines.
+    least_slope = np.maximum(np.minimum(steep_low, steep_high) - 1e-12, 0.0)
+    chord = np.clip(chord - 1e-12, 0.0, None)
+    beneath = np.where(low >= 0, np.maximum(chord, least_slope), least_slope)
+    aloft = np.where(high <= 0, np.maximum(chord, least_slope), least_slope)
+    # A slope below the chord's keeps the line through the low end below, and that through the
+    # high end above; slack covers the rounding of the constants.
+    slack = error + 1e-14 * (np.abs(low) + np.abs(high))
+    lower = at_low - beneath * low - slack
+    upper = at_high - aloft * high + slack
+    gap = np.maximum(
+        upper - lower + np.maximum((aloft - beneath) * low, (aloft - beneath) * high), 0
+    )
+    return Lines(
+        lower_slope=beneath,
+        lower=lower - beneath * noise,
+        upper_slope=aloft,
+        upper=upper + aloft * noise,
+        gap=gap,
+        least=at_low - error,
+        most=at_high + error,
+    )
 
 
 @dataclass(frozen=True)
 class Bounds:
     """Bounds of the deciding sums on each of B boxes, for P persons and M sums.
 
-    Attributes
-    ----------
-    lower_form, upper_form : numpy.ndarray, shape (B, P, M, columns)
-    lower_constant, upper_constant : numpy.ndarray, shape (B, P, M)
-        ``lower_form @ x + lower_constant <= sum <= upper_form @ x + upper_constant``.
-    low, high : numpy.ndarray, shape (B, P, M)
-        Bounds on the whole box.
-    least_change, most_change : numpy.ndarray, shape (B, P, M)
-        By how much the sum differs from the first person's, everywhere in the box.
-    score : numpy.ndarray, shape (B, axes)
-        How much of the gaps between the lines is due to an axis.
+    `lower_form`, `upper_form`: shape (B, P, M, columns); `lower_constant`, `upper_constant`: shape
+    (B, P, M), ``lower_form @ x + lower_constant <= sum <= upper_form @ x + upper_constant``; `low`,
+    `high`: shape (B, P, M), bounds on the whole box; `least_change`, `most_change`: shape (B, P,
+    M), by how much the sum differs from the first person's, everywhere in the box; `score`: shape
+    (B, axes), how much of the gaps between the lines is due to an axis.
     """
 
     lower_form: Floats
@@ -49,15 +151,7 @@ class Bounds:
 def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
     """Least and largest value of each axis's part of linear forms.
 
-    Parameters
-    ----------
-    axes : Axes
-    forms : numpy.ndarray, shape (B, ..., columns)
-    lo, hi : numpy.ndarray, shape (B, axes)
-
-    Returns
-    -------
-    (numpy.ndarray, numpy.ndarray), shape (B, ..., axes) each
+    `forms`: shape (B, ..., columns); `lo`, `hi`: shape (B, axes).
     """
     between = (slice(None),) + (None,) * (forms.ndim - 2)
     numbers = axes.kinds != CATEGORY
@@ -81,15 +175,7 @@ def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, F
 def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
     """Bound the deciding sums on boxes.
 
-    Parameters
-    ----------
-    problem : Problem
-    lo, hi : numpy.ndarray, shape (B, axes)
-        The boxes; of a category the first and the last index.
-
-    Returns
-    -------
-    Bounds
+    `lo`, `hi`: shape (B, axes), the boxes; of a category the first and the last index.
     """
     work = _Boxes(problem, lo, hi)
     for k in range(1, len(problem.maps)):
@@ -258,14 +344,10 @@ def _largest(axes: Axes, lo: Floats, hi: Floats) -> Floats:
 
 
 def settled(problem: Problem, bounds: Bounds) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
-    """Say which boxes are decided as a whole.
+    """Return which boxes are decided as a whole.
 
-    Returns
-    -------
-    status : numpy.ndarray of int8, shape (B,)
-        1 everybody in it gets one decision, 2 two persons always get different ones, 0 open.
-    decision : numpy.ndarray of int, shape (B,)
-        Where status is 1, the decision.
+    `status`: shape (B,), 1 everybody in it gets one decision, 2 two persons always get different
+    ones, 0 open; `decision`: shape (B,), where status is 1, the decision.
     """
     up, down = bounds.low > problem.above, bounds.high < problem.below
     wins = np.zeros((*up.shape[:2], problem.classes), dtype=np.int64)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from testsgd.certification.domain import Domain
+from testsgd.certification.domain import CategoryInput, Domain
 from testsgd.certification.network import (
     CategoryColumns,
     DenseLayer,
@@ -27,7 +27,66 @@ from testsgd.certification.network import (
     NumberColumns,
 )
 from testsgd.certification.proving.axes import Axes, Floats, lay_out
-from testsgd.certification.proving.magnitudes import check_range, check_slopes, largest_inputs
+from testsgd.errors import ModelError
+
+# Beyond these a sum may overflow.
+_MOST = {"float32": 1e37, "float64": 1e300}
+
+
+def check_slopes(network: FeedForward) -> None:
+    """Raise a ModelError if an activation is not convex and rising, as the lines assume."""
+    for place, layer in enumerate(network.layers):
+        if not 0 <= layer.negative_slope <= 1:
+            raise ModelError(
+                f"the slope {layer.negative_slope} of layer {place + 1} is not between 0 and 1",
+                where="model",
+                remedy="certify a network with ReLU or leaky ReLU units",
+            )
+
+
+def largest_inputs(network: FeedForward, domain: Domain) -> list[Floats]:
+    """Bound the absolute inputs of each layer, and last the absolute sums that decide."""
+    columns = []
+    for given, wanted in zip(network.inputs, domain.inputs, strict=True):
+        own = given.columns
+        if isinstance(own, CategoryColumns):
+            columns.append(np.abs(own.table).max(axis=0) + np.max(own.absolute_error))
+        else:
+            assert not isinstance(wanted, CategoryInput)
+            end = float(max(abs(wanted.low), abs(wanted.high)))
+            scaled = np.abs(own.multiplier) * end + np.abs(own.constant)
+            columns.append(scaled + own.absolute_error)
+    reach = [np.concatenate(columns)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for layer in network.layers:
+            sums = reach[-1] @ np.abs(layer.weights) + np.abs(layer.bias)
+            if layer.activation in ("sigmoid", "tanh"):
+                # The sums themselves may be too large, too.
+                sums = np.where(sums < _MOST[network.precision], 1.0, np.inf)
+            reach.append(sums)
+    return reach
+
+
+def check_range(network: FeedForward, largest: list[Floats]) -> None:
+    """Raise a ModelError if a sum, or a coefficient of the bounds, may overflow."""
+    most = max(float(reach.max(initial=0.0)) for reach in largest)
+    if not most < _MOST[network.precision]:
+        raise ModelError(
+            f"sums of the network may grow to {most:.1e}, beyond what {network.precision} holds",
+            where="model",
+            remedy="scale its inputs, or certify a smaller domain",
+        )
+    growth = np.ones(network.outputs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for layer in reversed(network.layers):
+            growth = np.abs(layer.weights) @ np.maximum(growth, 1.0)
+            if not growth.max(initial=0.0) < _MOST["float64"]:
+                raise ModelError(
+                    "the weights of the network's layers are too large to be multiplied",
+                    where="model",
+                    remedy="scale them",
+                )
+
 
 # Products of two errors, each far below 0.001, are covered by one per cent more.
 _MORE = 1.01
@@ -42,18 +101,11 @@ _ACTIVATION_UNITS = 16
 class Map:
     """One layer's sums, from the activations before it.
 
-    Attributes
-    ----------
-    weights : numpy.ndarray, shape (inputs, units)
-        Of the first layer: a row a column of the axes, what a network does to inputs folded in.
-    absolute : numpy.ndarray, shape (inputs, units)
-        What the model multiplies at most, without signs; times `rounding` it bounds the error.
-    bias, bias_absolute : numpy.ndarray, shape (units,)
-        Of the first layer 0: its biases are in the problem's offsets.
-    rounding : float
-        Errors are at most this times the sum of the absolute terms.
-    extra : numpy.ndarray, shape (units,)
-        Plus this.
+    `weights`: shape (inputs, units), of the first layer: a row a column of the axes, what a network
+    does to inputs folded in; `absolute`: shape (inputs, units), what the model multiplies at most,
+    without signs; times `rounding` it bounds the error; `bias`, `bias_absolute`: shape (units,), of
+    the first layer 0: its biases are in the problem's offsets; `rounding`: errors are at most this
+    times the sum of the absolute terms; `extra`: shape (units,), plus this.
     """
 
     weights: Floats
@@ -208,7 +260,7 @@ def _extra(layer: DenseLayer, largest: Floats, precision: str) -> Floats:
 
 
 def _activation(layer: DenseLayer) -> tuple[str, float]:
-    """Give the activation as "leaky_relu" with a slope below 0, "sigmoid" or "tanh"."""
+    """Return the activation as "leaky_relu" with a slope below 0, "sigmoid" or "tanh"."""
     if layer.activation == "linear":
         return "leaky_relu", 1.0
     if layer.activation == "relu":

@@ -1,4 +1,4 @@
-"""Looks at boxes: what of them is proved, and where to split them."""
+"""Analyse boxes: what of them is proved, and where to split them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from testsgd.certification.proving.axes import Floats
-from testsgd.certification.proving.counting import round_half_space
-from testsgd.certification.proving.half_spaces import choose_half_spaces
+from testsgd.certification.proving.half_spaces import choose_half_spaces, round_half_space
 from testsgd.certification.proving.linear_bounds import bound, settled
 from testsgd.certification.proving.problem import Problem
 
@@ -31,11 +30,13 @@ RARE = (0.15,)
 _PIECE, _LEAST_PIECE = 64, 4
 # Pieces for each thread, so that none waits long for another.
 _PIECES = 8
+# What is known of half-spaces, if it is kept.
+_SPACES = ("forms", "thresholds", "counted")
 
 
 @dataclass
-class Looked:
-    """What was seen of B boxes.
+class BoxBounds:
+    """What is proved of B boxes, and where to split them.
 
     Attributes
     ----------
@@ -45,10 +46,10 @@ class Looked:
         Shares of the box that are provably fair and provably unfair.
     cover : numpy.ndarray of float, shape (B,)
         Share of the pieces that cover the rest of the box, together; see
-        :mod:`testsgd.certification.search.pieces`.
+        :mod:`testsgd.certification.search.disjoint_cover`.
     apart : numpy.ndarray of int8, shape (B,)
         Which half-spaces are surely disjoint, see
-        :func:`testsgd.certification.proving.compiled_half_spaces.count_half_spaces`.
+        :func:`testsgd.certification.proving.compiled_analysis.count_half_spaces`.
     axis : numpy.ndarray of int, shape (B,)
         Along which to split; -1 if there is nothing to split.
     expected : numpy.ndarray of float, shape (B,)
@@ -58,11 +59,11 @@ class Looked:
     known : numpy.ndarray of int8, shape (B, known units)
         Units after the first layer that are surely on (1) or off (2) in the box, and so in every
         part of it.
-    forms, thresholds : numpy.ndarray or None
+    forms, thresholds : numpy.ndarray
         The half-spaces that were counted, if asked for, see
-        :class:`testsgd.certification.proving.half_spaces.HalfSpaces`.
-    counted : numpy.ndarray or None
-        The share of the box that was counted in each, shape (B, half-spaces).
+        :class:`testsgd.certification.proving.half_spaces.HalfSpaces`; else empty.
+    counted : numpy.ndarray
+        The share of the box that was counted in each, shape (B, half-spaces); or empty.
     """
 
     status: NDArray[np.int8]
@@ -74,13 +75,18 @@ class Looked:
     expected: Floats
     seen: NDArray[np.bool_]
     known: NDArray[np.int8]
-    forms: Floats | None = None
-    thresholds: Floats | None = None
-    counted: Floats | None = None
+    forms: Floats
+    thresholds: Floats
+    counted: Floats
+
+    def rows(self, rows: NDArray[np.intp]) -> BoxBounds:
+        """Keep some boxes, without their half-spaces."""
+        kept = {name: value[rows] for name, value in vars(self).items() if name not in _SPACES}
+        return BoxBounds(**kept, **{name: getattr(self, name)[:0] for name in _SPACES})
 
 
 class Prover:
-    """Looks at boxes of one problem, with one or more threads.
+    """Analyses boxes of one problem, with one or more threads.
 
     Parameters
     ----------
@@ -92,7 +98,7 @@ class Prover:
     rare : tuple of float
         Machine code only: a unit is assumed to be on one side of 0 if less than this part of what
         is undecided is on the other; see
-        :mod:`testsgd.certification.proving.compiled_sums`. Each is tried; none: nothing is assumed.
+        :mod:`testsgd.certification.proving.compiled_bounds`. Each is tried; none: no assumptions.
 
     Examples
     --------
@@ -111,8 +117,8 @@ class Prover:
     ...                 ("p",), ((0.0,), (1.0,)))
     >>> problem = build_problem(network, domain)
     >>> with Prover(problem) as prover:  # unfair: 8, 9 and 10 of 20
-    ...     looked = prover.look(problem.axes.low[None], problem.axes.high[None], bins=64)
-    >>> bool(0.84 < looked.fair[0] <= 0.85), bool(0.14 < looked.unfair[0] <= 0.15)
+    ...     analysed = prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=64)
+    >>> bool(0.84 < analysed.fair[0] <= 0.85), bool(0.14 < analysed.unfair[0] <= 0.15)
     (True, True)
     """
 
@@ -135,14 +141,14 @@ class Prover:
         self.spaces = 4
         self.known_units = 0
         if compiled:
-            from testsgd.certification.proving import compiled as machine
+            from testsgd.certification.proving import compiled_analysis as machine
+            from testsgd.certification.proving.compiled_bounds import SPACES
 
             self._machine = machine
             self._flat = _flatten(problem)
-            self.spaces = machine.SPACES
+            self.spaces = SPACES
             units = sum(layer.weights.shape[1] for layer in problem.maps[1:-1])
             self.known_units = problem.persons * units
-        self._jobs = jobs
         self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
         self._limits: Any = None
 
@@ -162,7 +168,7 @@ class Prover:
         if self._limits is not None:
             self._limits.restore_original_limits()
 
-    def look(
+    def analyse(
         self,
         lo: Floats,
         hi: Floats,
@@ -171,8 +177,8 @@ class Prover:
         known: NDArray[np.int8] | None = None,
         keep: bool = False,
         in_time: Callable[[], bool] | None = None,
-    ) -> Looked:
-        """Look at boxes.
+    ) -> BoxBounds:
+        """Bound boxes, and count what is proved of them.
 
         Parameters
         ----------
@@ -189,12 +195,13 @@ class Prover:
 
         Returns
         -------
-        Looked
+        BoxBounds
         """
         # Machine code is made for arrays of one layout.
         lo, hi = np.ascontiguousarray(lo), np.ascontiguousarray(hi)
         count = len(lo)
-        looked = Looked(
+        kept = count if keep else 0
+        analysed = BoxBounds(
             status=np.zeros(count, dtype=np.int8),
             fair=np.zeros(count),
             unfair=np.zeros(count),
@@ -208,22 +215,21 @@ class Prover:
                 if known is None
                 else np.ascontiguousarray(known)
             ),
+            forms=np.zeros((kept, self.spaces, self.problem.axes.width)),
+            thresholds=np.full((kept, self.spaces), np.inf),
+            counted=np.zeros((kept, self.spaces)),
         )
-        if keep:
-            looked.forms = np.zeros((count, self.spaces, self.problem.axes.width))
-            looked.thresholds = np.full((count, self.spaces), np.inf)
-            looked.counted = np.zeros((count, self.spaces))
         work = self._machine_work if self._machine is not None else self._array_work
         size = self._piece(count) if self._machine is not None else self._rows()
 
         def piece(start: int) -> None:
             if in_time is None or in_time():
                 stop = min(start + size, count)
-                work(lo, hi, start, stop, bins, looked)
-                looked.seen[start:stop] = True
+                work(lo, hi, start, stop, bins, analysed)
+                analysed.seen[start:stop] = True
 
         self.spread(piece, range(0, count, size))
-        return looked
+        return analysed
 
     def spread(self, piece: Callable[[int], None], starts: range) -> None:
         """Do pieces of work that start at some places, by all threads."""
@@ -234,10 +240,10 @@ class Prover:
             list(self._pool.map(piece, starts))
 
     def _piece(self, count: int) -> int:
-        """Give the size of the pieces that so many boxes are cut into for machine code."""
+        """Return the size of the pieces that so many boxes are cut into for machine code."""
         if self._pool is None:
             return _PIECE
-        return min(max(-(-count // (self._jobs * _PIECES)), _LEAST_PIECE), _PIECE)
+        return min(max(-(-count // (self.jobs * _PIECES)), _LEAST_PIECE), _PIECE)
 
     def _rows(self) -> int:
         units = sum(layer.weights.shape[1] for layer in self.problem.maps)
@@ -245,34 +251,24 @@ class Prover:
         return max(1, min(256, int(_BLOCK // forms)))
 
     def _machine_work(
-        self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, looked: Looked
+        self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, analysed: BoxBounds
     ) -> None:
-        views = self._machine.Views(
-            looked.status,
-            looked.fair,
-            looked.unfair,
-            looked.cover,
-            looked.apart,
-            looked.axis,
-            looked.expected,
-            looked.known,
-            looked.forms if looked.forms is not None else np.zeros((0, 1, 1)),
-            looked.thresholds if looked.thresholds is not None else np.zeros((0, 1)),
-            looked.counted if looked.counted is not None else np.zeros((0, 1)),
-        )
-        self._machine.look(self._flat, lo, hi, start, stop, bins, self.rare, views)
+        from testsgd.certification.proving.compiled_bounds import Views
+
+        views = Views(*(getattr(analysed, name) for name in Views._fields))
+        self._machine.analyse_boxes(self._flat, lo, hi, start, stop, bins, self.rare, views)
 
     def _array_work(
-        self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, looked: Looked
+        self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, analysed: BoxBounds
     ) -> None:
         problem = self.problem
         lo, hi = lo[start:stop], hi[start:stop]
         bounds = bound(problem, lo, hi)
         status, _ = settled(problem, bounds)
-        looked.status[start:stop] = status
-        looked.fair[start:stop] = status == 1
-        looked.unfair[start:stop] = status == 2
-        looked.cover[start:stop] = status == 0
+        analysed.status[start:stop] = status
+        analysed.fair[start:stop] = status == 1
+        analysed.unfair[start:stop] = status == 2
+        analysed.cover[start:stop] = status == 0
         score = np.where(hi > lo, bounds.score, -1.0)
         none = score.max(axis=1) == 0
         widths = np.where(
@@ -281,8 +277,8 @@ class Prover:
         score[none] = widths[none]
         axis = score.argmax(axis=1)
         axis[(hi <= lo).all(axis=1)] = -1
-        looked.axis[start:stop] = axis
-        looked.expected[start:stop] = 1.0
+        analysed.axis[start:stop] = axis
+        analysed.expected[start:stop] = 1.0
         if problem.pairs:
             return
         places = np.flatnonzero(status == 0)
@@ -290,7 +286,7 @@ class Prover:
             return
         picked = _pick(bounds, places)
         spaces = choose_half_spaces(problem, picked, lo[places], hi[places])
-        looked.expected[start + places] = spaces.expected
+        analysed.expected[start + places] = spaces.expected
         for row, place in enumerate(places):
             shares = [
                 round_half_space(problem.axes, lo[place], hi[place], form, threshold, bins).share
@@ -298,16 +294,16 @@ class Prover:
                 else 0.0
                 for form, threshold in zip(spaces.forms[row], spaces.thresholds[row], strict=True)
             ]
-            if looked.counted is not None:
-                looked.counted[start + place] = shares
+            if len(analysed.counted):
+                analysed.counted[start + place] = shares
             fair = shares[0] + shares[1]
-            looked.fair[start + place] = fair
+            analysed.fair[start + place] = fair
             both = max(shares[2] + shares[3] - 1.0, 0.0)
-            looked.unfair[start + place] = min(both, 1.0 - fair)
-            looked.cover[start + place] = max(1.0 - fair - both, 0.0)
-        if looked.forms is not None and looked.thresholds is not None:
-            looked.forms[start + places] = spaces.forms
-            looked.thresholds[start + places] = spaces.thresholds
+            analysed.unfair[start + place] = min(both, 1.0 - fair)
+            analysed.cover[start + place] = max(1.0 - fair - both, 0.0)
+        if len(analysed.forms):
+            analysed.forms[start + places] = spaces.forms
+            analysed.thresholds[start + places] = spaces.thresholds
 
 
 def _pick(bounds: Any, places: NDArray[np.intp]) -> Any:
@@ -316,7 +312,7 @@ def _pick(bounds: Any, places: NDArray[np.intp]) -> Any:
 
 
 def can_compile(problem: Problem) -> bool:
-    """Say whether the compiled code knows such a network."""
+    """Return whether the compiled code knows such a network."""
     return (
         len(problem.maps) > 1
         and len(problem.maps[-1].bias) == 1
@@ -328,7 +324,7 @@ def can_compile(problem: Problem) -> bool:
 
 def _flatten(problem: Problem) -> Any:
     """Lay out a problem for the compiled code."""
-    from testsgd.certification.proving.compiled_arrays import Flat
+    from testsgd.certification.proving.compiled_bounds import Flat
 
     axes, maps = problem.axes, problem.maps
     sizes = np.array([axes.width, *(layer.weights.shape[1] for layer in maps)])

@@ -15,16 +15,14 @@ from testsgd._files import atomic_path
 from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import Moment, Shares
-from testsgd.certification.search.best_first import BINS, BestFirst
-from testsgd.certification.search.open_boxes import OpenBoxes
-from testsgd.certification.search.tree import SplitTree
+from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, OpenBoxes, SplitTree
 from testsgd.errors import ResultError
 
 _VERSION = 1
 
 
 def fingerprint(network: FeedForward, domain: Domain) -> str:
-    """Say in one line what a search is about: another network or domain gives another line."""
+    """Return a digest of what a search is about: of another network or domain it is another."""
     digest = hashlib.sha256()
     for part in (
         network.layers,
@@ -60,7 +58,7 @@ def _digest(digest: Any, part: object) -> None:
 
 
 def write_checkpoint(
-    path: Path, search: BestFirst, about: str, seconds: float, moments: list[Moment]
+    path: Path, search: BranchAndBound, about: str, seconds: float, moments: list[Moment]
 ) -> None:
     """Write a search, whole or not at all."""
     notes = {
@@ -78,7 +76,7 @@ def write_checkpoint(
         np.savez(file, notes=np.array(json.dumps(notes)), **arrays)
 
 
-def read_checkpoint(path: Path, search: BestFirst, about: str) -> tuple[float, list[Moment]]:
+def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[float, list[Moment]]:
     """Put a search where it was.
 
     Returns

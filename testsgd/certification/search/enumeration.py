@@ -12,7 +12,6 @@ from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
 from testsgd.certification.proving import Axes, Problem
 from testsgd.certification.proving.axes import CATEGORY, Floats
-from testsgd.certification.search.people import Answers, ask
 
 # People, and multiplications of the network in all, up to which everybody is tried.
 LARGEST = 1_000_000
@@ -24,15 +23,9 @@ _BLOCK = 16384
 class Enumeration:
     """Everybody of a domain.
 
-    Attributes
-    ----------
-    points : numpy.ndarray, shape (n, axes)
-    weights : numpy.ndarray, shape (n,)
-        Shares of the domain; their sum is 1.
-    answers : Answers
-    within_rounding : int
-        Points for which some answer is nearer to the turning point than the model's sums may be
-        moved by another order of summation: their answers are what the model says here.
+    `points`: shape (n, axes); `weights`: shape (n,), shares of the domain; their sum is 1;
+    `within_rounding`: points for which some answer is nearer to the turning point than the model's
+    sums may be moved by another order of summation: their answers are what the model says here.
     """
 
     points: Floats
@@ -42,7 +35,7 @@ class Enumeration:
 
 
 def is_small(problem: Problem, points: int | None) -> bool:
-    """Say whether a domain is small enough to try everybody."""
+    """Return whether a domain is small enough to try everybody."""
     if points is None or points > LARGEST:
         return False
     return points * problem.persons * problem.work <= _MOST_WORK
@@ -79,7 +72,7 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
 
 
 def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
-    """Say at which points another order of summation may change a decision.
+    """Return at which points another order of summation may change a decision.
 
     Forwards through the layers: how far the model's own sums may lie from the exact ones. No bound
     of a layer uses that errors cancel, so for deep and wide networks it is far too large.
@@ -115,7 +108,7 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
 
 
 def _one_winner(problem: Problem, exact: Floats, error: Floats) -> NDArray[np.bool_]:
-    """Say where one class surely beats all others, shape (n, persons)."""
+    """Return where one class surely beats all others, shape (n, persons)."""
     wins = np.zeros((*exact.shape[:2], problem.classes), dtype=np.int64)
     for place, (one, two) in enumerate(problem.pairs):
         wins[..., one] += exact[..., place] - error[..., place] > problem.above
@@ -133,3 +126,38 @@ def _columns(axes: Axes, points: Floats) -> tuple[Floats, Floats]:
         else:
             columns[:, column] = points[:, axis]
     return columns, np.abs(columns)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the network, run as its users run it, says of n points.
+
+    Attributes
+    ----------
+    decisions : numpy.ndarray of int, shape (n, persons)
+    sums : numpy.ndarray, shape (n, persons, outputs)
+    """
+
+    decisions: NDArray[np.intp]
+    sums: Floats
+
+    @property
+    def unfair(self) -> NDArray[np.bool_]:
+        """Which points get different decisions for different persons, shape (n,)."""
+        different: NDArray[np.bool_] = (self.decisions != self.decisions[:, :1]).any(axis=1)
+        return different
+
+
+def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
+    """Run the network for every compared person at points, shape (n, free inputs)."""
+    free = [place for place, name in enumerate(domain.names) if name not in domain.protected]
+    protected = [domain.names.index(name) for name in domain.protected]
+    values = np.empty((len(points), len(domain.inputs)))
+    values[:, free] = points
+    decisions, sums = [], []
+    for combination in domain.protected_values:
+        values[:, protected] = combination
+        person = network.sums(values)
+        sums.append(person.astype(np.float64))
+        decisions.append(network.decide(person))
+    return Answers(np.stack(decisions, axis=1), np.stack(sums, axis=1))

@@ -11,13 +11,12 @@ from testsgd.certification.domain import Domain
 from testsgd.certification.outcome import Condition, Region
 from testsgd.certification.proving import Axes
 from testsgd.certification.proving.axes import Floats
-from testsgd.certification.search.best_first import BestFirst
+from testsgd.certification.search.branch_and_bound import ROOT, BranchAndBound
 from testsgd.certification.search.enumeration import Enumeration
-from testsgd.certification.search.tree import ROOT
 
 
 def regions_of_search(
-    search: BestFirst,
+    search: BranchAndBound,
     domain: Domain,
     nodes: NDArray[np.int64],
     unfair: NDArray[np.bool_],
@@ -30,7 +29,7 @@ def regions_of_search(
 
     Parameters
     ----------
-    search : BestFirst
+    search : BranchAndBound
     domain : Domain
     nodes : numpy.ndarray of int, shape (n,)
         Nodes of samples of the undecided region.
@@ -118,7 +117,7 @@ def regions_of_everybody(
 
 
 def conditions(domain: Domain, axes: Axes, low: Floats, high: Floats) -> tuple[Condition, ...]:
-    """Give the sides of a box that are narrower than the domain."""
+    """Return the sides of a box that are narrower than the domain."""
     return tuple(
         Condition(item.name, float(low[axis]), float(high[axis]))
         for axis, item in enumerate(domain.free)

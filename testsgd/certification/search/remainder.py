@@ -2,11 +2,11 @@
 
 An open box is chosen in proportion to what the pieces that cover its undecided part have together,
 then one of these pieces, and a point of it, see
-:mod:`testsgd.certification.search.pieces`. Nobody is drawn from what is proved: a point that is
-drawn is nearly always undecided. The others are those that two pieces share, which count once, and
-points that are decided though no count says so; a draw of them is left out. So the points that are
-kept are uniform on the undecided region, by the domain's measure, and the number of draws is fixed
-before the first one: the share that is kept estimates how large the region is.
+:mod:`testsgd.certification.search.disjoint_cover`. Nobody is drawn from what is proved: a point
+that is drawn is nearly always undecided. The others are those that two pieces share, which count
+once, and points that are decided though no count says so; a draw of them is left out. So the points
+that are kept are uniform on the undecided region, by the domain's measure, and the number of draws
+is fixed before the first one: the share that is kept estimates how large the region is.
 """
 
 from __future__ import annotations
@@ -18,21 +18,15 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from testsgd.certification.proving import Axes
-from testsgd.certification.proving.axes import (
-    CATEGORY,
-    INTEGER,
-    REAL,
-    WEIGHTED_REAL,
-    Floats,
-)
-from testsgd.certification.search.best_first import BestFirst
-from testsgd.certification.search.looked_again import (
-    LookedAgain,
+from testsgd.certification.proving.axes import CATEGORY, INTEGER, REAL, WEIGHTED_REAL, Floats
+from testsgd.certification.search.box_reanalysis import (
+    Reanalysis,
+    analyse_again,
     decided,
     decided_points,
-    look_again,
 )
-from testsgd.certification.search.pieces import Pieces, cut_boxes, draw_from_pieces
+from testsgd.certification.search.branch_and_bound import BranchAndBound
+from testsgd.certification.search.disjoint_cover import Pieces, cut_boxes, draw_from_pieces
 from testsgd.scoring import clopper_pearson
 
 # Draws at most, as a multiple of those that were asked for.
@@ -68,7 +62,7 @@ class Draws:
         Whether some of it is in open boxes.
     more : numpy.ndarray of bool, shape (n,)
         Points that tell of as many falsified people beyond that share, see
-        :meth:`testsgd.certification.search.pieces.Pieces.more_falsified`.
+        :meth:`testsgd.certification.search.disjoint_cover.Pieces.more_falsified`.
     more_left_out : int
         How many of the tries that are not kept do.
     """
@@ -106,12 +100,12 @@ class _Tried:
     region: _Region
 
 
-def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -> Draws:
+def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generator) -> Draws:
     """Draw from what is undecided in the open boxes.
 
     Parameters
     ----------
-    search : BestFirst
+    search : BranchAndBound
         Where it stopped.
     samples : int
         How many draws there should be. There are mostly a few more, and fewer if the undecided
@@ -155,7 +149,7 @@ def draw_open(search: BestFirst, samples: int, generator: np.random.Generator) -
 
 
 def _tries(samples: int, kept: int) -> int:
-    """Give a number of tries of which enough are kept, nearly for sure, from a pilot's."""
+    """Return a number of tries of which enough are kept, nearly for sure, from a pilot's."""
     rate, _ = clopper_pearson(kept, _PILOT, 2 * _RISK)
     most = samples * _MORE
     least = samples
@@ -170,7 +164,9 @@ def _tries(samples: int, kept: int) -> int:
     return least
 
 
-def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Generator) -> _Tried:
+def _try(
+    search: BranchAndBound, region: _Region, tries: int, generator: np.random.Generator
+) -> _Tried:
     """Draw so many times, and keep what is undecided."""
     boxes = search.boxes
     cover = region.cover
@@ -183,7 +179,7 @@ def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Ge
     for start in range(0, tries, _AT_ONCE):
         some = chosen[start : start + _AT_ONCE]
         unique, of = np.unique(some, return_inverse=True)
-        again = look_again(search, unique)
+        again = analyse_again(search, unique)
         pieces = cut_boxes(again)
         share = boxes["share"][unique]
         seen = _region(again, pieces, share)
@@ -218,8 +214,8 @@ def _try(search: BestFirst, region: _Region, tries: int, generator: np.random.Ge
     )
 
 
-def _as_searched(search: BestFirst) -> _Region:
-    """Give what the search keeps of its boxes."""
+def _as_searched(search: BranchAndBound) -> _Region:
+    """Return what the search keeps of its boxes."""
     boxes = search.boxes
     cover, unfair = boxes["cover"], boxes["unfair"]
     # The pieces, if the falsified are beside them, leave room for these; if not, for none.
@@ -227,25 +223,25 @@ def _as_searched(search: BestFirst) -> _Region:
     return _Region(cover.copy(), np.where(room > unfair / 2, unfair, 0.0))
 
 
-def _region(again: LookedAgain, pieces: Pieces, share: Floats) -> _Region:
-    # Looked at in another way, a box may turn out to be unfair as a whole.
+def _region(again: Reanalysis, pieces: Pieces, share: Floats) -> _Region:
+    # Analysed in another way, a box may turn out to be unfair as a whole.
     beside = pieces.beside | (again.status == 2)
     return _Region(pieces.together * share, np.where(beside, again.unfair, 0.0) * share)
 
 
-def _measured_again(search: BestFirst) -> _Region:
+def _measured_again(search: BranchAndBound) -> _Region:
     """Look at all open boxes, and say what is proved of them now."""
     boxes = search.boxes
     cover, beside = np.zeros(len(boxes)), np.zeros(len(boxes))
     for start in range(0, len(boxes), _AT_ONCE):
         places = np.arange(start, min(start + _AT_ONCE, len(boxes)))
-        again = look_again(search, places)
+        again = analyse_again(search, places)
         seen = _region(again, cut_boxes(again), boxes["share"][places])
         cover[places], beside[places] = seen.cover, seen.beside
     return _Region(cover, beside)
 
 
-def draw_falsified(search: BestFirst, tries: int, generator: np.random.Generator) -> Floats:
+def draw_falsified(search: BranchAndBound, tries: int, generator: np.random.Generator) -> Floats:
     """Draw some people of open boxes for whom unfairness is proved; they are no sample."""
     unfair = search.boxes["unfair"]
     if not unfair.any():

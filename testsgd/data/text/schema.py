@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from testsgd.data.description import CellParsing, DataFile, Description, Label, repeated_file
+from testsgd.data.schema import CellParsing, DataFile, Description, Label, repeated_file
 from testsgd.data.schema_parts import Flag, Part, mistake
 
 TextLayout: TypeAlias = Literal["columns", "annotations", "archive"]
@@ -137,7 +137,7 @@ class TextSpecification(Description):
         return "columns"
 
     def beside(self, folder: Path) -> TextSpecification:
-        """Give the description with the path of its terms as seen from another folder."""
+        """Return the description with the path of its terms as seen from another folder."""
         if self.terms is None:
             return self
         return self.model_copy(update={"terms": str(folder / self.terms)})

@@ -7,11 +7,121 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from testsgd.data.shipped import bundled_folder
-from testsgd.data.text.terms_schema import TermEntry, TermsDocument, plain_form
+from pydantic import BeforeValidator, Field, model_validator
+
+from testsgd.data.lookup import bundled_folder
+from testsgd.data.schema_parts import Flag, Part, mistake
 from testsgd.data.toml_document import parse_toml, read_toml_text, validated
+
+
+def plain_form(text: str) -> str:
+    """Write a form of a term in lower case, its words apart by one blank.
+
+    Examples
+    --------
+    >>> plain_form(" African  American ")
+    'african american'
+    """
+    return " ".join(text.lower().split())
+
+
+class TermsHeader(Part):
+    """What a list of terms is called and where it is from."""
+
+    name: str = Field(description="the list's name, for the report")
+    source: str = Field("", description="where the list is from, for the report")
+    exceptions: list[str] = Field(
+        default=[],
+        description="fixed expressions in which no term is looked for, such as native american; "
+        "a hyphen may stand for a blank",
+    )
+
+    @model_validator(mode="after")
+    def _has_a_name(self) -> TermsHeader:
+        if not self.name.strip():
+            raise mistake("name", "give the list a name")
+        return self
+
+
+class TermEntry(Part):
+    """The forms of one term."""
+
+    plural: list[str] = Field(
+        default=[], description="forms of the plural; the first is written in place of a plural"
+    )
+    spellings: list[str] = Field(default=[], description="other ways to write the singular")
+    article: Literal["a", "an"] | None = Field(
+        None, description="indefinite article (an before a, e, i, o, u, else a)"
+    )
+    acronym: Flag = Field(
+        False, description="spelled with capitals, which then do not say that a text shouts?"
+    )
+    ambiguous: str = Field("", description="what else the term may mean, for the report")
+
+
+def _entry(value: Any) -> Any:
+    return {"plural": value} if isinstance(value, list) else value
+
+
+class TermsDocument(Part):
+    """A list of sensitive terms: a table for each category, a key for each term."""
+
+    terms: TermsHeader
+    categories: dict[str, dict[str, Annotated[TermEntry, BeforeValidator(_entry)]]]
+
+    @model_validator(mode="after")
+    def _forms_are_told_apart(self) -> TermsDocument:
+        if not self.categories:
+            raise mistake("categories", "list the terms of each category under [categories.NAME]")
+        seen: dict[str, tuple[str, str]] = {}
+        for category, entries in self.categories.items():
+            if not category.strip():
+                raise mistake(("categories", category), "a category needs a name")
+            if not entries:
+                raise mistake(("categories", category), "a category needs at least one term")
+            for term, entry in entries.items():
+                for key, form in _forms(term, entry):
+                    place = ("categories", category, term, *key)
+                    _check_form(form, place)
+                    if form in seen:
+                        raise mistake(place, _twice(form, seen[form], (category, term)))
+                    seen[form] = (category, term)
+        excepted: set[str] = set()
+        for number, written in enumerate(self.terms.exceptions):
+            where = ("terms", "exceptions", number)
+            form = plain_form(written)
+            _check_form(form, where)
+            if form in seen:
+                category, term = seen[form]
+                raise mistake(where, f"{form!r} is a form of the term {term!r} of {category!r}")
+            if form in excepted:
+                raise mistake(where, f"{form!r} stands twice")
+            excepted.add(form)
+        return self
+
+
+def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
+    """Return each form of a term and the key it is written under."""
+    return [
+        ((), plain_form(term)),
+        *((("spellings",), plain_form(form)) for form in entry.spellings),
+        *((("plural",), plain_form(form)) for form in entry.plural),
+    ]
+
+
+def _check_form(form: str, place: tuple[str | int, ...]) -> None:
+    if not any(character.isalnum() for character in form):
+        raise mistake(place, f"{form!r} is no term: it has no letter and no digit")
+
+
+def _twice(form: str, first: tuple[str, str], second: tuple[str, str]) -> str:
+    if first[0] != second[0]:
+        return f"{form!r} is in two categories, {first[0]!r} and {second[0]!r}"
+    if first[1] != second[1]:
+        return f"{form!r} stands twice, at {first[1]!r} and at {second[1]!r}"
+    return f"{form!r} stands twice"
 
 
 @dataclass(frozen=True)
@@ -95,13 +205,13 @@ class SensitiveTerms:
         return tuple(len(category.terms) for category in self.categories)
 
     def fingerprint(self) -> str:
-        """Give the sha256 of the whole content."""
+        """Return the sha256 of the whole content."""
         content = json.dumps(asdict(self), ensure_ascii=True, separators=(",", ":"))
         return hashlib.sha256(content.encode()).hexdigest()
 
 
 def terms_file() -> Path:
-    """Give the path of the list that is shipped with the package, to be copied and changed.
+    """Return the path of the list that is shipped with the package, to be copied and changed.
 
     Examples
     --------

@@ -1,17 +1,23 @@
-"""Checked texts: what the model sees, and the labels as the files have them."""
+"""Texts that fit their description: found, read and checked."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.text.schema import TextSpecification
-from testsgd.errors import ParameterError
+from testsgd.data.categories import row_name
+from testsgd.data.cells import as_pandas, check_complete, check_labels, label_texts, missing_column
+from testsgd.data.lookup import find_file
+from testsgd.data.text.readers import TextRows, clusters_of, is_archive, read_archive, read_columns
+from testsgd.data.text.schema import TextFile, TextSpecification
+from testsgd.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Texts:
         return len(self.texts)
 
     def take(self, rows: NDArray[np.intp]) -> Texts:
-        """Give some of the texts.
+        """Return some of the texts.
 
         Parameters
         ----------
@@ -100,7 +106,7 @@ class Texts:
 
 
 def texts_fingerprint(texts: Texts | Sequence[str]) -> str:
-    """Give the sha256 of the texts, in their order.
+    """Return the sha256 of the texts, in their order.
 
     Examples
     --------
@@ -118,3 +124,273 @@ def texts_fingerprint(texts: Texts | Sequence[str]) -> str:
 
 def _taken(values: Any, rows: NDArray[np.intp]) -> Any:
     return None if values is None else values[rows]
+
+
+def check_texts(data: Any, specification: TextSpecification, *, source: str = "") -> Texts:
+    """Check that texts fit their description.
+
+    Parameters
+    ----------
+    data : sequence of str, series, array or data frame
+        The texts; or a data frame (pandas, polars, Arrow, ...) with a column of texts and perhaps
+        one of labels, called as in the description. Never changed.
+    specification : TextSpecification
+        What the texts are.
+    source : str
+        What to call the texts in messages and reports.
+
+    Returns
+    -------
+    Texts
+        With a note on how many texts are empty.
+
+    Raises
+    ------
+    DataError
+        If there are no texts, one is missing or is no text, or a label is missing or unknown.
+
+    Examples
+    --------
+    >>> specification = TextSpecification.model_validate({
+    ...     "dataset": {"name": "comments"},
+    ...     "text": {"column": "comment"},
+    ...     "label": {"column": "toxic", "favourable": "yes"},
+    ... })
+    >>> check_texts(["a comment", ""], specification).notes
+    ('1 text is empty or blank',)
+    """
+    if isinstance(data, Texts):
+        return data
+    where = source or "the data"
+    frame = as_pandas(data)
+    if frame is None:
+        return checked(_sequence(data, where), None, specification, where=where, source=source)
+    names = specification.text.column, specification.label.column
+    if names[0] not in frame:
+        raise missing_column(names[0], frame.columns, where)
+    for name in names:
+        if list(frame.columns).count(name) > 1:
+            raise DataError(f"two columns are called {name!r}", where=where, remedy="rename one")
+    labels = None
+    if names[1] in frame:
+        place = f"{where}, label column {names[1]!r}"
+        check_complete(frame[names[1]], place)
+        labels = label_texts(frame[names[1]], specification.label, place=place)
+    return checked(frame[names[0]], labels, specification, where=where, source=source)
+
+
+def checked(
+    texts: pd.Series[Any],
+    labels: pd.Series[Any] | None,
+    specification: TextSpecification,
+    *,
+    where: str,
+    source: str,
+    parts: NDArray[np.object_] | None = None,
+) -> Texts:
+    """Make texts of a series, after checking every one of them and the labels."""
+    if len(texts) == 0:
+        raise DataError("there are no texts", where=where, remedy="give at least one text")
+    strings = tuple(_string(value, position, texts, where) for position, value in enumerate(texts))
+    blank = sum(not text or text.isspace() for text in strings)
+    if labels is not None:
+        check_labels(
+            labels, specification.label, f"{where}, label column {specification.label.column!r}"
+        )
+    return Texts(
+        specification=specification,
+        texts=strings,
+        labels=None if labels is None else labels.to_numpy(dtype=object),
+        parts=parts,
+        source=source,
+        notes=(_blank_note(blank),) if blank else (),
+    )
+
+
+def _sequence(data: Any, where: str) -> pd.Series[Any]:
+    """Return one-dimensional data as a series, with the rows' names if there are some."""
+    if isinstance(data, pd.Series):
+        return data
+    if isinstance(data, (str, bytes)):
+        raise DataError(
+            "the data are one text", where=where, remedy="give a list of texts, even of one"
+        )
+    values = data
+    for method in ("to_pylist", "to_list", "tolist"):  # of Arrow, polars and numpy
+        if hasattr(data, method):
+            values = getattr(data, method)()
+            break
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes, Mapping, Set)):
+        raise DataError(
+            f"the data are a {type(data).__name__}, not texts",
+            where=where,
+            remedy="give a list of texts, a series, or a data frame with a column of texts",
+        )
+    series: pd.Series[Any] = pd.Series(np.empty(len(values), dtype=object))
+    # Value by value: a list of lists would become a table.
+    for position, value in enumerate(values):
+        series.array[position] = value
+    return series
+
+
+def _string(value: Any, position: int, texts: pd.Series[Any], where: str) -> str:
+    if isinstance(value, str):
+        return value if type(value) is str else str(value)
+    row = row_name(texts, position)
+    if value is None or value is pd.NA or value is pd.NaT or _is_nan(value):
+        raise DataError(
+            f"the text in row {row} is missing",
+            where=where,
+            remedy="leave the row out, or give an empty text",
+            row=row,
+        )
+    remedy = "decode it" if isinstance(value, bytes) else "give texts only"
+    raise DataError(
+        f"row {row} holds {_short(value)}, which is a {type(value).__name__} and no text",
+        where=where,
+        remedy=remedy,
+        row=row,
+    )
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+
+
+def _short(value: Any, limit: int = 40) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= limit else f"{shown[:limit]}..."
+
+
+def _blank_note(count: int) -> str:
+    return "1 text is empty or blank" if count == 1 else f"{count:,} texts are empty or blank"
+
+
+def load_texts(
+    specification: TextSpecification,
+    *,
+    file: Path | str | None = None,
+    download: bool = True,
+    training: bool = False,
+) -> Texts:
+    """Find, read and check a data set of texts.
+
+    Parameters
+    ----------
+    specification : TextSpecification
+        The data set.
+    file : path-like, optional
+        A file to read instead of those of the description: with a column of texts, called as the
+        description calls it, and perhaps one of labels; or an archive, if the description is of
+        one.
+    download : bool
+        False: never use the network.
+    training : bool
+        True: after the texts to be audited come those that are for training only.
+
+    Returns
+    -------
+    Texts
+
+    Raises
+    ------
+    DataError
+        If the texts do not fit the description.
+    DownloadError
+        If a file is missing.
+    ParameterError
+        If the description is not of texts, or names no files.
+    """
+    if not isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"the data set {specification.name!r} is made of rows, not of texts",
+            where=specification.name,
+            remedy="use load_table",
+        )
+    if file is not None:
+        rows = [_read(Path(file), specification, TextFile(name="texts"))]
+        return _texts(rows, specification, [str(file)])
+    if not specification.files:
+        raise ParameterError(
+            f"the data set {specification.name!r} names no files",
+            where=specification.name,
+            remedy="give a file of texts with --data, or list the files under [[files]]",
+        )
+    paths = {
+        item.name: find_file(specification.name, item, download=download)
+        for item in specification.files
+        if training or not item.training
+    }
+    rows, only, names = [], [], []
+    # Texts for training only come last, so that the first ones are those of an audit.
+    for item in sorted(specification.files, key=lambda item: item.training):
+        if item.role == "texts" and item.name in paths:
+            read = _read(paths[item.name], specification, item, _annotations(specification, paths))
+            rows.append(read)
+            only.append(np.full(len(read), item.training))
+            names.append(paths[item.name].name)
+    texts = _texts(rows, specification, names)
+    training_only = np.concatenate(only)
+    return replace(texts, training_only=training_only if training_only.any() else None)
+
+
+def _read(
+    path: Path,
+    specification: TextSpecification,
+    file: TextFile,
+    annotations: tuple[Path, TextFile] | None = None,
+) -> TextRows:
+    if specification.layout == "archive" and is_archive(path):
+        return read_archive(path, specification)
+    return read_columns(path, specification, file, annotations=annotations)
+
+
+def _annotations(
+    specification: TextSpecification, paths: dict[str, Path]
+) -> tuple[Path, TextFile] | None:
+    for item in specification.files:
+        if item.role == "annotations":
+            return paths[item.name], item
+    return None
+
+
+def _texts(rows: list[TextRows], specification: TextSpecification, names: list[str]) -> Texts:
+    """Put the texts of several files one after another and check them."""
+    source = ", ".join(names)
+    texts = checked(
+        pd.Series([text for item in rows for text in item.texts], dtype=object),
+        _joined_labels(rows, specification, names),
+        specification,
+        where=source,
+        source=source,
+        parts=_joined_parts(rows),
+    )
+    return replace(texts, clusters=clusters_of(rows))
+
+
+def _joined_labels(
+    rows: Sequence[TextRows], specification: TextSpecification, names: Sequence[str]
+) -> pd.Series[Any] | None:
+    labels = [item.labels for item in rows if item.labels is not None]
+    if not labels:
+        return None
+    for item, name in zip(rows, names, strict=True):
+        if item.labels is None:
+            raise DataError(
+                f"the label column {specification.label.column!r} is missing, which other files "
+                "have",
+                where=name,
+                remedy="add it, or name the file's own label column under `columns`",
+            )
+    return pd.concat(labels, ignore_index=True)
+
+
+def _joined_parts(rows: Sequence[TextRows]) -> NDArray[np.object_] | None:
+    if all(item.parts is None for item in rows):
+        return None
+    return np.concatenate(
+        [
+            np.full(len(item), None, dtype=object) if item.parts is None else item.parts
+            for item in rows
+        ]
+    )

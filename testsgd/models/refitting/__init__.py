@@ -1,6 +1,5 @@
 """Training a model again, with examples besides those that it was trained on."""
 
-from testsgd.models.refitting.find import refitter_for
-from testsgd.models.refitting.protocol import Examples, Inputs, Refitter, Stage
+import lazy_loader
 
-__all__ = ["Examples", "Inputs", "Refitter", "Stage", "refitter_for"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

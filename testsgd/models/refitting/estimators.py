@@ -15,8 +15,7 @@ from testsgd.data import Label, category_text
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import PROBE_ROWS, CallableModel
-from testsgd.models.cards import write_retrained_card
-from testsgd.models.files import CARD_FILE
+from testsgd.models.files import CARD_FILE, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Stage
 from testsgd.models.skops_files import SKOPS_FILE, check_skops, write_skops
 from testsgd.models.text.blackbox import CallableTextModel
@@ -28,23 +27,8 @@ _MOST_STATE = 2**31 - 1
 class EstimatorRefitter:
     """A scikit-learn estimator: clones of it are fitted, it is never changed.
 
-    Parameters
-    ----------
-    estimator : estimator
-        With ``fit``, ``predict`` and ``get_params``; fitted.
-    model : CallableModel or CallableTextModel
-        The estimator as it was audited: the clones' answers are read as its own.
-    label : Label
-        The labels and which of them is favourable.
-    card : mapping
-        Its model card, if it has one.
-    training : Examples
-        What it is trained on.
-
-    Raises
-    ------
-    ModelError
-        If the estimator's labels are not two, one of them the favourable one.
+    `model`: the estimator as it was audited: the clones' answers are read as its own. `label`: the
+    labels and which of them is favourable. `card`: its model card, if it has one.
     """
 
     goes_on = False
@@ -133,7 +117,7 @@ class EstimatorRefitter:
 
 
 def estimator_of(origin: Any) -> Any:
-    """Give the object whose ``predict`` is asked: `origin` itself, or what it is a method of."""
+    """Return the object whose ``predict`` is asked: `origin` itself, or what it is a method of."""
     owner = getattr(origin, "__self__", None)
     if owner is not None and getattr(origin, "__name__", "") == "predict":
         return owner
@@ -141,14 +125,14 @@ def estimator_of(origin: Any) -> Any:
 
 
 def is_estimator(origin: Any) -> bool:
-    """Say whether an object can be fitted again as scikit-learn's estimators are."""
+    """Return whether an object can be fitted again as scikit-learn's estimators are."""
     return not inspect.isclass(origin) and all(
         callable(getattr(origin, name, None)) for name in ("fit", "predict", "get_params")
     )
 
 
 def seeded_clone(estimator: Any, seed: int) -> Any:
-    """Give an unfitted estimator with the same parameters, but random states drawn by a seed.
+    """Return an unfitted estimator with the same parameters, but random states drawn by a seed.
 
     Examples
     --------
@@ -169,7 +153,7 @@ def seeded_clone(estimator: Any, seed: int) -> Any:
 
 
 def weight_parameter(estimator: Any) -> str | None:
-    """Give the name under which ``fit`` takes the examples' weights; None if it takes none.
+    """Return the name under which ``fit`` takes the examples' weights; None if it takes none.
 
     Examples
     --------
@@ -204,13 +188,7 @@ def weight_parameter(estimator: Any) -> str | None:
 
 
 def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> tuple[Any, Any]:
-    """Find what an estimator calls the favourable label and the other one.
-
-    Raises
-    ------
-    ModelError
-        If it knows more labels than two, or not the favourable one.
-    """
+    """Find what an estimator calls the favourable label and the other one."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return _labels_without_classes(label, model)
@@ -234,7 +212,7 @@ def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> 
 
 
 def _labels_without_classes(label: Label, model: CheckedFunction[Any]) -> tuple[Any, Any]:
-    """Say what a regressor, or an estimator that does not tell its labels, is fitted to."""
+    """Return what a regressor, or an estimator that does not tell its labels, is fitted to."""
     if model.output == "scores":
         return 1.0, 0.0
     if model.read_as:

@@ -8,8 +8,7 @@ from typing import Any
 from testsgd.data import DatasetSpecification
 from testsgd.data.text import TextSpecification
 from testsgd.errors import ModelError
-from testsgd.models.blackbox import CallableModel
-from testsgd.models.keras_objects import is_keras_model
+from testsgd.models.blackbox import CallableModel, is_keras_model
 from testsgd.models.network import NetworkModel
 from testsgd.models.refitting.estimators import EstimatorRefitter, estimator_of, is_estimator
 from testsgd.models.refitting.keras_models import KerasRefitter

@@ -16,39 +16,27 @@ from numpy.typing import NDArray
 from testsgd._files import atomic_path
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
-from testsgd.models.blackbox import CallableModel
-from testsgd.models.cards import write_retrained_card
-from testsgd.models.files import CARD_FILE, MODEL_FILE
-from testsgd.models.keras_objects import KerasFunction, float_inputs, keras_inputs
-from testsgd.models.keras_training import Passes, repeatable_keras
+from testsgd.models.blackbox import CallableModel, KerasFunction, float_inputs, keras_inputs
+from testsgd.models.files import CARD_FILE, MODEL_FILE, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import KERAS_ANEW, KERAS_ON, Schedule
-from testsgd.models.refitting.stopping import cross_entropy, until_no_better
+from testsgd.models.refitting.schedule import (
+    KERAS_ANEW,
+    KERAS_ON,
+    Schedule,
+    StagedRefitter,
+    cross_entropy,
+)
+from testsgd.models.training import Passes, repeatable_keras
 
 
-class KerasRefitter:
+class KerasRefitter(StagedRefitter[Any]):
     """A compiled Keras model with one output: copies of it are trained, it is never changed.
 
-    Parameters
-    ----------
-    network : keras.Model
-        Compiled. Its loss is kept, and so is its optimiser, beginning anew.
-    model : CallableModel or CallableTextModel
-        The network as it was audited: the copies' answers are read as its own.
-    card : mapping
-        Its model card, if it has one.
-    training, validation : Examples
-        Rows or texts that it is trained on, and those that end a training from scratch.
-    from_scratch : bool
-        True: what is trained begins with new weights; False: with the original ones.
-    schedule : Schedule, optional
-        How long; the learning rate is the optimiser's own.
-
-    Raises
-    ------
-    ModelError
-        If the network is not compiled, cannot be copied, or takes other inputs than numbers, or a
-        text each.
+    `network`: compiled. Its loss is kept, and so is its optimiser, beginning anew. `model`: the
+    network as it was audited: the copies' answers are read as its own. `card`: its model card, if
+    it has one. `training`, `validation`: rows or texts that it is trained on, and those that end a
+    training from scratch. `from_scratch`: True: what is trained begins with new weights; False:
+    with the original ones. `schedule`: how long; the learning rate is the optimiser's own.
     """
 
     def __init__(
@@ -64,33 +52,22 @@ class KerasRefitter:
     ) -> None:
         self._keras = repeatable_keras()
         self._network = network
-        self._model = model
-        self._card = dict(card)
-        self._training, self._validation = training, validation
-        self._rows = isinstance(training.inputs, pd.DataFrame)
         self._schedule = schedule or (KERAS_ANEW if from_scratch else KERAS_ON)
-        self.goes_on = not from_scratch
-        self.takes_weights = True
-        start = "from the original weights" if self.goes_on else "from scratch"
-        self.kind = f"{model.kind}, {start}"
+        super().__init__(
+            model.kind,
+            card,
+            training,
+            validation,
+            from_scratch=from_scratch,
+            patience=self._schedule.patience,
+        )
+        self._model = model
+        self._rows = isinstance(training.inputs, pd.DataFrame)
         if not network.compiled:
             raise self._error("it is not compiled", "call its compile with an optimiser and a loss")
         self._inputs = self._given(training)
         # All stages are asked through one copy, see _Snapshot.
         self._asked = KerasFunction(self._copy())
-
-    def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
-    ) -> Iterator[Stage[Any]]:
-        """Train a copy on the training examples and some more; give it after each epoch."""
-        training = self._training.instead(weights=weights, labels=labels)
-        stages = self._stages(training, extra, seed)
-        return until_no_better(stages, self._loss, self._schedule.patience)
 
     def _stages(
         self, training: Examples, extra: Examples | None, seed: int
@@ -129,9 +106,6 @@ class KerasRefitter:
         with atomic_path(folder / MODEL_FILE) as temporary:
             network.save(temporary)
         return [folder / MODEL_FILE, folder / CARD_FILE]
-
-    def check_writable(self) -> None:
-        """Do nothing: a network that could be copied can be written."""
 
     @cached_property
     def _passes(self) -> Passes:
@@ -179,7 +153,7 @@ class KerasRefitter:
         return weights
 
     def _given(self, examples: Examples) -> NDArray[Any]:
-        """Give the numbers of rows, or texts, as an array that can be shuffled."""
+        """Return the numbers of rows, or texts, as an array that can be shuffled."""
         try:
             if self._rows:
                 return float_inputs(self._columns(examples.frame))

@@ -11,7 +11,42 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.models.refitting.frames import joined_frames
+
+def joined_frames(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Put the rows of a data frame below those of another.
+
+    `first`, `second`: with the same columns, in any order. Result: columns as in `first`, of its
+    types wherever these hold the values of `second`; rows are numbered anew.
+
+    Examples
+    --------
+    >>> first = pd.DataFrame({"age": [20, 30], "sex": pd.Categorical(["f", "m"])})
+    >>> second = pd.DataFrame({"sex": ["m"], "age": [40.0]})
+    >>> joined_frames(first, second).dtypes.astype(str).tolist()
+    ['int64', 'category']
+    """
+    if list(first.columns) != list(second.columns):
+        second = second[list(first.columns)]
+    changed = {
+        name: _as_type_of(first[name], second[name])
+        for name in first.columns
+        if first[name].dtype != second[name].dtype
+    }
+    return pd.concat([first, second.assign(**changed)], ignore_index=True)
+
+
+def _as_type_of(first: pd.Series[Any], second: pd.Series[Any]) -> pd.Series[Any]:
+    """Convert a column to the type of another, unless values would change."""
+    if isinstance(first.dtype, pd.CategoricalDtype):
+        known = second.dropna().isin(first.cat.categories)
+        return second.astype(first.dtype) if bool(known.all()) else second
+    try:
+        cast = second.astype(first.dtype)
+        same = cast.isna() & second.isna() | (cast.astype(object) == second.astype(object))
+    except (TypeError, ValueError):
+        return second
+    return cast if bool(same.all()) else second
+
 
 Inputs = pd.DataFrame | tuple[str, ...]
 
@@ -65,7 +100,7 @@ class Examples:
         return len(self.favourable)
 
     def join(self, other: Examples) -> Examples:
-        """Give these examples with another's after them."""
+        """Return these examples with another's after them."""
         if isinstance(self.inputs, pd.DataFrame) and isinstance(other.inputs, pd.DataFrame):
             inputs: Inputs = joined_frames(self.inputs, other.inputs)
         elif isinstance(self.inputs, tuple) and isinstance(other.inputs, tuple):
@@ -87,7 +122,7 @@ class Examples:
         weights: NDArray[np.float64] | None = None,
         labels: NDArray[np.bool_] | None = None,
     ) -> Examples:
-        """Give the same rows or texts with other weights, other labels, or both.
+        """Return the same rows or texts with other weights, other labels, or both.
 
         Other labels are learnt themselves: there are no targets then.
         """
@@ -111,11 +146,11 @@ class Examples:
         return self.inputs
 
     def full_weights(self) -> NDArray[np.float64]:
-        """Give the weights, 1 where there are none."""
+        """Return the weights, 1 where there are none."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
     def full_targets(self) -> NDArray[np.float64]:
-        """Give the targets, 1 or 0 by the label where there are none."""
+        """Return the targets, 1 or 0 by the label where there are none."""
         return self.favourable.astype(np.float64) if self.targets is None else self.targets
 
 

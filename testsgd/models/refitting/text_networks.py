@@ -12,42 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd._files import atomic_path
-from testsgd.models.cards import write_retrained_card
-from testsgd.models.files import CARD_FILE, MODEL_FILE, PREPROCESSING_FILE
-from testsgd.models.keras_training import Passes, repeatable_keras
-from testsgd.models.refitting.archive import KerasArchive
+from testsgd.models.files import (
+    CARD_FILE,
+    MODEL_FILE,
+    PREPROCESSING_FILE,
+    KerasArchive,
+    write_retrained_card,
+)
 from testsgd.models.refitting.networks import sigmoid_targets
 from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import TEXTS_ANEW, TEXTS_ON, TextSchedule
-from testsgd.models.refitting.stopping import cross_entropy, until_no_better
-from testsgd.models.text.batches import Batches
-from testsgd.models.text.keras_network import keras_batches, keras_text_network
-from testsgd.models.text.network import TextNetwork
-from testsgd.models.text.storage import VOCABULARY_FILE, write_text_preprocessing
+from testsgd.models.refitting.schedule import (
+    TEXTS_ANEW,
+    TEXTS_ON,
+    StagedRefitter,
+    TextSchedule,
+    cross_entropy,
+)
+from testsgd.models.text.keras_network import Batches, keras_batches, keras_text_network
+from testsgd.models.text.network import VOCABULARY_FILE, TextNetwork, write_text_preprocessing
+from testsgd.models.training import Passes, repeatable_keras
 
 
-class TextNetworkRefitter:
+class TextNetworkRefitter(StagedRefitter[TextNetwork]):
     """A network of texts of testsgd's, the words of its training texts numbered once.
 
-    Parameters
-    ----------
-    model : TextNetwork
-        The original; its vocabulary is kept.
-    path : path-like
-        Its file.
-    card : mapping
-        Its model card.
-    training, validation : Examples
-        Texts that it is trained on, and those that end a training from scratch.
-    from_scratch : bool
-        True: training starts from new weights, drawn by its seed; False: from the original ones.
-    schedule : TextSchedule, optional
-        How long and how fast.
-
-    Raises
-    ------
-    MissingExtraError
-        If TensorFlow is not installed.
+    `training`, `validation`: texts that it is trained on, and those that end a training from
+    scratch. `from_scratch`: True: training starts from new weights, drawn by its seed; False: from
+    the original ones.
     """
 
     def __init__(
@@ -62,36 +53,28 @@ class TextNetworkRefitter:
         schedule: TextSchedule | None = None,
     ) -> None:
         self._keras = repeatable_keras()
+        self._schedule = schedule or (TEXTS_ANEW if from_scratch else TEXTS_ON)
+        super().__init__(
+            model.kind,
+            card,
+            training,
+            validation,
+            from_scratch=from_scratch,
+            patience=self._schedule.patience,
+        )
         self._model = model
         # Read now: the new network may be written over the original.
         self._archive = KerasArchive(Path(path).read_bytes())
-        self._card = dict(card)
-        self._training, self._validation = training, validation
         self._words = model.vocabulary.numbers(training.texts)
-        self._schedule = schedule or (TEXTS_ANEW if from_scratch else TEXTS_ON)
-        self.goes_on = not from_scratch
-        self.takes_weights = True
-        start = "from the original weights" if self.goes_on else "from scratch"
-        self.kind = f"{model.kind}, {start}"
 
-    def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
-    ) -> Iterator[Stage[TextNetwork]]:
-        """Train on the training texts and some more; give the network as it gets on.
-
-        A training text of the same words as one of those that are added is left out.
-        """
-        training = self._training.instead(weights=weights, labels=labels)
+    def _learnt(
+        self, weights: NDArray[np.float64] | None, labels: NDArray[np.bool_] | None
+    ) -> Examples:
+        training = super()._learnt(weights, labels)
         own = weights is not None or labels is not None or training.targets is not None
         if self._schedule.distilled and not own:
             training = replace(training, targets=self._scores)
-        stages = self._stages(training, extra, seed)
-        return until_no_better(stages, self._loss, self._schedule.patience)
+        return training
 
     def _stages(
         self, training: Examples, extra: Examples | None, seed: int
@@ -101,6 +84,7 @@ class TextNetworkRefitter:
         weights = training.full_weights()
         rows = np.arange(len(words))
         if extra is not None and len(extra):
+            # A training text of the same words as one of those that are added is left out.
             added = model.vocabulary.numbers(extra.texts)
             instead = set(added.keys())
             kept = [place for place, key in enumerate(self._keys) if key not in instead]
@@ -157,9 +141,6 @@ class TextNetworkRefitter:
             temporary.write_bytes(content)
         names = (MODEL_FILE, VOCABULARY_FILE, PREPROCESSING_FILE, CARD_FILE)
         return [folder / name for name in names]
-
-    def check_writable(self) -> None:
-        """Do nothing: a network can be written without any extra."""
 
     @cached_property
     def _scores(self) -> NDArray[np.float64]:

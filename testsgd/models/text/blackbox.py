@@ -8,40 +8,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.models.answers import CheckedFunction, Output
+from testsgd.models.answers import BlackBox, CheckedFunction
 
 
-class TextModel(Protocol):
-    """A model of texts under audit.
-
-    Attributes
-    ----------
-    name : str
-        What to call it in a report.
-    kind : str
-        What it is, in words.
-    """
-
-    name: str
-    kind: str
-
-    @property
-    def output(self) -> Output:
-        """What it returns."""
-        ...
-
-    @property
-    def threshold(self) -> float | None:
-        """For scores: what lies above it counts as the favourable label."""
-        ...
-
-    @property
-    def thread_safe(self) -> bool:
-        """True if several threads may ask it at once."""
-        ...
+class TextModel(BlackBox, Protocol):
+    """A model of texts under audit."""
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Say for each text whether the model gives it the favourable label.
+        """Return for each text whether the model gives it the favourable label.
 
         What is said of a text depends on no other text of the call.
         """
@@ -74,13 +48,13 @@ class CallableTextModel(CheckedFunction[list[str]]):
     one = "text"
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Say for each text whether the model gives it the favourable label."""
+        """Return for each text whether the model gives it the favourable label."""
         if len(texts) == 0:
             return np.zeros(0, dtype=bool)
         return self._decide(list(texts), len(texts), takes="a list of strings")
 
     def scores(self, texts: Sequence[str]) -> NDArray[np.float64] | None:
-        """Give each text a number that is larger the nearer it is to the favourable label.
+        """Return for each text a number that is larger the nearer it is to the favourable label.
 
         The function's scores, or what an estimator computes before it says a label; None if only
         labels are to be had. The model must have decided about texts before.

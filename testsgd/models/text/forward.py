@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.models.blas import single_threaded_products
+from testsgd.models.network import single_threaded_products
 from testsgd.models.text.vocabulary import PADDING, WordNumbers
 
 Floats = NDArray[np.float32]
@@ -80,11 +80,11 @@ class TextWeights:
             raise ValueError("shapes")
 
     def arrays(self) -> list[Floats]:
-        """Give the weights in the order in which Keras has them."""
+        """Return the weights in the order in which Keras has them."""
         return [getattr(self, name) for name in _IN_ORDER]
 
     def with_arrays(self, arrays: Sequence[Floats]) -> TextWeights:
-        """Give other weights, in that order, with pools of the same size."""
+        """Return other weights, in that order, with pools of the same size."""
         changed: dict[str, Any] = dict(zip(_IN_ORDER, arrays, strict=True))
         return replace(self, **changed)
 
@@ -134,7 +134,7 @@ class ForwardPass:
         self._output_bias = weights.output_bias[0]
 
     def steps(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Say how many steps of the LSTM texts of so many words take: at least one."""
+        """Return how many steps of the LSTM texts of so many words take: at least one."""
         return np.maximum(-(-counts // self.pool), 1)
 
     def sums(self, words: WordNumbers) -> Floats:

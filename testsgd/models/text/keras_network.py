@@ -1,11 +1,112 @@
-"""The networks of texts in Keras, for training."""
+"""The networks of texts in Keras, for training, and batches of texts of one length for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from testsgd.models.text.batches import Batches
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.models.text.vocabulary import PADDING, WordNumbers
+
+Rows = NDArray[np.intp]
+
+
+def padded_lengths(counts: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+    """Return the multiple of `step`, of at least one, to which a text of so many words is padded.
+
+    Examples
+    --------
+    >>> padded_lengths(np.array([0, 8, 9]), 8).tolist()
+    [8, 8, 16]
+    """
+    return np.maximum(-(-counts // step), 1) * step
+
+
+def padded(words: WordNumbers, rows: Rows, step: int) -> NDArray[np.int32]:
+    """Write texts as rows of word numbers, with padding before the first words.
+
+    `step`: the width of the result is the padded length of the longest of them. Result: shape
+    (rows, width).
+
+    Examples
+    --------
+    >>> words = WordNumbers(np.array([5, 6, 7]), np.array([0, 1, 3]))
+    >>> padded(words, np.array([1, 0]), 4).tolist()
+    [[0, 0, 6, 7], [0, 0, 0, 5]]
+    """
+    width = int(padded_lengths(words.counts[rows], step).max(initial=step))
+    out = np.full((len(rows), width), PADDING, dtype=np.int32)
+    for line, row in zip(out, rows.tolist(), strict=True):
+        numbers = words.numbers[words.offsets[row] : words.offsets[row + 1]]
+        line[width - len(numbers) :] = numbers
+    return out
+
+
+class Batches:
+    """Texts in batches of one padded length each.
+
+    `size`: texts in a batch; fewer in the last of each length. `generator`: shuffles texts and
+    batches anew for every pass; without one they keep their order. `weights`: how much each text
+    counts; they are then the third part of every batch. `part`: place and number of the parts of a
+    pass: of all its batches, in their order, those of this part are given.
+    """
+
+    def __init__(
+        self,
+        words: WordNumbers,
+        labels: NDArray[np.float32],
+        rows: Rows,
+        *,
+        step: int,
+        size: int,
+        generator: np.random.Generator | None = None,
+        weights: NDArray[np.float32] | None = None,
+        part: tuple[int, int] = (0, 1),
+    ) -> None:
+        self._words = words
+        self._labels = labels
+        self._rows = rows
+        self._lengths = padded_lengths(words.counts, step)
+        self._step = step
+        self._size = size
+        self._generator = generator
+        self._weights = weights
+        self._part = part
+
+    @property
+    def weighed(self) -> bool:
+        """Whether the batches have weights."""
+        return self._weights is not None
+
+    def __len__(self) -> int:
+        _, texts = np.unique(self._lengths[self._rows], return_counts=True)
+        return len(self._wanted(int((-(-texts // self._size)).sum())))
+
+    def _wanted(self, batches: int) -> range:
+        place, parts = self._part
+        return range(place * batches // parts, (place + 1) * batches // parts)
+
+    def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
+        rows, generator = self._rows, self._generator
+        if generator is not None:
+            rows = generator.permutation(rows)
+        rows = rows[np.argsort(self._lengths[rows], kind="stable")]
+        starts = np.flatnonzero(np.diff(self._lengths[rows])) + 1
+        batches = [
+            group[start : start + self._size]
+            for group in np.split(rows, starts)
+            for start in range(0, len(group), self._size)
+        ]
+        order = np.arange(len(batches))
+        if generator is not None:
+            order = generator.permutation(order)
+        for place in self._wanted(len(batches)):
+            batch = batches[order[place]]
+            known = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
+            yield known if self._weights is None else (*known, self._weights[batch])
+
 
 _EMBEDDING_DROPOUT = 0.2
 _DROPOUT = 0.5
@@ -24,21 +125,10 @@ def keras_text_network(
 ) -> Any:
     """Build embedding, convolution, pooling, LSTM and one sigmoid output.
 
-    Parameters
-    ----------
-    keras : module
-        Keras.
-    numbers, dimensions : int
-        Numbers of words, and the length of the vector of each.
-    places, filters : int
-        Words that the convolution sees at once, and how many values it makes of them.
-    pool : int
-        Places of which the largest value is kept.
-    units : int
-        Of the LSTM.
-    dropout : bool
-        Whether a step of the training leaves out some of the vectors' dimensions, and some of what
-        is pooled and put out.
+    `numbers`, `dimensions`: numbers of words, and the length of the vector of each. `places`,
+    `filters`: words that the convolution sees at once, and how many values it makes of them.
+    `pool`: places of which the largest value is kept. `dropout`: whether a step of the training
+    leaves out some of the vectors' dimensions, and some of what is pooled and put out.
     """
     layers = keras.layers
     first, others = (_EMBEDDING_DROPOUT, _DROPOUT) if dropout else (0.0, 0.0)
@@ -58,12 +148,9 @@ def keras_text_network(
 
 
 def keras_batches(batches: Callable[[], Batches]) -> Any:
-    """Give batches as a data set of TensorFlow's, read ahead by a thread of its own.
+    """Return batches as a data set of TensorFlow's, read ahead by a thread of its own.
 
-    Parameters
-    ----------
-    batches : callable
-        Gives the batches, for each time that they are read.
+    `batches`: gives the batches, for each time that they are read.
     """
     import tensorflow as tf
 

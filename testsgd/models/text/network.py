@@ -1,14 +1,26 @@
-"""Networks of embedding, convolution, pooling and LSTM as models of texts."""
+"""Networks of embedding, convolution, pooling and LSTM as models of texts, and their files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd._files import write_text
+from testsgd.errors import ModelError
 from testsgd.models.answers import Output
-from testsgd.models.output import SigmoidOutput
+from testsgd.models.files import (
+    Labels,
+    SigmoidOutput,
+    WrongLayersError,
+    read_layers,
+    read_preprocessing,
+    write_preprocessing,
+)
 from testsgd.models.text.forward import ForwardPass, TextWeights
 from testsgd.models.text.vocabulary import Vocabulary
 
@@ -63,11 +75,11 @@ class TextNetwork:
         self._forward = ForwardPass(weights)
 
     def scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Give each text's probability of the favourable label."""
+        """Return each text's probability of the favourable label."""
         return self.sigmoid.scores(self.output_sums(texts))
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Say for each text whether the network gives it the favourable label."""
+        """Return for each text whether the network gives it the favourable label."""
         sums = self.output_sums(texts)
         # Where rounding could decide, the text is computed again by itself, so that the answer does
         # not depend on the texts that happen to stand beside it.
@@ -84,7 +96,7 @@ class TextNetwork:
         return np.concatenate(sums) if sums else np.zeros(0, dtype=np.float32)
 
     def knows(self, word: str) -> bool:
-        """Say whether a word, or every word of a term, is in the vocabulary.
+        """Return whether a word, or every word of a term, is in the vocabulary.
 
         All words that are not are one and the same unknown word to the network.
         """
@@ -100,3 +112,162 @@ def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
             start, characters = place + 1, 0
     if start < len(texts):
         yield texts[start:]
+
+
+VOCABULARY_FILE = "vocabulary.txt"
+
+# The layers that can be computed, and what must be set in each: the names of Keras.
+_LAYERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Embedding", {"mask_zero": False}),
+    (
+        "Conv1D",
+        {
+            "padding": "same",
+            "activation": "relu",
+            "strides": [1],
+            "dilation_rate": [1],
+            "groups": 1,
+            "use_bias": True,
+        },
+    ),
+    ("MaxPooling1D", {"padding": "valid"}),
+    (
+        "LSTM",
+        {
+            "activation": "tanh",
+            "recurrent_activation": "sigmoid",
+            "use_bias": True,
+            "return_sequences": False,
+            "go_backwards": False,
+        },
+    ),
+    ("Dense", {"units": 1, "activation": "sigmoid", "use_bias": True}),
+)
+
+
+def write_text_preprocessing(folder: Path, vocabulary: Vocabulary, labels: Labels) -> None:
+    """Write how texts become inputs, and what the output means, beside the network."""
+    text = "".join(f"{word}\n" for word in vocabulary.words)
+    write_text(folder / VOCABULARY_FILE, text)
+    write_preprocessing(
+        folder,
+        "texts",
+        labels,
+        {"longest": vocabulary.longest, "vocabulary_sha256": _sha256(text)},
+    )
+
+
+def read_text_network(
+    path: Path, *, favourable: str, name: str, threshold: float = 0.5
+) -> TextNetwork:
+    """Read a network of texts that ``testsgd train`` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.keras`` file; its preprocessing and its vocabulary are looked for beside it.
+    favourable : str
+        The label whose rate is compared.
+    name : str
+        What to call the network.
+    threshold : float
+        Scores of the favourable label above it count as favourable.
+
+    Returns
+    -------
+    TextNetwork
+
+    Raises
+    ------
+    ModelError
+        If a file is missing or is not what it should be, or the network is of another kind.
+    """
+    path = Path(path)
+    labels, (longest, digest) = read_preprocessing(
+        path, "texts", favourable=favourable, read=_longest_and_digest
+    )
+    vocabulary = Vocabulary(_read_words(path.parent / VOCABULARY_FILE, digest), longest)
+    weights = read_layers(
+        path,
+        _text_weights,
+        kind="of embedding, convolution, pooling, LSTM and one sigmoid output, as `testsgd train` "
+        "makes them",
+    )
+    if len(weights.embedding) != vocabulary.size:
+        raise ModelError(
+            f"the network takes {len(weights.embedding)} words, its vocabulary has "
+            f"{vocabulary.size}",
+            where=str(path),
+            remedy=f"keep the .keras file beside the {VOCABULARY_FILE} it was written with",
+        )
+    return TextNetwork(
+        weights, vocabulary, sigmoid=SigmoidOutput(labels, favourable, threshold), name=name
+    )
+
+
+def _longest_and_digest(document: dict[str, Any]) -> tuple[int, str]:
+    longest = document["longest"]
+    if not isinstance(longest, int) or longest < 2 or longest % 2:
+        raise ValueError(longest)
+    return longest, str(document["vocabulary_sha256"])
+
+
+def _read_words(path: Path, digest: str) -> tuple[str, ...]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ModelError(
+            f"the file {VOCABULARY_FILE} is missing beside the network",
+            where=str(path.parent),
+            remedy="keep the .keras file beside the files it was written with",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            "the vocabulary cannot be read", where=str(path), remedy="train the model anew"
+        ) from error
+    if _sha256(text) != digest:
+        raise ModelError(
+            "the vocabulary is not the one that the network was trained with",
+            where=str(path),
+            remedy="keep the .keras file beside the files it was written with",
+        )
+    return tuple(text.split("\n")[:-1])
+
+
+def _text_weights(
+    layers: list[dict[str, Any]], arrays: Callable[[str], list[NDArray[np.float32]]]
+) -> TextWeights:
+    if [layer["class"] for layer in layers] != [name for name, _ in _LAYERS]:
+        raise WrongLayersError
+    for layer, (_, needed) in zip(layers, _LAYERS, strict=True):
+        if any(_plain(layer[key]) != value for key, value in needed.items()):
+            raise WrongLayersError
+    pooling = layers[2]
+    pool = _plain(pooling["pool_size"])
+    if pool != _plain(pooling["strides"]) or len(pool) != 1:
+        raise WrongLayersError
+    # The file of weights calls layers by their kinds, whatever their names are.
+    (vectors,) = arrays("embedding/vars")
+    kernel, kernel_bias = arrays("conv1d/vars")
+    input_weights, state_weights, bias = arrays("lstm/cell/vars")
+    output, output_bias = arrays("dense/vars")
+    return TextWeights(
+        embedding=vectors,
+        kernel=kernel,
+        kernel_bias=kernel_bias,
+        pool=int(pool[0]),
+        input_weights=input_weights,
+        state_weights=state_weights,
+        bias=bias,
+        output=output,
+        output_bias=output_bias,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting in one form: Keras writes a tuple of one as a list, a tuple or a number."""
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from testsgd._files import atomic_path
 from testsgd.data.text import SensitiveTerms, Texts, load_terms, texts_fingerprint
-from testsgd.models.cards import TrainingReport, write_card
-from testsgd.models.files import MODEL_FILE
-from testsgd.models.keras_training import bare_network, check_training, fit, seeded_keras
-from testsgd.models.labelled import Split, binary_labels, output_labels, split_examples
-from testsgd.models.text.batches import Batches
-from testsgd.models.text.keras_network import keras_batches, keras_text_network
-from testsgd.models.text.storage import read_text_network, write_text_preprocessing
+from testsgd.models.files import MODEL_FILE, TrainingReport, write_card
+from testsgd.models.text.keras_network import Batches, keras_batches, keras_text_network
+from testsgd.models.text.network import read_text_network, write_text_preprocessing
 from testsgd.models.text.vocabulary import Vocabulary, fit_vocabulary
+from testsgd.models.training import accuracies, bare_network, check_training, fit, seeded_keras
+from testsgd.models.training_split import Split, binary_labels, output_labels, split_examples
 
 EPOCHS = 8
 
@@ -139,14 +137,10 @@ def train_text_network(
         folder / MODEL_FILE, favourable=label.favourable, name=texts.specification.name
     )
     right = model.decisions(texts.texts) == labels.astype(bool)
-    paper = texts.specification.paper
     tested = labels[parts.test]
     report = TextTrainingReport(
-        folder=str(folder),
-        train_accuracy=float(right[parts.seen].mean()),
-        test_accuracy=float(right[parts.test].mean()),
-        majority_share=float(max(tested.mean(), 1 - tested.mean())),
-        paper_accuracy=paper.accuracy if paper else None,
+        str(folder),
+        **accuracies(right, labels, parts, texts.specification),
         epochs=passes,
         seconds=round(seconds, 1),
         balanced_accuracy=float(
@@ -175,7 +169,7 @@ def _training_data(
 def _about(
     texts: Texts, parts: Split, vocabulary: Vocabulary, terms: SensitiveTerms, seed: int
 ) -> dict[str, Any]:
-    """Say in the model card what the network is and what it was trained on."""
+    """Return, for the model card, what the network is and what it was trained on."""
     specification = texts.specification
     only = texts.training_only
     fixed = texts.parts is not None and bool((texts.parts == "test").any())

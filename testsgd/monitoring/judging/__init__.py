@@ -1,18 +1,5 @@
 """Judging: where trials are counted, how far groups are apart, and when that is an alert."""
 
-from __future__ import annotations
+import lazy_loader
 
-from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given
-from testsgd.monitoring.judging.comparison import Comparison, WindowStatus
-from testsgd.monitoring.judging.property_judge import PropertyJudge
-from testsgd.monitoring.judging.trajectory import TrajectoryPoint
-
-__all__ = [
-    "Alert",
-    "AlertedGroup",
-    "Comparison",
-    "Given",
-    "PropertyJudge",
-    "TrajectoryPoint",
-    "WindowStatus",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -162,7 +162,7 @@ class Alert:
             "threshold_exact": str(self.threshold),
             "highest": self.highest,
             "lowest": self.lowest,
-            "groups": [one.to_dict() for one in self.groups],
+            "groups": [group.to_dict() for group in self.groups],
         }
 
     @classmethod

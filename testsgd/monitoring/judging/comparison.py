@@ -9,13 +9,73 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from testsgd.monitoring.judging.alert import Alert, AlertedGroup, Given, Source
-from testsgd.monitoring.judging.counts import GroupCounts
 from testsgd.monitoring.judging.evidence import Pair, PairEvidence
-from testsgd.monitoring.judging.rates import Extremes, Prior, extremes
-from testsgd.monitoring.judging.trajectory import Trajectory, TrajectoryPoint
+from testsgd.monitoring.judging.rates import Extremes, GroupCounts, Prior, extremes
 from testsgd.monitoring.specification import MonitoredProperty
 
+# Above that, every other point is left out.
+_MOST = 512
 _WINDOWS_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class TrajectoryPoint:
+    """The estimates at one moment.
+
+    Attributes
+    ----------
+    trials : int
+        How many trials the comparison had counted.
+    time : float or None
+        In seconds.
+    estimates : tuple of (float or None)
+        The rate of each group that had come by then; None where it has none.
+    bias : float
+    """
+
+    trials: int
+    time: float | None
+    estimates: tuple[float | None, ...]
+    bias: float
+
+
+class Trajectory:
+    """Keeps points at equal distances, which grow with the stream."""
+
+    __slots__ = ("_stride", "points")
+
+    def __init__(self) -> None:
+        self._stride = 1
+        self.points: list[TrajectoryPoint] = []
+
+    def wants(self, trials: int) -> bool:
+        """Return whether a point belongs here."""
+        return trials % self._stride == 0
+
+    def add(self, point: TrajectoryPoint) -> None:
+        """Keep a point."""
+        self.points.append(point)
+        if len(self.points) >= _MOST:
+            self._stride *= 2
+            self.points = [one for one in self.points if one.trials % self._stride == 0]
+
+    def to_state(self) -> list[Any]:
+        """Return the points, as JSON has them."""
+        points = [
+            [point.trials, point.time, list(point.estimates), point.bias] for point in self.points
+        ]
+        return [self._stride, points]
+
+    @classmethod
+    def from_state(cls, state: list[Any]) -> Trajectory:
+        """Make a trajectory of what :meth:`to_state` gave."""
+        made = cls()
+        made._stride = state[0]
+        made.points = [
+            TrajectoryPoint(trials, time, tuple(estimates), bias)
+            for trials, time, estimates, bias in state[1]
+        ]
+        return made
 
 
 @dataclass(frozen=True)
@@ -44,29 +104,8 @@ class WindowStatus:
 class Comparison:
     """Counts, judges, and remembers what was said.
 
-    Parameters
-    ----------
-    monitored : MonitoredProperty
-    given : tuple of (str, str)
-    names : tuple of str
-        The groups that are known before.
-    prior : Prior
-    evidence : PairEvidence or None
-        None where estimates decide.
-    source : Source
-        The monitor, for its alerts.
-
-    Attributes
-    ----------
-    counts : GroupCounts
-        Of the stream so far, or of the sliding window.
-    counted : int
-        Trials ever counted.
-    in_alert : bool
-    alerts, windows_judged, windows_above : int
-    first_alert : Alert or None
-    windows : deque of WindowStatus
-        The last thousand.
+    `counts` are of the stream so far, or of the sliding window; `counted` are the trials ever
+    counted. Without `evidence` estimates decide. The last thousand `windows` are kept.
     """
 
     def __init__(
@@ -89,7 +128,7 @@ class Comparison:
         self.windows: deque[WindowStatus] = deque(maxlen=_WINDOWS_KEPT)
 
     def add(self, group: str, added: tuple[int, int]) -> int:
-        """Count a trial; give the place of its group."""
+        """Count a trial; return the index of its group."""
         self.counted += 1
         return self.counts.add(group, added)
 
@@ -98,7 +137,7 @@ class Comparison:
         return extremes(*self.smoothed(counts), self.monitored.empty_group)
 
     def smoothed(self, counts: GroupCounts) -> tuple[Sequence[int], Sequence[int]]:
-        """Give counters whose quotients are the estimates."""
+        """Return counters whose quotients are the estimates."""
         empty_group = self.monitored.empty_group
         return self.prior.smoothed(counts.numerators, counts.denominators, empty_group)
 
@@ -115,7 +154,7 @@ class Comparison:
         return Fraction(0) if found is None else found.bias(self.monitored.fairness.measure)
 
     def above(self, found: Extremes | None) -> bool:
-        """Say whether two groups are farther apart than the threshold allows."""
+        """Return whether two groups are farther apart than the threshold allows."""
         if found is None:
             return False
         return found.above(self.monitored.threshold, self.monitored.fairness.measure)
@@ -129,10 +168,10 @@ class Comparison:
         self.in_alert = above
         return self._alert("raised" if above else "cleared", self.counts, found, time)
 
-    def judge_evidence(self, place: int, time: float | None) -> Alert | None:
+    def judge_evidence(self, index: int, time: float | None) -> Alert | None:
         """Raise an alert if there is evidence now, after a group was counted."""
         assert self.evidence is not None
-        pair = self.evidence.look(self.counts, place)
+        pair = self.evidence.look(self.counts, index)
         if pair is None:
             return None
         self.in_alert = True
@@ -143,14 +182,7 @@ class Comparison:
     ) -> Alert | None:
         """Raise an alert if a tumbling window is above the threshold.
 
-        Parameters
-        ----------
-        window : int
-        counts : GroupCounts
-            Of that window.
-        time : float or None
-        again : bool
-            Whether one was raised for it before; then there is no second one.
+        `again`: whether one was raised for it before; then there is no second one.
         """
         found = self.extremes(counts)
         above = self.above(found)
@@ -184,7 +216,7 @@ class Comparison:
 
     def _ordered(self, pair: Pair) -> Extremes | None:
         counts = self.counts
-        rates = [(counts.numerators[place], counts.denominators[place]) for place in pair]
+        rates = [(counts.numerators[index], counts.denominators[index]) for index in pair]
         first_is_lower = rates[0][0] * rates[1][1] < rates[1][0] * rates[0][1]
         low, high = (0, 1) if first_is_lower else (1, 0)
         return Extremes(pair[high], pair[low], rates[high], rates[low])
@@ -237,10 +269,10 @@ class Comparison:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Give all that is kept, as JSON has it."""
+        """Return all that is kept, as JSON has it."""
         windows = [
-            asdict(one) | {"bias": str(one.bias), "estimate": str(one.estimate)}
-            for one in self.windows
+            asdict(window) | {"bias": str(window.bias), "estimate": str(window.estimate)}
+            for window in self.windows
         ]
         return {
             "given": [list(pair) for pair in self.given],
@@ -265,9 +297,9 @@ class Comparison:
         self.alerts, first = state["alerts"], state["first_alert"]
         self.first_alert = None if first is None else Alert.from_dict(first)
         self.trajectory = Trajectory.from_state(state["trajectory"])
-        for one in state["windows"]:
-            exact = {"bias": Fraction(one["bias"]), "estimate": Fraction(one["estimate"])}
-            self.windows.append(WindowStatus(**one | exact))
+        for window in state["windows"]:
+            exact = {"bias": Fraction(window["bias"]), "estimate": Fraction(window["estimate"])}
+            self.windows.append(WindowStatus(**window | exact))
         self.windows_judged = state["windows_judged"]
         self.windows_above = state["windows_above"]
         if self.evidence is not None and state["evidence"] is not None:

@@ -8,13 +8,12 @@ from itertools import combinations
 from typing import Any, TypedDict
 
 from testsgd.fairness import Measure
-from testsgd.monitoring.judging.counts import GroupCounts
+from testsgd.monitoring.judging.rates import GroupCounts
 from testsgd.scoring import may_be_evident, pair_evidence, pair_interval
 
 # A pair is looked at again after its trials have grown by this part. Any schedule keeps the
 # promise; this one finds what there is to find at most so much later.
 _GROWTH = 128
-
 Pair = tuple[int, int]
 
 
@@ -26,21 +25,8 @@ class Bet(TypedDict):
 
 
 def part_of(total: float, number: int) -> float:
-    """Give the part of an error probability that the next of endlessly many claims may use.
+    """Return the part of an error probability that the next of endlessly many claims may use.
 
-    Parameters
-    ----------
-    total : float
-        What all may use together.
-    number : int
-        Of the claim, from 0.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> [part_of(1.0, number) for number in range(3)]
     [0.5, 0.16666666666666666, 0.08333333333333333]
     """
@@ -50,22 +36,13 @@ def part_of(total: float, number: int) -> float:
 class PairEvidence:
     """The evidence about each pair of groups of one comparison.
 
-    Parameters
-    ----------
-    error : float
-        Probability that anything it says is wrong, ever.
-    groups : int or None
-        How many groups there will be, if that is known before.
-    threshold : fractions.Fraction
-    measure : {"difference", "ratio"}
-    tuned_for : float
-        After so many trials of each group it is sharpest.
+    `error`: probability that anything it says is wrong, ever. `groups`: how many there will be, if
+    that is known before. `tuned_for`: after so many trials of each group it is sharpest.
 
-    Notes
-    -----
-    Of each pair it multiplies the capitals of two bets, one against each rate. Where the rates are
-    what they are said to be, the product is a martingale that begins at 1; so the least product
-    over all rates that keep the threshold exceeds 1 / error with at most that probability (Ville).
+    Of each pair it multiplies the wealth of two betting martingales, one against each rate. Where
+    the rates are what they are said to be, the product is a martingale that begins at 1; so the
+    e-process that is the least product over all rates that keep the threshold exceeds 1 / error
+    with at most that probability (Ville).
     """
 
     __slots__ = ("_error", "_groups", "_next", "_places", "bet", "proved", "threshold")
@@ -86,26 +63,17 @@ class PairEvidence:
         self._next: dict[Pair, int] = {}
         self.proved: Pair | None = None
 
-    def look(self, counts: GroupCounts, place: int) -> Pair | None:
-        """Look at the pairs of a group that was counted; give one that is proved to be beyond.
+    def look(self, counts: GroupCounts, index: int) -> Pair | None:
+        """Look at the pairs of a group that was counted; return one that is proved to be beyond.
 
-        Parameters
-        ----------
-        counts : GroupCounts
-        place : int
-            The group.
-
-        Returns
-        -------
-        tuple of int or None
-            The places of the two groups; None if nothing is proved, or was before.
+        None if nothing is proved, or something was before.
         """
         bottoms = counts.denominators
         for other in range(len(bottoms)):
-            if other == place or not bottoms[other]:
+            if other == index or not bottoms[other]:
                 continue
-            pair = (place, other) if place < other else (other, place)
-            size = bottoms[place] + bottoms[other]
+            pair = (index, other) if index < other else (other, index)
+            size = bottoms[index] + bottoms[other]
             if size < self._next.get(pair, 0):
                 continue
             self._next[pair] = size + max(1, size // _GROWTH)
@@ -126,22 +94,15 @@ class PairEvidence:
         return None
 
     def claims(self, counts: GroupCounts) -> list[tuple[Pair, float]]:
-        """Give the pairs of groups that were counted, with the error probability of each interval.
+        """Return the pairs of counted groups, with the error probability of each interval.
 
-        Parameters
-        ----------
-        counts : GroupCounts
-
-        Returns
-        -------
-        list of (tuple of int, float)
-            The places of the groups. Of the others nothing is known.
+        A pair is the indices of its groups. Of the others nothing is known.
         """
-        counted = [place for place, bottom in enumerate(counts.denominators) if bottom]
+        counted = [index for index, bottom in enumerate(counts.denominators) if bottom]
         return [(pair, self._error_of(pair)) for pair in combinations(counted, 2)]
 
     def interval(self, counts: GroupCounts, pair: Pair) -> tuple[float, float]:
-        """Give the interval of the bias of one pair; it holds with all others at every time."""
+        """Return the interval of the bias of one pair; it holds with all others at every time."""
         low, high = pair_interval(
             [counts.numerators[one] for one in pair],
             [counts.denominators[one] for one in pair],
@@ -156,7 +117,7 @@ class PairEvidence:
         return part_of(self._error, self._places.setdefault(pair, len(self._places)))
 
     def to_state(self) -> dict[str, Any]:
-        """Give all that is kept, as JSON has it."""
+        """Return all that is kept, as JSON has it."""
         return {
             "pairs": [list(pair) for pair in self._places],
             "next": [[*pair, size] for pair, size in self._next.items()],
@@ -165,7 +126,7 @@ class PairEvidence:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
-        self._places = {(one[0], one[1]): place for place, one in enumerate(state["pairs"])}
+        self._places = {(one[0], one[1]): index for index, one in enumerate(state["pairs"])}
         self._next = {(one[0], one[1]): one[2] for one in state["next"]}
         proved = state["proved"]
         self.proved = None if proved is None else (proved[0], proved[1])

@@ -6,9 +6,8 @@ from typing import Any
 
 from testsgd.monitoring.judging.alert import Alert, Source
 from testsgd.monitoring.judging.comparison import Comparison
-from testsgd.monitoring.judging.counts import GroupCounts
 from testsgd.monitoring.judging.evidence import PairEvidence, part_of
-from testsgd.monitoring.judging.rates import Prior
+from testsgd.monitoring.judging.rates import GroupCounts, Prior
 from testsgd.monitoring.judging.windows import (
     Counted,
     SlidingWindow,
@@ -26,22 +25,9 @@ MOST_COMPARISONS = 1000
 class PropertyJudge:
     """Counts and judges the trials of one property.
 
-    Parameters
-    ----------
-    specification : MonitorSpecification
-    monitored : MonitoredProperty
-        The one of its properties.
-    given_fields : tuple of str
-        The fields whose values trials have.
-    error : float
-        Probability that anything that evidence says of this property is wrong, ever.
-
-    Attributes
-    ----------
-    comparisons : dict
-        By the values of the property's fields, in the order in which they came.
-    uncompared : int
-        Trials with further values, when there are too many.
+    `error`: probability that anything that evidence says of this property is wrong, ever.
+    `comparisons`: by the values of the property's fields, in the order in which they came;
+    `uncompared`: trials with further values, when there are too many.
     """
 
     def __init__(
@@ -75,17 +61,7 @@ class PropertyJudge:
     def take(self, step: Step, origin: float | None, now: float | None = None) -> list[Alert]:
         """Take what became of a trial.
 
-        Parameters
-        ----------
-        step : Step
-        origin : float or None
-            When the stream began.
-        now : float or None
-            The moment before which no event will come.
-
-        Returns
-        -------
-        list of Alert
+        `origin`: when the stream began. `now`: the watermark, before which no event will come.
         """
         trial, time, window = step.trial, step.time, None
         if not self._labelled and step.kind != "decided":
@@ -107,17 +83,7 @@ class PropertyJudge:
         return alerts
 
     def pass_time(self, time: float | None, origin: float | None) -> list[Alert]:
-        """Take note that time has passed.
-
-        Parameters
-        ----------
-        time, origin : float or None
-            Now, and when the stream began.
-
-        Returns
-        -------
-        list of Alert
-        """
+        """Take note that time has passed; `origin` is when the stream began."""
         alerts: list[Alert] = []
         if self._sliding is not None:
             for comparison in self._forget(time):
@@ -135,12 +101,12 @@ class PropertyJudge:
         time: float | None,
         now: float | None,
     ) -> list[Alert]:
-        given = tuple(trial.given[place] for place in self._given)
+        given = tuple(trial.given[index] for index in self._given)
         comparison = self._comparison(given)
         if comparison is None:
             self.uncompared += 1
             return []
-        place = comparison.add(trial.group, added)
+        index = comparison.add(trial.group, added)
         if self._sliding is not None:
             self._sliding.push(Counted(given, trial.group, added, time))
             reached = time if time is None or now is None else min(time, now)
@@ -154,7 +120,7 @@ class PropertyJudge:
                 return self._look(comparison, window, given, counts, time)
             return []
         if comparison.evidence is not None:
-            return _some(comparison.judge_evidence(place, time))
+            return _some(comparison.judge_evidence(index, time))
         return _some(comparison.judge_estimate(time))
 
     def _comparison(self, given: Values) -> Comparison | None:
@@ -178,12 +144,12 @@ class PropertyJudge:
         return Comparison(self.monitored, pairs, self._names, self._prior, evidence, self._source)
 
     def _forget(self, time: float | None) -> list[Comparison]:
-        """Take back what has left the sliding window; give the comparisons that changed."""
+        """Take back what has left the sliding window; return the comparisons that changed."""
         assert self._sliding is not None
         touched = []
-        for one in self._sliding.expired(time):
-            comparison = self.comparisons[one.given]
-            comparison.counts.remove(one.group, one.added)
+        for counted in self._sliding.expired(time):
+            comparison = self.comparisons[counted.given]
+            comparison.counts.remove(counted.group, counted.added)
             touched.append(comparison)
         return list(dict.fromkeys(touched))
 
@@ -209,7 +175,7 @@ class PropertyJudge:
         return alerts
 
     def to_state(self) -> dict[str, Any]:
-        """Give all that is kept, as JSON has it."""
+        """Return all that is kept, as JSON has it."""
         window = self._sliding or self._tumbling
         return {
             "comparisons": [

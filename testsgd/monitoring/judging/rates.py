@@ -6,26 +6,66 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from testsgd.fairness import EmptyGroup, Measure
+
+
+class GroupCounts:
+    """A numerator and a denominator of each group, and how many trials were counted.
+
+    Groups are known before, or found as they come.
+    """
+
+    __slots__ = ("_places", "denominators", "names", "numerators", "trials")
+
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
+        self.names = list(names)
+        self._places = {name: index for index, name in enumerate(names)}
+        self.numerators = [0] * len(names)
+        self.denominators = [0] * len(names)
+        self.trials = 0
+
+    def add(self, group: str, added: tuple[int, int]) -> int:
+        """Count a trial; return the index of its group."""
+        index = self._places.get(group)
+        if index is None:
+            index = self._places[group] = len(self.names)
+            self.names.append(group)
+            self.numerators.append(0)
+            self.denominators.append(0)
+        self.numerators[index] += added[0]
+        self.denominators[index] += added[1]
+        self.trials += 1
+        return index
+
+    def remove(self, group: str, added: tuple[int, int]) -> None:
+        """Take back a trial that was counted."""
+        index = self._places[group]
+        self.numerators[index] -= added[0]
+        self.denominators[index] -= added[1]
+        self.trials -= 1
+
+    def to_state(self) -> list[Any]:
+        """Return the counters, as JSON has them."""
+        return [[*self.names], [*self.numerators], [*self.denominators], self.trials]
+
+    @classmethod
+    def from_state(cls, state: list[Any]) -> GroupCounts:
+        """Make counters of what :meth:`to_state` gave."""
+        counts = cls(tuple(state[0]))
+        numerators, denominators, counts.trials = state[1:]
+        counts.numerators, counts.denominators = list(numerators), list(denominators)
+        return counts
 
 
 @dataclass(frozen=True)
 class Prior:
     """What is believed of every group's rate before anybody is seen, and how strongly.
 
-    Attributes
-    ----------
-    rate : fractions.Fraction or "overall"
-        The believed rate; that of all groups together so far.
-    strength : fractions.Fraction
-        As many people as the belief is worth; 0 for none.
-
-    Notes
-    -----
-    The estimate is (numerator + rate * strength) / (denominator + strength), the mode of the
-    posterior for a beta prior (the paper on stream-based monitoring, section 3.3).
+    The rate "overall" is that of all groups together so far; a strength of 0 is no belief. The
+    estimate is (numerator + rate * strength) / (denominator + strength), the mode of the posterior
+    for a beta prior (the paper on stream-based monitoring, section 3.3).
     """
 
     rate: Fraction | Literal["overall"] = Fraction(1, 2)
@@ -34,27 +74,14 @@ class Prior:
     def smoothed(
         self, numerators: Sequence[int], denominators: Sequence[int], empty_group: EmptyGroup
     ) -> tuple[Sequence[int], Sequence[int]]:
-        """Give counters in whole numbers whose quotients are the estimates.
+        """Return counters in whole numbers whose quotients are the estimates.
 
-        Parameters
-        ----------
-        numerators, denominators : sequence of int
-            One of each a group.
-        empty_group : {"vacuous", "zero"}
-            A group of which nobody was counted stays one without a rate, or has the believed one.
+        All are multiplied by the same number. A group of which nobody was counted stays one without
+        a rate, or has the believed one, as `empty_group` says.
 
-        Returns
-        -------
-        numerators, denominators : sequence of int
-            All multiplied by the same number.
-
-        Examples
-        --------
         >>> belief = Prior(Fraction(1, 2), Fraction(24))
-        >>> belief.smoothed([10, 4], [10, 10], "vacuous"), belief.smoothed([1, 0], [1, 0], "zero")
-        (([22, 16], [34, 34]), ([13, 12], [25, 24]))
-        >>> belief.smoothed([1, 0], [1, 0], "vacuous")
-        ([13, 0], [25, 0])
+        >>> belief.smoothed([1, 0], [1, 0], "vacuous"), belief.smoothed([1, 0], [1, 0], "zero")
+        (([13, 0], [25, 0]), ([13, 12], [25, 24]))
         """
         if self._nothing:
             return numerators, denominators
@@ -67,9 +94,9 @@ class Prior:
         tops = [top * scale + more_top for top in numerators]
         bottoms = [bottom * scale + more_bottom for bottom in denominators]
         if empty_group == "vacuous" and 0 in denominators:
-            for place, bottom in enumerate(denominators):
+            for index, bottom in enumerate(denominators):
                 if not bottom:
-                    tops[place] = bottoms[place] = 0
+                    tops[index] = bottoms[index] = 0
         return tops, bottoms
 
     @cached_property
@@ -81,7 +108,7 @@ class Prior:
         return None if self.rate == "overall" else self._in_whole_numbers(self.rate)
 
     def _in_whole_numbers(self, rate: Fraction) -> tuple[int, int, int]:
-        """Give a scale, and what a belief adds to scaled numerators and denominators."""
+        """Return a scale, and what a belief adds to scaled numerators and denominators."""
         added = rate * self.strength
         scale = added.denominator * self.strength.denominator
         return scale, int(added * scale), int(self.strength * scale)
@@ -89,15 +116,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Extremes:
-    """The two groups whose rates are farthest apart.
-
-    Attributes
-    ----------
-    highest, lowest : int
-        Their places.
-    high, low : tuple of int
-        Numerator and denominator of their rates.
-    """
+    """The indices of the two groups whose rates are farthest apart, and these rates."""
 
     highest: int
     lowest: int
@@ -105,15 +124,7 @@ class Extremes:
     low: tuple[int, int]
 
     def above(self, threshold: Fraction, measure: Measure) -> bool:
-        """Say whether the bias is above a threshold, in whole numbers.
-
-        Examples
-        --------
-        >>> extremes([1, 2], [10, 10], "vacuous").above(Fraction(1, 10), "difference")
-        False
-        >>> extremes([1, 2], [10, 10], "vacuous").above(Fraction(1, 10), "ratio")
-        True
-        """
+        """Return whether the bias is above a threshold, in whole numbers."""
         (top, bottom), (low_top, low_bottom) = self.high, self.low
         part, whole = threshold.numerator, threshold.denominator
         first, second = top * low_bottom, low_top * bottom
@@ -122,10 +133,8 @@ class Extremes:
         return second * whole < (whole - part) * first
 
     def bias(self, measure: Measure) -> Fraction:
-        """Give the bias exactly.
+        """Return the bias exactly.
 
-        Examples
-        --------
         >>> extremes([1, 2], [10, 10], "vacuous").bias("difference")
         Fraction(1, 10)
         """
@@ -140,38 +149,20 @@ def extremes(
 ) -> Extremes | None:
     """Find the groups with the highest and the lowest rate, the first ones of equals.
 
-    Parameters
-    ----------
-    numerators, denominators : sequence of int
-        One of each a group.
-    empty_group : {"vacuous", "zero"}
-        A group whose denominator is 0 is left out, or its rate is 0.
-
-    Returns
-    -------
-    Extremes or None
-        None if fewer than two groups have a rate.
-
-    Examples
-    --------
-    >>> extremes([1, 5, 0], [2, 6, 0], "vacuous")
-    Extremes(highest=1, lowest=0, high=(5, 6), low=(1, 2))
-    >>> extremes([1, 5, 0], [2, 6, 0], "zero").lowest
-    2
-    >>> extremes([1, 0], [2, 0], "vacuous") is None
-    True
+    A group whose denominator is 0 is left out, or its rate is 0. None if fewer than two groups have
+    a rate.
     """
     highest = lowest = -1
     high = low = (0, 1)
     compared = 0
-    for place, (top, bottom) in enumerate(zip(numerators, denominators, strict=True)):
+    for index, (top, bottom) in enumerate(zip(numerators, denominators, strict=True)):
         if bottom == 0:
             if empty_group == "vacuous":
                 continue
             top, bottom = 0, 1
         compared += 1
         if highest < 0 or top * high[1] > high[0] * bottom:
-            highest, high = place, (top, bottom)
+            highest, high = index, (top, bottom)
         if lowest < 0 or top * low[1] < low[0] * bottom:
-            lowest, low = place, (top, bottom)
+            lowest, low = index, (top, bottom)
     return Extremes(highest, lowest, high, low) if compared > 1 else None

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import deque
 from typing import Any, NamedTuple
 
-from testsgd.monitoring.judging.counts import GroupCounts
+from testsgd.monitoring.judging.rates import GroupCounts
 from testsgd.monitoring.trials import ONE_MOMENT
 
 Values = tuple[str, ...]
@@ -22,22 +22,7 @@ class Counted(NamedTuple):
 
 
 class SlidingWindow:
-    """The last so many trials, or those of the last so many seconds.
-
-    Parameters
-    ----------
-    trials : int or None
-    seconds : float or None
-        One of both.
-
-    Examples
-    --------
-    >>> window = SlidingWindow(2, None)
-    >>> for group in "abc":
-    ...     window.push(Counted((), group, (1, 1), None))
-    >>> [one.group for one in window.expired(None)]
-    ['a']
-    """
+    """The last so many trials, or those of the last so many seconds."""
 
     def __init__(self, trials: int | None, seconds: float | None) -> None:
         self._trials, self._seconds = trials, seconds
@@ -52,12 +37,9 @@ class SlidingWindow:
             kept.insert(bisect_right(kept, _time_of(counted), key=_time_of), counted)
 
     def expired(self, time: float | None) -> list[Counted]:
-        """Give, and forget, the trials that are in the window no more.
+        """Return, and forget, the trials that are in the window no more.
 
-        Parameters
-        ----------
-        time : float or None
-            Now. A trial of exactly so many seconds ago is still in the window.
+        A trial of exactly so many seconds ago is still in the window.
         """
         gone: list[Counted] = []
         kept = self._kept
@@ -70,8 +52,11 @@ class SlidingWindow:
         return gone
 
     def to_state(self) -> list[Any]:
-        """Give all that is kept, as JSON has it."""
-        return [[list(one.given), one.group, list(one.added), one.time] for one in self._kept]
+        """Return all that is kept, as JSON has it."""
+        return [
+            [list(counted.given), counted.group, list(counted.added), counted.time]
+            for counted in self._kept
+        ]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what :meth:`to_state` gave."""
@@ -86,20 +71,11 @@ def _time_of(counted: Counted) -> float:
 
 
 class TumblingWindow:
-    """One of the windows that follow each other.
+    """One of the windows that follow each other, from number 0 on.
 
-    Attributes
-    ----------
-    number : int
-        From 0.
-    decided, complete : int
-        Trials that belong to it, and those of them whose result is known.
-    known : float or None
-        When the last of these results came.
-    counts : dict
-        Counters of each combination of given values.
-    raised : set
-        The combinations for which an alert was raised.
+    `decided`, `complete`: trials that belong to it, and those of them whose result is known;
+    `known`: when the last of these results came. `counts` are by combination of given values,
+    `raised` are the combinations for which an alert was raised.
     """
 
     def __init__(self, number: int) -> None:
@@ -112,7 +88,7 @@ class TumblingWindow:
     def add(
         self, given: Values, names: tuple[str, ...], group: str, added: tuple[int, int]
     ) -> GroupCounts:
-        """Count a trial; give the counters of its combination."""
+        """Count a trial; return the counters of its combination."""
         counts = self.counts.get(given)
         if counts is None:
             counts = self.counts[given] = GroupCounts(names)
@@ -120,7 +96,7 @@ class TumblingWindow:
         return counts
 
     def to_state(self) -> dict[str, Any]:
-        """Give all that is kept, as JSON has it."""
+        """Return all that is kept, as JSON has it."""
         return {
             "number": self.number,
             "decided": self.decided,
@@ -142,21 +118,7 @@ class TumblingWindow:
 
 
 class TumblingWindows:
-    """The tumbling windows that are not closed, in order.
-
-    Parameters
-    ----------
-    trials : int or None
-        Decided trials of a window.
-    seconds : float or None
-        Or how long one is, from the first event on.
-
-    Examples
-    --------
-    >>> windows = TumblingWindows(2, None)
-    >>> [windows.of(number, None, None).number for number in range(4)]
-    [0, 0, 1, 1]
-    """
+    """The tumbling windows that are not closed, in order: of so many trials, or seconds."""
 
     def __init__(self, trials: int | None, seconds: float | None) -> None:
         self._trials, self._seconds = trials, seconds
@@ -164,44 +126,27 @@ class TumblingWindows:
         self._now = 0  # the window of the present moment, if they are in time
 
     def of(self, number: int, time: float | None, origin: float | None) -> TumblingWindow:
-        """Give the window of a trial.
-
-        Parameters
-        ----------
-        number : int
-            Of the trial.
-        time : float or None
-            When it was decided.
-        origin : float or None
-            When the stream began.
-        """
+        """Return the window of a trial, by its number or when it was decided."""
         if self._trials is not None:
-            place = number // self._trials
+            index = number // self._trials
         else:
             assert self._seconds is not None
             assert time is not None
             assert origin is not None
             # Who was decided before the first event, and came later, is in the first window.
-            place = max(0, int((time - origin + ONE_MOMENT) // self._seconds))
-        window = self._open.get(place)
+            index = max(0, int((time - origin + ONE_MOMENT) // self._seconds))
+        window = self._open.get(index)
         if window is None:
-            window = self._open[place] = TumblingWindow(place)
+            window = self._open[index] = TumblingWindow(index)
         return window
 
     def passed(
         self, time: float | None, origin: float | None
     ) -> list[tuple[TumblingWindow, float]]:
-        """Give the windows that are over because time has passed, and forget them.
+        """Return the windows that are over because time has passed, and forget them.
 
-        Parameters
-        ----------
-        time, origin : float or None
-            Now, and when the stream began.
-
-        Returns
-        -------
-        list of (TumblingWindow, float)
-            With the time at which they were over and all was known.
+        `time`, `origin`: now, and when the stream began. With each window comes the time at which
+        it was over and all was known.
         """
         if self._seconds is None or time is None or origin is None:
             return []
@@ -209,15 +154,15 @@ class TumblingWindows:
         if now == self._now:
             return []
         self._now = now
-        over = [one for one in list(self._open.values()) if self.take_if_over(one)]
-        ends = [origin + (one.number + 1) * self._seconds for one in over]
+        over = [window for window in list(self._open.values()) if self.take_if_over(window)]
+        ends = [origin + (window.number + 1) * self._seconds for window in over]
         return [
             (one, end if one.known is None else max(end, one.known))
             for one, end in zip(over, ends, strict=True)
         ]
 
     def take_if_over(self, window: TumblingWindow) -> bool:
-        """Say whether a window is over and all its results are known; it is forgotten then."""
+        """Return whether a window is over and all its results are known; it is forgotten then."""
         if window.complete < window.decided:
             return False
         over = window.decided == self._trials if self._trials else window.number < self._now
@@ -226,7 +171,7 @@ class TumblingWindows:
         return over
 
     def to_state(self) -> list[Any]:
-        """Give all that is kept, as JSON has it."""
+        """Return all that is kept, as JSON has it."""
         return [self._now, [window.to_state() for window in self._open.values()]]
 
     def restore(self, state: list[Any]) -> None:

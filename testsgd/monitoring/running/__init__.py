@@ -1,13 +1,5 @@
 """The monitor at run time: events in, alerts out, and how the stream stands."""
 
-from __future__ import annotations
+import lazy_loader
 
-from testsgd.monitoring.running.monitor import Monitor
-from testsgd.monitoring.running.status import (
-    ComparisonStatus,
-    GroupStatus,
-    MonitorStatus,
-    Standing,
-)
-
-__all__ = ["ComparisonStatus", "GroupStatus", "Monitor", "MonitorStatus", "Standing"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time as system_time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import EventError
+from testsgd._files import write_text
+from testsgd.errors import EventError, ResultError, TestSGDError
 from testsgd.monitoring.judging import Alert, PropertyJudge
-from testsgd.monitoring.running.state_file import damaged, read_state, write_state
-from testsgd.monitoring.running.status import MonitorStatus
-from testsgd.monitoring.running.summing_up import sum_up
+from testsgd.monitoring.running.status_summary import MonitorStatus, sum_up
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials import (
     Arrival,
@@ -22,8 +24,63 @@ from testsgd.monitoring.trials import (
     Fate,
     Step,
     Timeline,
-    TrialBook,
+    TrialAssembler,
 )
+
+FORMAT = "testsgd.monitor-state/1"
+
+
+def write_state(path: Path, specification: MonitorSpecification, state: dict[str, Any]) -> None:
+    """Write a state, with the specification that it is of."""
+    document = {
+        "format": FORMAT,
+        "digest": specification.digest(),
+        "specification": specification.to_dict(),
+        "checksum": _checksum(state),
+        "state": state,
+    }
+    write_text(path, json.dumps(document, allow_nan=False) + "\n")
+
+
+def read_state(
+    path: Path, expected: MonitorSpecification | None
+) -> tuple[MonitorSpecification, dict[str, Any]]:
+    """Read a state, of the expected specification if there is one."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unusable(path, f"the file is no state of a monitor ({error})") from error
+    seen = document.get("format") if isinstance(document, dict) else None
+    if seen != FORMAT:
+        raise _unusable(path, f"the format is {seen!r}, not {FORMAT!r}", format=seen)
+    try:
+        specification = MonitorSpecification.from_dict(document["specification"])
+        state, digest = document["state"], document["digest"]
+    except (KeyError, TypeError, ValueError, TestSGDError) as error:
+        raise damaged(path, error) from error
+    if document.get("checksum") != _checksum(state):
+        raise _unusable(path, "the file was changed after it was written")
+    if expected is not None and expected.digest() != digest:
+        raise _unusable(path, "the state is of another specification", digest=digest)
+    return specification, state
+
+
+def _checksum(state: Any) -> str:
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+
+
+def damaged(path: Path, error: Exception) -> ResultError:
+    """Build the error for a damaged state file."""
+    return _unusable(path, f"the file is damaged ({type(error).__name__}: {error})")
+
+
+def _unusable(path: Path, what: str, **details: Any) -> ResultError:
+    return ResultError(
+        what,
+        where=str(path),
+        remedy="give the file that this monitor wrote, or begin without one",
+        **details,
+    )
 
 
 class Monitor:
@@ -79,11 +136,13 @@ class Monitor:
     def _begin(self) -> None:
         """Begin to count."""
         specification, monitored = self.specification, self.specification.monitored
-        self._book = TrialBook(specification)
-        proving = sum(one.rule == "evidence" for one in monitored)
+        self._book = TrialAssembler(specification)
+        proving = sum(watched.rule == "evidence" for watched in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
         fields = self._reader.given_fields
-        self._judges = [PropertyJudge(specification, one, fields, error) for one in monitored]
+        self._judges = [
+            PropertyJudge(specification, watched, fields, error) for watched in monitored
+        ]
         self._in_time = self._judges if specification.window.seconds is not None else []
 
     def observe(self, event: Mapping[str, Any], *, place: Any = None) -> tuple[Alert, ...]:
@@ -142,11 +201,11 @@ class Monitor:
     def _believe_what_waited(self, arrivals: Iterable[Arrival]) -> list[Alert]:
         """Take events that waited; those that do not fit by now are dead letters."""
         alerts: list[Alert] = []
-        for one in arrivals:
+        for arrival in arrivals:
             try:
-                alerts += self._believe(one)
+                alerts += self._believe(arrival)
             except EventError as error:
-                self._bury(self._timeline.bury(one, "wrong", str(error)))
+                self._bury(self._timeline.bury(arrival, "wrong", str(error)))
         return alerts
 
     def _believe_what_agrees(self, *, always: bool) -> list[Alert]:
@@ -160,8 +219,8 @@ class Monitor:
         if line.contradicts(chain):
             before = line.start_again()
             self._begin()
-            self._believe_what_waited(one for one in before if one.event.time is None)
-            buried = [one for one in before if one.event.time is not None]
+            self._believe_what_waited(arrival for arrival in before if arrival.event.time is None)
+            buried = [arrival for arrival in before if arrival.event.time is not None]
         alerts = self._believe_what_waited(chain)
         for one in buried + others:
             self._bury(line.bury(one))
@@ -171,12 +230,12 @@ class Monitor:
         """Take what waited and is believed by now; the rest is refuted."""
         line, alerts = self._timeline, []
         waiting, line.waiting = line.waiting, []
-        for one in waiting:
-            fate = line.fate(one.event)
+        for arrival in waiting:
+            fate = line.fate(arrival.event)
             if fate == "take":
-                alerts += self._believe_what_waited([one])
+                alerts += self._believe_what_waited([arrival])
             else:
-                self._bury(line.bury(one))
+                self._bury(line.bury(arrival))
         return alerts
 
     def _bury(self, letter: DeadLetter) -> None:
@@ -212,8 +271,10 @@ class Monitor:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
         seconds, line, book = moment.seconds, self._timeline, self._book
         book.check_time(seconds)
-        passed = [one for one in line.waiting if _between(book.time, one.event, seconds)]
-        line.waiting = [one for one in line.waiting if one not in passed]
+        passed = [
+            arrival for arrival in line.waiting if _between(book.time, arrival.event, seconds)
+        ]
+        line.waiting = [arrival for arrival in line.waiting if arrival not in passed]
         alerts = self._believe_what_waited(passed)
         alerts += self._judged(book.advance(seconds))
         line.move(seconds)
@@ -233,22 +294,15 @@ class Monitor:
 
     def status(self) -> MonitorStatus:
         """Sum up the stream so far."""
-        book, counters, line = self._book, self._book.counters, self._timeline
-        comparisons = [one for judge in self._judges for one in judge.comparisons.values()]
+        book, line = self._book, self._timeline
+        comparisons = [
+            comparison for judge in self._judges for comparison in judge.comparisons.values()
+        ]
         return MonitorStatus(
-            events=counters.events,
-            ignored=counters.ignored,
-            repeated=counters.repeated,
-            unknown=counters.unknown,
-            late=counters.late,
-            decided=counters.decided,
-            dropped=counters.dropped,
+            **asdict(book.counters),
+            **{f"dead_{reason}": number for reason, number in line.dead.items()},
             open=book.open,
             uncompared=sum(judge.uncompared for judge in self._judges),
-            dead_unit=line.dead["unit"],
-            dead_ahead=line.dead["ahead"],
-            dead_late=line.dead["late"],
-            dead_wrong=line.dead["wrong"],
             waiting=len(line.waiting),
             unit=(self.specification.time.unit or line.unit) if self._watches_time else None,
             first_time=book.first_time,
@@ -257,7 +311,7 @@ class Monitor:
         )
 
     def to_state(self) -> dict[str, Any]:
-        """Give all that is kept, as JSON has it; see :meth:`from_state`."""
+        """Return all that is kept, as JSON has it; see :meth:`from_state`."""
         return {
             "book": self._book.to_state(),
             "timeline": self._timeline.to_state(),

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from testsgd.data.exact_document import ExactDocument
-from testsgd.data.schema_parts import mistake
+from testsgd.data.schema_parts import mistake, repeated
+from testsgd.data.toml_document import ExactDocument
+from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyTable
 from testsgd.monitoring.specification.parts import (
     EstimatePart,
     EventsPart,
@@ -21,12 +25,135 @@ from testsgd.monitoring.specification.parts import (
     TrialsPart,
     WindowPart,
 )
-from testsgd.monitoring.specification.properties import (
-    MonitoredProperty,
-    PropertyPart,
-    allows_evidence,
-    monitored_properties,
-)
+
+Rule = Literal["estimate", "evidence"]
+Check = Literal["every", "end"]
+WatchedName = Literal[
+    "demographic_parity",
+    "disparate_impact",
+    "equal_opportunity",
+    "predictive_equality",
+    "equalized_odds",
+    "custom",
+]
+
+
+class PropertyPart(PropertyTable):
+    """What is compared, how far groups may be apart, and when that is judged how."""
+
+    property: WatchedName = Field(description="a known property, or custom")
+    given: tuple[str, ...] = Field(
+        (), description="fields within whose combinations of values groups are compared"
+    )
+    rule: Rule | None = Field(
+        None, description="judged by the estimate, or by evidence; evidence where it is possible"
+    )
+    check: Check | None = Field(
+        None, description="judged after every trial, or at the end of each tumbling window"
+    )
+
+    @model_validator(mode="after")
+    def _fields_are_fields(self) -> PropertyPart:
+        for index, field in enumerate(self.given):
+            if not field.strip():
+                raise mistake(("given", index), "a field needs a name")
+        if (twice := repeated(list(self.given))) is not None:
+            raise mistake("given", f"the field {twice!r} stands twice", "remove one of them")
+        return self
+
+
+@dataclass(frozen=True)
+class MonitoredProperty:
+    """A property that a monitor watches.
+
+    Attributes
+    ----------
+    name : str
+        What reports call it; no two of a monitor have the same.
+    fairness : FairnessProperty
+        What is counted, and how rates are compared.
+    threshold : fractions.Fraction
+        The largest bias that is allowed.
+    empty_group : {"vacuous", "zero"}
+        Of a group that nobody has come of.
+    given : tuple of str
+        Fields; groups are compared within each combination of their values.
+    rule : {"estimate", "evidence"}
+    check : {"every", "end"}
+        After every trial, or at the end of each tumbling window.
+    """
+
+    name: str
+    fairness: FairnessProperty
+    threshold: Fraction
+    empty_group: EmptyGroup
+    given: tuple[str, ...]
+    rule: Rule
+    check: Check
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that it says, in types that JSON knows.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "name": self.name,
+            "measure": self.fairness.measure,
+            "numerator": [list(row) for row in self.fairness.numerator],
+            "denominator": [list(row) for row in self.fairness.denominator],
+            "threshold": str(self.threshold),
+            "empty_group": self.empty_group,
+            "given": list(self.given),
+            "rule": self.rule,
+            "check": self.check,
+        }
+
+
+def allows_evidence(fairness: FairnessProperty) -> bool:
+    """Return whether a rate is a share of successes, one or none a trial.
+
+    Only of those is known how far they can be from a probability.
+    """
+    return all(whole == 1 and part <= 1 for part, whole in fairness.kinds)
+
+
+def monitored_properties(
+    parts: Iterable[PropertyPart], window: Literal["all", "tumbling", "sliding"]
+) -> tuple[MonitoredProperty, ...]:
+    """Take joint names apart, fill in what is not said and give each property a name."""
+    made = [
+        MonitoredProperty(
+            fairness.name + (" given " + " and ".join(part.given) if part.given else ""),
+            fairness,
+            part.threshold,
+            part.empty_group,
+            part.given,
+            part.rule
+            or ("evidence" if window == "all" and allows_evidence(fairness) else "estimate"),
+            part.check or ("end" if window == "tumbling" else "every"),
+        )
+        for part in parts
+        for fairness in part.all_made()
+    ]
+    return tuple(
+        replace(one, name=name)
+        for one, name in zip(made, _told_apart([one.name for one in made]), strict=True)
+    )
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Return names of which no two are equal: the second of a name has "(2)" behind it."""
+    taken, seen, made = set(names), Counter[str](), []
+    for name in names:
+        seen[name] += 1
+        new = name
+        while seen[name] > 1 and (new := f"{name} ({seen[name]})") in taken:
+            seen[name] += 1
+        taken.add(new)
+        made.append(new)
+    return made
 
 
 def _at_least_one(properties: Any) -> Any:
@@ -76,12 +203,12 @@ class MonitorSpecification(ExactDocument):
 
     @model_validator(mode="after")
     def _properties_fit_the_rest(self) -> MonitorSpecification:
-        for place, one in enumerate(self.properties):
-            self._check_given(place, one)
-            self._check_rule(place, one)
+        for index, one in enumerate(self.properties):
+            self._check_given(index, one)
+            self._check_rule(index, one)
             if one.check == "end" and self.window.kind != "tumbling":
                 raise mistake(
-                    ("properties", place, "check"),
+                    ("properties", index, "check"),
                     f'a window of kind "{self.window.kind}" has no end',
                     'set window.kind = "tumbling", or check = "every"',
                 )
@@ -132,7 +259,7 @@ class MonitorSpecification(ExactDocument):
         return self.needs_time or asked
 
     def digest(self) -> str:
-        """Give a fingerprint of what is specified.
+        """Return a fingerprint of what is specified.
 
         What is written out and what is filled in by itself make no difference.
 
@@ -141,7 +268,10 @@ class MonitorSpecification(ExactDocument):
         str
             A sha256 in hexadecimal.
         """
-        document = {**self.to_dict(), "properties": [one.to_dict() for one in self.monitored]}
+        document = {
+            **self.to_dict(),
+            "properties": [watched.to_dict() for watched in self.monitored],
+        }
         if not document["time"]:
             del document["time"]  # it was not there in former versions
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))

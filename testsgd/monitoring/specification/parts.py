@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import (
+    BeforeValidator,
     Field,
     PlainSerializer,
     PlainValidator,
@@ -16,18 +21,155 @@ from pydantic import (
     model_validator,
 )
 
-from testsgd.data.exact_numbers import AtLeastOne, Between, ExactNotNegative, exact_share
-from testsgd.data.schema_parts import Part, mistake, repeated
-from testsgd.fairness import GroupNames
-from testsgd.monitoring.specification.durations import (
-    Duration,
-    Lateness,
-    duration_text,
-    seconds_in,
+from testsgd.data.schema_parts import (
+    AtLeastOne,
+    Between,
+    ExactNotNegative,
+    Part,
+    exact_share,
+    mistake,
+    plain_number,
+    repeated,
+    seen,
 )
-from testsgd.monitoring.specification.values import EventValue, check_apart
+from testsgd.fairness import GroupNames
 
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_WRITTEN = re.compile(r"(\d{1,15}(?:\.\d{1,30})?)\s*([a-z]+)", re.ASCII)
+# Ten thousand years. More is a slip of the pen.
+_LONGEST = 3_652_425 * 86_400
+_SHORTEST = 1e-6
+_WORDS = 'a length of time is written as "730 d", "2 w", "1.5 h", "90 min" or "30 s"'
+Value = bool | int | float | str
 _FIELDS = ("id", "group", "decision", "label", "time")
+
+
+def seconds_in(value: Any) -> float:
+    """Read a length of time: a number of seconds, or a number with a unit, s, min, h, d or w.
+
+    >>> seconds_in("90 min"), seconds_in(30)
+    (5400.0, 30.0)
+    """
+    given, value = value, plain_number(value)
+    if isinstance(value, str):
+        found = _WRITTEN.fullmatch(value.strip())
+        if found is None:
+            raise ValueError(f"{_WORDS}{seen(given)}")
+        number, unit = found.groups()
+        if unit not in _SECONDS:
+            raise ValueError(f"there is no unit {unit!r}: {_WORDS}")
+        seconds = float(Decimal(number) * _SECONDS[unit])
+    elif isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{_WORDS}{seen(given)}")
+    else:
+        seconds = value
+    if not _SHORTEST <= seconds <= _LONGEST:
+        raise ValueError(
+            f"a length of time is at least a microsecond and at most 10,000 years{seen(given)}"
+        )
+    return float(seconds)
+
+
+def duration_text(seconds: float) -> str:
+    """Word a length of time in the largest unit, up to days, of which it is a whole number.
+
+    :func:`seconds_in` reads it as the same number.
+
+    >>> duration_text(63072000.0), duration_text(5400), duration_text(0.25)
+    ('730 d', '90 min', '0.25 s')
+    """
+    for unit in ("d", "h", "min", "s"):
+        if seconds % _SECONDS[unit] == 0:
+            return f"{int(seconds) // _SECONDS[unit]} {unit}"
+    return f"{format(Decimal(repr(float(seconds))), 'f')} s"
+
+
+Duration = Annotated[
+    float,
+    BeforeValidator(seconds_in),
+    Field(gt=0),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+
+
+def _lateness(value: Any) -> float:
+    nothing = isinstance(value, str) and re.fullmatch(r"0\s*(s|min|h|d|w)", value.strip())
+    return 0.0 if nothing or (value == 0 and not isinstance(value, bool)) else seconds_in(value)
+
+
+# The same, but none at all is a length too.
+Lateness = Annotated[
+    float,
+    BeforeValidator(_lateness),
+    Field(ge=0),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+
+
+def event_value(value: Any) -> Value:
+    """Return a value as JSON has it.
+
+    >>> event_value(np.int64(3)), event_value(True), event_value("yes")
+    (3, True, 'yes')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("a value must be a finite number")
+    if not isinstance(value, bool | int | float | str):
+        raise ValueError("a value is a text, a number or a boolean")
+    return value
+
+
+EventValue = Annotated[
+    Value,
+    PlainValidator(event_value),
+    WithJsonSchema({"type": ["boolean", "number", "string"]}),
+]
+
+
+def check_apart(
+    first: str, first_values: tuple[Value, ...], second: str, second_values: tuple[Value, ...]
+) -> None:
+    """Refuse lists of which one is empty, has a value twice, or has one that is in the other.
+
+    Within a list 1 and true are two values, for JSON tells them apart. In two lists they may not
+    stand: a table of data does not always say which of both it holds.
+    """
+    for key, values in ((first, first_values), (second, second_values)):
+        if not values:
+            raise mistake(key, "no value is given", "give at least one")
+        seen: set[tuple[bool, Value]] = set()
+        for index, value in enumerate(values):
+            if _json_identity(value) in seen:
+                raise mistake(
+                    (key, index), f"the value {shown(value)} stands twice", "remove one of them"
+                )
+            seen.add(_json_identity(value))
+    for index, value in enumerate(second_values):
+        if value in first_values:
+            same = first_values[first_values.index(value)]
+            alike = "" if type(same) is type(value) else f", as {shown(same)}"
+            raise mistake(
+                (second, index),
+                f"the value {shown(value)} is among `{first}` too{alike}",
+                f"give `{first}` and `{second}` different values",
+            )
+
+
+def shown(value: Value) -> str:
+    """Return a value as TOML and JSON write it.
+
+    >>> shown(True), shown("1")
+    ('true', '"1"')
+    """
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _json_identity(value: Value) -> tuple[bool, Value]:
+    return isinstance(value, bool), value
 
 
 class EventsPart(Part):

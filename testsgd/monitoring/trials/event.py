@@ -6,33 +6,135 @@ import contextlib
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from datetime import UTC, date, datetime
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
-from testsgd.monitoring.trials.moments import Moment, Unit, is_missing, moment_of, shown
+
+# Moments that are so close, in seconds, are one: a tenth of a second is no exact number.
+ONE_MOMENT = 1e-6
+Unit = Literal["s", "ms", "us", "ns", "iso", "own"]
+UNIT_NAMES: dict[Unit, str] = {
+    "s": "seconds",
+    "ms": "milliseconds",
+    "us": "microseconds",
+    "ns": "nanoseconds",
+    "iso": "ISO 8601",
+    "own": "seconds of a clock of its own",
+}
+_SCALES: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+# Seconds from here on (3 March 1973) are taken for seconds since 1970; fewer are those of a clock
+# that the stream has of its own. Numbers of a thousand times as many are in the next unit.
+CALENDAR = 1e8
+# In no unit a larger number is a date.
+_LARGEST = 1e20
+_LAST_DATE = 253_402_300_799.0
 
 # From here on different whole numbers become the same float.
 _WHOLE_FLOATS = 2**53
 
 
+class Moment(NamedTuple):
+    """A moment, in seconds, and the unit in which it was written."""
+
+    seconds: float
+    unit: Unit
+
+
+def moment_of(value: Any, field: str = "time", unit: Unit | None = None) -> Moment | None:
+    """Read a moment, a number or a date; None if the value is missing.
+
+    Text is a number or ISO 8601; without a zone it is taken as UTC. `unit`: what numbers are in.
+    Left out, their size says it: what would be a date from 1973 to 5138. With "iso" digits alone
+    are a date. The moment is in seconds since 1970, or of the stream's own clock.
+    """
+    if isinstance(value, np.datetime64):
+        value = str(value)
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if is_missing(value):
+        return None
+    if isinstance(value, str):
+        value = _read_text(value, field, unit)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if isinstance(value, datetime):
+        zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return Moment(zoned.timestamp(), "iso")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _no_moment(value, field)
+    try:
+        size = abs(float(value))
+    except OverflowError:
+        size = math.inf
+    if not size < _LARGEST:
+        raise _no_moment(value, field)
+    written = _unit_by_size(size) if unit is None or unit == "iso" else unit
+    seconds = size / _SCALES[written]
+    return Moment(math.copysign(seconds, value), "own" if seconds < CALENDAR else written)
+
+
+def iso_text(seconds: float | None) -> str | None:
+    """Write seconds since 1970 in ISO 8601, UTC; None if they are of a stream's own clock.
+
+    >>> iso_text(1767225600.25), iso_text(90.0), iso_text(None)
+    ('2026-01-01T00:00:00.250000Z', None, None)
+    """
+    if seconds is None or not CALENDAR <= seconds <= _LAST_DATE:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is one that stands for none: not a number, or no moment."""
+    return isinstance(value, float | datetime) and bool(value != value)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message has it, cut short if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of more than 4300 digits
+        return "(a number too long to be written)"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _unit_by_size(size: float) -> Unit:
+    """Find the unit in which a number is a date; seconds if it is too small for any."""
+    if size < 1000 * CALENDAR:  # by far the most
+        return "s"
+    return next(unit for unit, scale in _SCALES.items() if size < CALENDAR * 1000 * scale)
+
+
+def _read_text(text: str, field: str, unit: Unit | None) -> float | datetime:
+    # Digits alone are a number, although some of them could be a date.
+    if unit != "iso":
+        with contextlib.suppress(ValueError):
+            return float(text.replace("_", "?"))
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise _no_moment(text, field) from None
+
+
+def _no_moment(value: Any, field: str) -> EventError:
+    return EventError(
+        f"the value {shown(value)} is no moment",
+        where=field,
+        remedy="give a number of seconds, or a text such as 2026-01-31T12:00:00Z",
+        value=value,
+    )
+
+
 class Event(NamedTuple):
     """What an event says; None is what it does not say.
 
-    Attributes
-    ----------
-    name : str or None
-        The id of the trial that it belongs to.
-    group : str or None
-    decision, label : {0, 1} or None
-    given : tuple of (str or None)
-        One a field within which groups are compared.
-    time : float or None
-        Seconds.
-    unit : str or None
-        What its time was written in, see :class:`~testsgd.monitoring.trials.moments.Moment`.
+    `name`: the id of its trial. `given`: one a field within which groups are compared. `time`:
+    seconds, and `unit` what they were written in.
     """
 
     name: str | None
@@ -47,28 +149,14 @@ class Event(NamedTuple):
 class EventReader:
     """Reads events as a specification calls their fields.
 
-    Parameters
-    ----------
-    specification : MonitorSpecification
-
-    Attributes
-    ----------
-    given_fields : tuple of str
-        All fields within which some property compares groups.
-
-    Examples
-    --------
-    >>> reader = EventReader(MonitorSpecification.from_dict(
-    ...     {"properties": [{"property": "demographic_parity", "threshold": 0.1}]}))
-    >>> reader.read({"id": 7, "group": "a", "decision": True, "age": 31})
-    Event(name='7', group='a', decision=1, label=None, given=(), time=None, unit=None)
+    `given_fields`: all fields within which some property compares groups.
     """
 
     __slots__ = ("_decisions", "_fields", "_labels", "_unit", "given_fields")
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
-        fields = [field for one in specification.monitored for field in one.given]
+        fields = [field for watched in specification.monitored for field in watched.given]
         self.given_fields = tuple(dict.fromkeys(fields))
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
         self._decisions = _meanings(named.unfavourable, named.favourable)
@@ -76,21 +164,7 @@ class EventReader:
         self._unit = specification.time.unit
 
     def read(self, event: Mapping[str, Any]) -> Event:
-        """Read one event.
-
-        Parameters
-        ----------
-        event : mapping
-
-        Returns
-        -------
-        Event
-
-        Raises
-        ------
-        EventError
-            If it is no mapping, or a value cannot be one of its field.
-        """
+        """Read one event, or refuse it."""
         if not isinstance(event, Mapping):
             raise EventError(
                 f"an event is a mapping of fields to values, not {type(event).__name__}",
@@ -143,26 +217,10 @@ def _quick_text(value: Any, field: str) -> str | None:
 
 
 def text_of(value: Any, field: str) -> str | None:
-    """Give a value as the text by which it is told from others; whole numbers without a point.
+    """Return a value as the text by which it is told from others; whole numbers without a point.
 
-    Parameters
-    ----------
-    value : str, int, float or bool
-    field : str
-        For an error message.
+    None if the value is missing: not a number, or an empty text.
 
-    Returns
-    -------
-    str or None
-        None if the value is missing (not a number, or an empty text).
-
-    Raises
-    ------
-    EventError
-        If it is something else.
-
-    Examples
-    --------
     >>> text_of("7", "id"), text_of(7.0, "id"), text_of(True, "id")
     ('7', '7', 'true')
     """

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from testsgd.monitoring.specification import TimePart, duration_text
-from testsgd.monitoring.trials.event import Event
-from testsgd.monitoring.trials.moments import ONE_MOMENT, UNIT_NAMES, Unit, iso_text, shown
+from testsgd.monitoring.trials.event import ONE_MOMENT, UNIT_NAMES, Event, Unit, iso_text, shown
 
 # So many events in a row that agree are believed, against fewer before them.
 ENOUGH = 3
@@ -23,7 +22,6 @@ ENOUGH = 3
 _MOST_WAITING = 3 * ENOUGH
 # Until time is settled all events are kept, in case the first times were wrong; but not for ever.
 _MOST_KEPT = 100
-
 Reason = Literal["unit", "ahead", "late", "wrong"]
 Fate = Literal["take", "wait", "confirm", "unit", "ahead", "late"]
 
@@ -77,26 +75,11 @@ class DeadLetter:
 class Timeline:
     """How far a stream has come, and which times are believed.
 
-    Parameters
-    ----------
-    part : TimePart
-        How late, and how far ahead an event may be.
-    clock : callable
-        The present moment, in seconds since 1970.
+    `part`: how late, and how far ahead an event may be. `clock`: the present moment, in seconds
+    since 1970. `time`: the latest that is believed; never ahead of the clock. `unit`: that of the
+    events that are believed. `waiting`: events whose time is not believed so far, in the order in
+    which they came. `dead`: how many dead letters there were, by reason.
 
-    Attributes
-    ----------
-    time : float or None
-        The latest that is believed; never ahead of the clock.
-    unit : str or None
-        That of the events that are believed.
-    waiting : list of Arrival
-        Events whose time is not believed so far, in the order in which they came.
-    dead : dict
-        How many dead letters there were, by reason.
-
-    Notes
-    -----
     A time is believed if it is not farther ahead of the latest one than `max_skew`; or, in a live
     stream, if it is as close to the clock. A stream is live while its events are. A time beyond the
     clock is never believed. A time that jumps waits: three such events in a row, none of them late
@@ -125,11 +108,8 @@ class Timeline:
     def fate(self, event: Event) -> Fate:
         """Decide what becomes of an event with a time, by the present moment.
 
-        Returns
-        -------
-        {"take", "wait", "confirm", "unit", "ahead", "late"}
-            It is believed; it waits; it is believed and so is what waits; or it is a dead letter,
-            for this reason.
+        It is believed ("take"); it waits; it is believed and so is what waits ("confirm"); or it is
+        a dead letter, for one of the other reasons.
         """
         time, unit, now = event.time, event.unit, self._clock()
         assert time is not None
@@ -188,10 +168,10 @@ class Timeline:
     def agreed(self, least: int = ENOUGH) -> list[Arrival]:
         """Return the last events that wait and agree with each other, if there are so many."""
         chain: list[Arrival] = []
-        for one in reversed(self.waiting):
-            if chain and not self._follows(one.event, chain[0].event):
+        for arrival in reversed(self.waiting):
+            if chain and not self._follows(arrival.event, chain[0].event):
                 break
-            chain.insert(0, one)
+            chain.insert(0, arrival)
         return chain if len(chain) >= least else []
 
     def _follows(self, before: Event, after: Event) -> bool:
@@ -220,13 +200,8 @@ class Timeline:
     def bury(self, arrival: Arrival, reason: Reason | None = None, said: str = "") -> DeadLetter:
         """Count a dead letter.
 
-        Parameters
-        ----------
-        arrival : Arrival
-        reason : str, optional
-            Left out, it follows from how far the stream has come.
-        said : str
-            In words; left out, that follows from the reason.
+        `reason`: left out, it follows from how far the stream has come. `said`: in words; left out,
+        that follows from the reason.
         """
         reason = reason or self._reason(arrival.event)
         self.dead[reason] += 1
@@ -279,8 +254,6 @@ class Timeline:
 def plain(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return an event in types that JSON knows; other values as they are shown.
 
-    Examples
-    --------
     >>> plain({"id": 1, "time": float("nan"), 2: (3,)})
     {'id': 1, 'time': 'nan', '2': [3]}
     """
@@ -295,13 +268,16 @@ def _plain_value(value: Any) -> Any:
 
 
 def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
-    return [[list(one.event), dict(one.given), _plain_value(one.place)] for one in arrivals]
+    return [
+        [list(arrival.event), dict(arrival.given), _plain_value(arrival.place)]
+        for arrival in arrivals
+    ]
 
 
 def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
     found = []
-    for said, given, place in arrivals:
+    for said, given, index in arrivals:
         name, group, decision, label, values, time, unit = said
         event = Event(name, group, decision, label, tuple(values), time, unit)
-        found.append(Arrival(event, given, place))
+        found.append(Arrival(event, given, index))
     return found

@@ -1,25 +1,5 @@
 """Rules over texts: the sensitive terms in them, and the search for frequent sets of terms."""
 
-from testsgd.rules.text.matching import Mentions, find_mentions
-from testsgd.rules.text.near_copies import nearly_equal
-from testsgd.rules.text.term_rule import CategoryRule, TermRule
-from testsgd.rules.text.term_sets import (
-    CategorySet,
-    TermRuleSets,
-    frequent_term_sets,
-    small_category_sets,
-    term_sets_over,
-)
+import lazy_loader
 
-__all__ = [
-    "CategoryRule",
-    "CategorySet",
-    "Mentions",
-    "TermRule",
-    "TermRuleSets",
-    "find_mentions",
-    "frequent_term_sets",
-    "nearly_equal",
-    "small_category_sets",
-    "term_sets_over",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -66,19 +66,7 @@ class _Tokens(NamedTuple):
 
 
 class Lexicon:
-    """All ways to write the terms of a list, ready to be found in texts.
-
-    Parameters
-    ----------
-    terms : SensitiveTerms
-        The list.
-
-    Raises
-    ------
-    SpecificationError
-        If two terms cannot be told apart when case and coding do not count, or if a part of a term
-        between blanks has neither letter nor digit.
-    """
+    """All ways to write the terms of a list, ready to be found in texts."""
 
     def __init__(self, terms: SensitiveTerms) -> None:
         # A second to import, which nobody who audits a table should wait for.
@@ -124,7 +112,7 @@ class Lexicon:
         self._reach = re.compile(rf"(\S*+)(?:\s++\S++){{0,{blanks}}}")
 
     def find(self, text: str) -> Iterator[tuple[int, int, Form]]:
-        """Give every occurrence of a term in a text: where it starts and stops, and its form."""
+        """Return every occurrence of a term in a text: where it starts and stops, and its form."""
         for first, last in self._windows(text):
             tokens = self._tokenise(text[first:last])
             place = 0
@@ -139,7 +127,7 @@ class Lexicon:
                 place = after
 
     def _windows(self, text: str) -> list[tuple[int, int]]:
-        """Give the stretches of a text that may have a term, cut where white space is."""
+        """Return the stretches of a text that may have a term, cut where white space is."""
         if text.isascii():
             folded = text.lower()
         else:
@@ -238,7 +226,7 @@ def regular_plural(singular: str) -> str:
 
 
 def _forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
-    """Give every listed way to write a term, the singular before the plural, and the exceptions."""
+    """Return every listed way to write a term, singulars before plurals, and the exceptions."""
     for category, group in enumerate(terms.categories):
         for place, term in enumerate(group.terms):
             for written in (term.name, *term.spellings):
@@ -275,7 +263,7 @@ def _beginning(form: Form | None, written: str) -> tuple[str, ...]:
 
 
 def _places(text: str, words: Iterable[str]) -> Iterator[int]:
-    """Give the places where one of some words stands in a text, as a word."""
+    """Return the places where one of some words stands in a text, as a word."""
     for word in words:
         start = text.find(word)
         while start >= 0:
@@ -311,7 +299,7 @@ def _append_signs(tokens: _Tokens, text: str, start: int, stop: int) -> None:
 
 @lru_cache(maxsize=4096)
 def _kind(character: str) -> str:
-    """Give an ASCII character of the same kind: itself, a letter, a blank or a sign.
+    """Return an ASCII character of the same kind: itself, a letter, a blank or a sign.
 
     What a word character is differs between the regular expressions of nltk's versions, beyond
     ASCII only.

@@ -54,13 +54,13 @@ class Mentions:
         return len(self.text)
 
     def presence(self) -> NDArray[np.bool_]:
-        """Say which texts have any term of which category, shape (texts, categories)."""
+        """Return which texts have any term of which category, shape (texts, categories)."""
         found = np.zeros((self.texts, len(self.terms.sizes)), dtype=bool)
         found[self.text, self.category] = True
         return found
 
     def contains(self) -> tuple[NDArray[np.bool_], ...]:
-        """Say which texts have which term, one array a category, shape (texts, its terms)."""
+        """Return which texts have which term, one array a category, shape (texts, its terms)."""
         found = tuple(np.zeros((self.texts, size), dtype=bool) for size in self.terms.sizes)
         for category, matrix in enumerate(found):
             chosen = self.category == category
@@ -68,7 +68,7 @@ class Mentions:
         return found
 
     def sole(self) -> Places:
-        """Give the one term of each category that a text has, shape (texts, categories).
+        """Return the one term of each category that a text has, shape (texts, categories).
 
         Returns
         -------

@@ -124,13 +124,9 @@ def _words(texts: Sequence[str], mentions: Mentions) -> Iterator[list[str]]:
 def _runs(distinct: Sequence[Words]) -> tuple[Counts, list[Counts]]:
     """Count the different runs of words of each text, and number those that others have, too.
 
-    Returns
-    -------
-    sizes : numpy.ndarray of int64, shape (texts,)
-        Different runs of each text.
-    shared : list of numpy.ndarray of int64
-        For each text the numbers of those that are in several texts, ascending; the fewer texts a
-        run is in, the smaller is its number.
+    Result: `sizes`: different runs of each text, shape (texts,); `shared`: for each text the
+    numbers of those that are in several texts, ascending; the fewer texts a run is in, the smaller
+    is its number.
     """
     lengths = np.array([len(text) for text in distinct], dtype=np.int64)
     words = np.array([word for text in distinct for word in text], dtype=np.int64)

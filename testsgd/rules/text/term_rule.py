@@ -42,7 +42,7 @@ class TermRule:
         return f"“{self.term}”"
 
     def to_json(self) -> dict[str, Any]:
-        """Give the rule as JSON-able data."""
+        """Return the rule as JSON-able data."""
         return {"feature": self.category, "values": [self.term], "text": self.text}
 
 
@@ -74,5 +74,5 @@ class CategoryRule:
         return f"any term of {self.category}"
 
     def to_json(self) -> dict[str, Any]:
-        """Give the rule as JSON-able data."""
+        """Return the rule as JSON-able data."""
         return {"feature": self.category, "values": None, "text": self.text}

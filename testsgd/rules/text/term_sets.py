@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from testsgd.data.text import SensitiveTerms
 from testsgd.errors import ParameterError
+from testsgd.rules.rare_groups import SmallGroup
 from testsgd.rules.rule import RuleSet
-from testsgd.rules.small import SmallGroup
 from testsgd.rules.text.matching import Mentions
 from testsgd.rules.text.term_rule import CategoryRule, TermRule
 
@@ -91,15 +91,15 @@ class TermRuleSets:
         return self.kept is None
 
     def take(self, groups: NDArray[np.intp]) -> TermRuleSets:
-        """Give some of the groups, in the order given."""
+        """Return some of the groups, in the order given."""
         return replace(self, kept=self.places(groups))
 
     def places(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Give the numbers that groups have among all those of the sets of categories."""
+        """Return the numbers that groups have among all those of the sets of categories."""
         return groups if self.kept is None else self.kept[groups]
 
     def rule_set(self, group: int) -> RuleSet:
-        """Give a group's description."""
+        """Return a group's description."""
         categories = self.category_sets[self.set_of(group)].categories
         rules = []
         for place, term in zip(categories, self.chosen(group), strict=True):
@@ -108,7 +108,7 @@ class TermRuleSets:
         return RuleSet(tuple(rules))
 
     def set_of(self, group: int) -> int:
-        """Give the place in `category_sets` of a group's categories.
+        """Return the place in `category_sets` of a group's categories.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class TermRuleSets:
         return bisect_right(self._firsts, self._place(group)) - 1
 
     def chosen(self, group: int) -> tuple[int, ...]:
-        """Give the term of each category of a group, as its place in the category."""
+        """Return the term of each category of a group, as its place in the category."""
         found = self.category_sets[self.set_of(group)]
         place = self._place(group) - found.first
         return tuple(int(term) for term in np.unravel_index(place, found.shape))
@@ -203,7 +203,7 @@ def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int)
 
 
 def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
-    """Give the same groups over other texts, however few of these mention their categories.
+    """Return the same groups over other texts, however few of these mention their categories.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 """Sampling of texts: real texts with other sensitive terms."""
 
-from testsgd.sampling.text.replacement import Replacer
+import lazy_loader
 
-__all__ = ["Replacer"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,14 +1,5 @@
 """What is expected of the people who come: the distribution of inputs."""
 
-from __future__ import annotations
+import lazy_loader
 
-from testsgd.shielding.inputs.checks import checked_costs
-from testsgd.shielding.inputs.distribution import InputDistribution
-from testsgd.shielding.inputs.log import InputLog, read_log
-
-__all__ = [
-    "InputDistribution",
-    "InputLog",
-    "checked_costs",
-    "read_log",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,14 +18,201 @@ from numpy.typing import ArrayLike, NDArray
 
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import checked_groups
-from testsgd.shielding.inputs.checks import checked_costs, checked_shares
-from testsgd.shielding.inputs.estimates import estimate
-from testsgd.shielding.inputs.table import fill_table
+from testsgd.shielding.inputs.log import estimate
+
+_TABLE_KEYS = ("group", "recommendation", "probability", "cost", "label_probability")
+_NEEDED_KEYS = _TABLE_KEYS[:3]
+Arrays = tuple[tuple[float, ...], NDArray[np.float64], NDArray[np.float64] | None]
 
 # How far probabilities may be from adding up to 1, and from where on they are left as they are, so
 # that a distribution that is saved and read again is the same.
 _TOLERANCE = 1e-9
 _ADDS_UP = 1e-12
+
+
+def checked_costs(costs: Sequence[Any], *, where: str = "inputs.costs") -> tuple[float, ...]:
+    """Return costs as floats: at least one, none negative, ascending."""
+    numbers = tuple(checked_number(cost, "the cost", where) for cost in costs)
+    if not numbers:
+        raise SpecificationError("there is no cost", where=where, remedy="give at least one")
+    for number in numbers:
+        if number < 0:
+            raise SpecificationError(
+                f"the cost {number:g} is negative", where=where, remedy="give costs of at least 0"
+            )
+    if twice := [number for number, count in Counter(numbers).items() if count > 1]:
+        raise SpecificationError(
+            f"the cost {twice[0]:g} stands twice", where=where, remedy="give each cost once"
+        )
+    if list(numbers) != sorted(numbers):
+        raise SpecificationError(
+            f"the costs {', '.join(f'{number:g}' for number in numbers)} are not ascending",
+            where=where,
+            remedy="sort them, and the probabilities with them",
+        )
+    return numbers
+
+
+def checked_number(value: Any, name: str, where: str) -> float:
+    """Return a finite number as a float."""
+    try:
+        number = math.nan if isinstance(value, (str, bool)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise SpecificationError(
+            f"{name} is {value!r}, no finite number", where=where, remedy="give a number"
+        )
+    return number
+
+
+def checked_share(value: Any, name: str, where: str) -> float:
+    """Return a probability as a float."""
+    number = checked_number(value, name, where)
+    if not 0 <= number <= 1:
+        raise SpecificationError(
+            f"{name} is {number:g}", where=where, remedy="give a number between 0 and 1"
+        )
+    return number
+
+
+def checked_shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return probabilities as an array that cannot be written to, or refuse them."""
+    where = f"inputs.{name}"
+    try:
+        shares = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SpecificationError(
+            "these are no numbers", where=where, remedy=f"give an array of the shape {shape}"
+        ) from error
+    if shares.shape != shape:
+        raise SpecificationError(
+            f"the shape is {shares.shape}",
+            where=where,
+            remedy=f"give an array of the shape {shape}: groups, recommendations"
+            + (", costs" if len(shape) == 3 else ""),
+        )
+    bad = np.argwhere(~((shares >= 0) & (shares <= 1)))
+    if len(bad):
+        index = tuple(int(part) for part in bad[0])
+        raise SpecificationError(
+            f"the probability is {float(shares[index])!r}",
+            where=f"{where}[{', '.join(map(str, index))}]",
+            remedy="give numbers between 0 and 1",
+        )
+    shares.flags.writeable = False
+    return shares
+
+
+def fill_table(groups: tuple[str, ...], rows: Sequence[Mapping[str, Any]]) -> Arrays:
+    """Make arrays of the rows that :meth:`InputDistribution.from_table` takes.
+
+    Returns costs, probabilities, shape (groups, 2, costs), and labels, shape (groups, 2), or None.
+    A label is as likely as the other where no row says otherwise, which is only where the
+    probability is 0.
+    """
+    if not rows:
+        raise SpecificationError(
+            "the table has no rows",
+            where="inputs.table",
+            remedy="add rows, or leave it out to expect everything equally often",
+        )
+    read = [_Row(groups, row, f"inputs.table.{index}") for index, row in enumerate(rows)]
+    costs = checked_costs(sorted({row.cost for row in read}), where="inputs.table")
+    probabilities = np.zeros((len(groups), 2, len(costs)))
+    seen = set()
+    for row in read:
+        cell = (row.group, row.recommendation, costs.index(row.cost))
+        if cell in seen:
+            raise SpecificationError(
+                f"a row of {groups[row.group]!r}, {row.recommendation} and cost {row.cost:g} "
+                "stands there already",
+                where=row.where,
+                remedy="put both in one row",
+            )
+        seen.add(cell)
+        probabilities[cell] = row.probability
+    return costs, probabilities, _labels(groups, read)
+
+
+class _Row:
+    """The parts of a row, checked."""
+
+    def __init__(self, groups: tuple[str, ...], row: Mapping[str, Any], where: str) -> None:
+        if not isinstance(row, Mapping):
+            raise SpecificationError(
+                f"{row!r} is no row",
+                where=where,
+                remedy=f"give a mapping of {', '.join(_TABLE_KEYS)}",
+            )
+        for key in row:
+            if key not in _TABLE_KEYS:
+                raise SpecificationError(
+                    f"unknown key {key!r}",
+                    where=where,
+                    remedy=f"the keys are {', '.join(_TABLE_KEYS)}",
+                )
+        for key in _NEEDED_KEYS:
+            if row.get(key) is None:
+                raise SpecificationError(
+                    f"the key {key!r} is missing", where=where, remedy="add it"
+                )
+        if row["group"] not in groups:
+            raise SpecificationError(
+                f"the group {row['group']!r} is unknown",
+                where=where,
+                remedy=f"the groups are {', '.join(groups)}",
+                group=row["group"],
+            )
+        if row["recommendation"] not in (0, 1):
+            raise SpecificationError(
+                f"the recommendation is {row['recommendation']!r}",
+                where=where,
+                remedy="give 0 (reject) or 1 (accept)",
+            )
+        self.where = where
+        self.group = groups.index(row["group"])
+        self.recommendation = int(row["recommendation"])
+        self.probability = checked_share(row["probability"], "the probability", where)
+        cost = row.get("cost")
+        self.cost = checked_number(1 if cost is None else cost, "the cost", where)
+        if self.cost < 0:
+            raise SpecificationError(
+                f"the cost {self.cost:g} is negative", where=where, remedy="give at least 0"
+            )
+        label = row.get("label_probability")
+        self.label = (
+            None if label is None else checked_share(label, "the label's probability", where)
+        )
+
+
+def _labels(groups: tuple[str, ...], rows: Sequence[_Row]) -> NDArray[np.float64] | None:
+    if all(row.label is None for row in rows):
+        return None
+    found: dict[tuple[int, int], float] = {}
+    for row in rows:
+        if row.label is None:
+            continue
+        known = found.setdefault((row.group, row.recommendation), row.label)
+        if known != row.label:
+            raise SpecificationError(
+                f"the label's probability of {groups[row.group]!r} and {row.recommendation} is "
+                f"{row.label:g} here, and {known:g} in another row",
+                where=row.where,
+                remedy="give one for all costs",
+            )
+    for row in rows:
+        if row.probability > 0 and (row.group, row.recommendation) not in found:
+            raise SpecificationError(
+                f"the label's probability of {groups[row.group]!r} and {row.recommendation} is "
+                "missing",
+                where=row.where,
+                remedy="add `label_probability`, or leave it out in all rows",
+            )
+    labels = np.full((len(groups), 2), 0.5)
+    for index, share in found.items():
+        labels[index] = share
+    return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +413,7 @@ class InputDistribution:
         )
 
     def cost_place(self, cost: float) -> int:
-        """Give the place of the smallest known cost that is not below a cost.
+        """Return the place of the smallest known cost that is not below a cost.
 
         Parameters
         ----------
@@ -279,7 +467,7 @@ class InputDistribution:
         return np.minimum(np.searchsorted(self.costs, given), len(self.costs) - 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the distribution in types that JSON knows, to the last digit."""
+        """Return the distribution in types that JSON knows, to the last digit."""
         return {
             "groups": list(self.groups),
             "costs": list(self.costs),

@@ -6,7 +6,7 @@ from testsgd.errors import HorizonEndedError, LabelError, ParameterError, Unknow
 
 
 def bad_recommendation(recommendation: object) -> ParameterError:
-    """Say that a recommendation is none."""
+    """Build the error for a bad recommendation."""
     return ParameterError(
         f"the recommendation is {recommendation!r}",
         where="recommendation",
@@ -16,14 +16,14 @@ def bad_recommendation(recommendation: object) -> ParameterError:
 
 
 def bad_event(event: object) -> ParameterError:
-    """Say that the id of an event is no text."""
+    """Build the error for an id that is no text."""
     return ParameterError(
         f"the event is {event!r}", where="event", remedy="give its id as a text", event=event
     )
 
 
 def bad_cost(known: tuple[float, ...], cost: object) -> ParameterError:
-    """Say that a cost is none, or missing where several are known."""
+    """Build the error for a bad cost, or a missing one where several are known."""
     if cost is None:
         what = f"the cost is missing, and it could be any of {len(known)}"
     else:
@@ -32,7 +32,7 @@ def bad_cost(known: tuple[float, ...], cost: object) -> ParameterError:
 
 
 def unknown_group(group: object, known: tuple[str, ...]) -> UnknownGroupError:
-    """Say that a group is unknown."""
+    """Build the error for an unknown group."""
     names = ", ".join(map(repr, known))
     return UnknownGroupError(
         f"the group {group!r} is unknown",
@@ -44,7 +44,7 @@ def unknown_group(group: object, known: tuple[str, ...]) -> UnknownGroupError:
 
 
 def no_more(period: int, horizon: int) -> HorizonEndedError:
-    """Say that all periods are over."""
+    """Build the error for a decision after the last period."""
     made = (period + 1) * horizon
     return HorizonEndedError(
         f"all {made} decisions that the shield was made for are made",
@@ -55,7 +55,7 @@ def no_more(period: int, horizon: int) -> HorizonEndedError:
 
 
 def label_missing() -> LabelError:
-    """Say that a decision was asked for before the label of the last one."""
+    """Build the error for a decision before the label of the last one."""
     return LabelError(
         "the last decision waits for its label",
         where="decide",
@@ -64,10 +64,10 @@ def label_missing() -> LabelError:
 
 
 def no_labels(name: str) -> LabelError:
-    """Say that a property does not look at labels."""
+    """Build the error for a label that plays no part."""
     return LabelError(f"labels play no part in {name}", where="label", remedy="give no labels")
 
 
 def bad_label(label: object) -> LabelError:
-    """Say that a label is none."""
+    """Build the error for a bad label."""
     return LabelError(f"the label is {label!r}", where="label", remedy="give 0 or 1", label=label)

@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from testsgd._files import lock
-from testsgd.errors import JournalError
+from testsgd.errors import JournalError, TestSGDError
+from testsgd.shielding.running.periods import PeriodPolicy
+from testsgd.shielding.running.state import ShieldState
+from testsgd.shielding.specification import ShieldSpecification
 
 FORMAT = "testsgd.shield-journal"
 VERSION = 1
@@ -30,8 +33,6 @@ def decision_line(
 ) -> bytes:
     r"""Write a decision as a line of a journal.
 
-    Examples
-    --------
     >>> decision_line("a", 1, 0.5, 0, "7")
     b'{"group":"a","recommendation":1,"cost":0.5,"decision":0,"id":"7"}\n'
     """
@@ -47,8 +48,6 @@ def decision_line(
 def label_line(label: int, event: str | None) -> bytes:
     r"""Write a revealed label as a line of a journal.
 
-    Examples
-    --------
     >>> label_line(1, None)
     b'{"label":1}\n'
     """
@@ -60,13 +59,6 @@ def period_line(period: int, active: bool, threshold: Fraction | None = None) ->
     r"""Write the start of a period for which a shield was synthesised anew.
 
     A threshold is written if another one than the specification's is promised for the period.
-
-    Examples
-    --------
-    >>> period_line(1, True)
-    b'{"period":1,"active":true}\n'
-    >>> period_line(2, True, Fraction(3, 10))
-    b'{"period":2,"active":true,"threshold":"3/10"}\n'
     """
     last = "" if threshold is None else f',"threshold":"{threshold}"'
     said = "true" if active else "false"
@@ -76,31 +68,10 @@ def period_line(period: int, active: bool, threshold: Fraction | None = None) ->
 class Journal:
     """An open journal, which no other process can open meanwhile.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Made if it is not there, with its folder.
-    digest : str
-        Of the shield. A journal of another one is refused.
-    fsync : bool
-        Whether to wait after each line until it is on the disc. Without it a killed process loses
-        nothing, but a machine that loses power can lose the last lines.
-
-    Raises
-    ------
-    JournalError
-        If the file cannot be written, is open elsewhere, is no journal, or is of another shield or
-        version.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     journal = Journal(Path(folder) / "decisions.jsonl", digest="abc")
-    ...     journal.write(decision_line("a", 1, None, 1, None))
-    ...     list(journal.records())
-    ...     journal.close()
-    [(2, {'group': 'a', 'recommendation': 1, 'cost': None, 'decision': 1})]
+    It is made if it is not there, with its folder. One of another shield, told by its `digest`, is
+    refused, as are other files. With `fsync` each line is waited for until it is on the disc;
+    without it a killed process loses nothing, but a machine that loses power can lose the last
+    lines.
     """
 
     __slots__ = ("_broken", "_file", "_fsync", "_size", "path")
@@ -136,13 +107,7 @@ class Journal:
             raise
 
     def write(self, line: bytes) -> None:
-        """Add a line, which ends in a line break, as a whole or not at all.
-
-        Raises
-        ------
-        JournalError
-            If it cannot be written; the file is then as before.
-        """
+        """Add a line, which ends in a line break; if that fails, the file is as before."""
         if self._broken or self._file < 0:
             raise self._error("the journal is closed", "open it again, which repairs its end")
         try:
@@ -164,13 +129,7 @@ class Journal:
         self._size += len(line)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Give what stands behind the first line, each with the number of its line.
-
-        Raises
-        ------
-        JournalError
-            If a line is no JSON object.
-        """
+        """Return what stands behind the first line, each with the number of its line."""
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if number > 1:
@@ -218,7 +177,7 @@ class Journal:
         return record
 
     def damaged(self, number: int, what: str) -> JournalError:
-        """Make the error that says that a line cannot be."""
+        """Build the error for a damaged line."""
         return JournalError(
             f"the line {what}",
             where=f"{self.path}, line {number}",
@@ -241,3 +200,93 @@ def _whole_lines(file: int) -> int:
             return start + found + 1
         end = start
     return 0
+
+
+def replay(
+    journal: Journal,
+    state: ShieldState,
+    policy: PeriodPolicy,
+    *,
+    decide: Callable[..., int],
+    observe: Callable[..., None],
+    close_period: Callable[[], None],
+) -> None:
+    """Bring the state of a new shield to where its journal ends.
+
+    What the journal says was decided is decided again and compared. Of a shield that is synthesised
+    anew for each period, only the last period of the journal is; what was decided in the ones
+    before it is taken as it stands. The functions are those of the shield, which does not write to
+    the journal yet.
+    """
+    last_period = 0
+    if policy.anew:
+        for number, record in journal.records():
+            if "period" in record:
+                last_period = number
+    groups, costs = policy.inputs.groups, policy.inputs.costs
+    for number, record in journal.records():
+        try:
+            if "period" in record:
+                _begin_period(state, policy, record, is_last=number == last_period)
+            elif "decision" not in record:
+                observe(record["label"], event=record.get("id"))
+            elif number < last_period and record["group"] in groups:
+                _trust(state, groups.index(record["group"]), costs[0], record)
+                if state.step == policy.horizon:
+                    close_period()
+            else:
+                _decide_again(record, decide)
+        except JournalError:
+            raise
+        except KeyError as error:
+            raise journal.damaged(number, f"has no {error}") from error
+        except TestSGDError as error:
+            raise journal.damaged(number, f"does not fit the shield ({error.what})") from error
+        except (TypeError, ValueError) as error:
+            raise journal.damaged(number, f"does not fit the shield ({error})") from error
+
+
+def _trust(state: ShieldState, group: int, cost: float, record: dict[str, Any]) -> None:
+    """Count a decision as it stands; `cost` is what it costs if the record does not say so."""
+    recommendation, decision = record["recommendation"], record["decision"]
+    if recommendation not in (0, 1) or decision not in (0, 1):
+        raise ValueError("a decision is 0 or 1")
+    price = float(cost if record["cost"] is None else record["cost"])
+    state.count(group, recommendation, decision, price, record.get("id"))
+
+
+def _decide_again(record: dict[str, Any], decide: Callable[..., int]) -> None:
+    group, recommendation, decision = record["group"], record["recommendation"], record["decision"]
+    made = decide(group, recommendation, record["cost"], event=record.get("id"))
+    if made != decision:
+        raise ValueError(f"it has the decision {decision}, and the shield decides {made}")
+
+
+def _begin_period(
+    state: ShieldState, policy: PeriodPolicy, record: dict[str, Any], *, is_last: bool
+) -> None:
+    threshold = _promised(policy.specification, record)
+    due = state.step == policy.horizon and policy.anew
+    if not due or record["period"] != state.period + 1:
+        raise ValueError("a period begins where none can")
+    if is_last:
+        policy.begin(state)
+    else:
+        policy.pretend(state, threshold)
+    if policy.active != (threshold is not None):
+        raise ValueError("a shield for the period exists now, or then, but not both times")
+    if policy.threshold != threshold:
+        raise ValueError(f"it promises a bias of {threshold}, and the shield {policy.threshold}")
+    state.next_period()
+
+
+def _promised(specification: ShieldSpecification, record: dict[str, Any]) -> Fraction | None:
+    """Read the bound that was promised for a period, None if none was."""
+    threshold = record.get("threshold")
+    if not record["active"]:
+        return None
+    if threshold is None:
+        return specification.threshold
+    if not specification.horizon.closest:
+        raise ValueError("another threshold than the specification's is promised")
+    return Fraction(threshold)

@@ -1,12 +1,18 @@
-"""Periods: which problem is solved for each, how many there are, and what is said of one."""
+"""Periods: which problem is solved for each, what it promises, and what is said of one."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from testsgd.errors import InfeasibleShieldError
+from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import Balanced, Provided, Requirement
+from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally, added
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import (
     ShieldProblem,
@@ -15,6 +21,7 @@ from testsgd.shielding.synthesis import (
     closest_problem,
     dynamic_problem,
     finite_problem,
+    smallest_feasible_threshold,
     solve,
     static_welfare_problem,
 )
@@ -65,7 +72,7 @@ class PeriodReport:
     cost: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the parts as JSON has them; a bias as text, because it is exact.
+        """Return the parts as JSON has them; a bias as text, because it is exact.
 
         Examples
         --------
@@ -145,34 +152,10 @@ def period_solution(
     jobs: int = 1,
     alike: int = 1,
 ) -> tuple[Solution, Fraction | None]:
-    """Find the shield of a period and the bound that it promises.
+    """Find the shield of a period and the bound that it promises, None if there is no shield.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    problem : ShieldProblem
-        As :func:`period_problem` made it.
-    storage, jobs, alike
-        As for :func:`testsgd.shielding.solve`.
-
-    Returns
-    -------
-    Solution
-        If no shield exists and the specification asks for it, of the smallest bound that can be
-        kept.
-    fractions.Fraction or None
-        None if the solution is none.
-
-    Examples
-    --------
-    >>> specification = ShieldSpecification.from_dict({
-    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
-    ...     "groups": {"names": ["a", "b"]},
-    ...     "horizon": {"length": 4, "shield": "dynamic", "when_infeasible": "closest"}})
-    >>> inputs = specification.input_distribution()
-    >>> problem = period_problem(specification, inputs, (8, 1), (10, 10))
-    >>> period_solution(specification, problem)[1]
-    Fraction(33, 70)
+    If no shield exists and the specification asks for it, it is the one of the smallest bound that
+    can be kept.
     """
     solution = solve(problem, storage=storage, jobs=jobs, alike=alike)
     if solution.feasible:
@@ -185,13 +168,244 @@ def period_solution(
 
 
 def most_periods(specification: ShieldSpecification) -> int | None:
-    """Say after how many periods a shield stops; None if it never does.
-
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    """
+    """Return after how many periods a shield stops; None if it never does."""
     horizon = specification.horizon
     if horizon.shield == "finite" and horizon.after == "stop":
         return 1
     return horizon.periods
+
+
+def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
+    """Find what must hold of a period's counters so that the promise holds.
+
+    None if nothing is assumed: for a finite horizon, and in the first period of a dynamic shield.
+
+    Theorem 2 and Assumptions 1 and 2 of the paper on fairness shields. Theorem 2 is about two
+    groups, each with half of the events; for more groups it is an equal share each.
+    """
+    if kind == "static-fair":
+        return Balanced(-(-problem.horizon // problem.groups))
+    if kind != "finite" and isinstance(problem.requirement, Provided):
+        return problem.requirement.assumption
+    return None
+
+
+def assumption_held(
+    kind: str,
+    assumption: Requirement | None,
+    numerators: tuple[int, ...],
+    denominators: tuple[int, ...],
+) -> bool | None:
+    """Return whether a finished period met its assumption.
+
+    None for a finite horizon, where there is none; True where nothing is assumed.
+    """
+    if kind == "finite":
+        return None
+    if assumption is None:
+        return True
+    holds = assumption.holds(np.array([numerators]), np.array([denominators]))
+    return bool(holds[0])
+
+
+class PeriodPolicy:
+    """What is decided in this period, and on what its promise rests.
+
+    `solution` is of the first period; `storage` and `jobs` say how later periods are solved, if
+    they are. `threshold` is the bound that is promised for this period, or None: no shield exists,
+    and recommendations pass. `assumption` is that on which the promise rests, if on anything.
+    """
+
+    def __init__(
+        self,
+        specification: ShieldSpecification,
+        inputs: InputDistribution,
+        solution: Solution,
+        *,
+        storage: Storage = "auto",
+        jobs: int = 1,
+    ) -> None:
+        self.specification = specification
+        self.inputs = inputs
+        self.kind: str = specification.horizon.shield
+        self.horizon: int = specification.horizon.length
+        self.most_periods = most_periods(specification)
+        self.threshold = specification.threshold if solution.feasible else None
+        self._storage: Storage = storage
+        self._jobs = jobs
+        self._solution: Solution | None = solution
+        self._is_first = True
+        self.assumption: Requirement | None = assumption_of(self.kind, solution.problem)
+        if self.kind == "finite" and not solution.feasible:
+            raise infeasible(solution.problem, specification)
+
+    @property
+    def active(self) -> bool:
+        """Whether a shield exists for this period; otherwise recommendations pass."""
+        return self.threshold is not None
+
+    @property
+    def anew(self) -> bool:
+        """Whether each period has a policy of its own."""
+        return self.kind == "dynamic"
+
+    @property
+    def expected_cost(self) -> float | None:
+        """Expected cost of the changes of a period, at its start; None if it is not known."""
+        return self._solution.expected_cost if self._solution is not None and self.active else None
+
+    def begin(self, past: ShieldState) -> None:
+        """Start the period after what has happened."""
+        if not self.anew:
+            return
+        problem = self._next_problem(past)
+        self._solution, self.threshold = period_solution(
+            self.specification, problem, storage=self._storage, jobs=self._jobs
+        )
+
+    def pretend(self, past: ShieldState, threshold: Fraction | None) -> None:
+        """Start a period that is over already: only its report is wanted, so nothing is solved."""
+        self._next_problem(past)
+        self.threshold = threshold
+
+    def _next_problem(self, past: ShieldState) -> ShieldProblem:
+        # The old policy goes before the new one is found: both together could be too much.
+        self._solution, self._is_first = None, False
+        run, layout = past.whole_run, past.layout
+        problem = period_problem(
+            self.specification, self.inputs, layout.numerators(run), layout.denominators(run)
+        )
+        self.assumption = assumption_of(self.kind, problem)
+        return problem
+
+    def changes(self, step: int, counts: Tally, group: int, recommendation: int) -> int:
+        """Return at how many of the costs, cheapest first, a recommendation is changed."""
+        if self.threshold is None:
+            return 0
+        assert self._solution is not None
+        return self._solution.policy.changes(step, counts, group, recommendation)
+
+    def first_solution(self) -> Solution:
+        """Return the solution of the first period, found again if it was given up."""
+        if self._is_first and self._solution is not None:
+            return self._solution
+        problem = period_problem(self.specification, self.inputs)
+        return solve(problem, storage=self._storage, jobs=self._jobs)
+
+
+def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:
+    """Build the error that no shield exists, with the smallest threshold for which one would.
+
+    Parameters
+    ----------
+    problem : ShieldProblem
+        Of the first period.
+    specification : ShieldSpecification
+    """
+    name, length = specification.fairness_property.name, specification.horizon.length
+    words = "the custom property" if name == "custom" else name.replace("_", " ")
+    if specification.horizon.shield == "static-bounded-welfare":
+        return InfeasibleShieldError(
+            f"no shield keeps every rate of {words} within the bounds over {length} decisions",
+            where="horizon.welfare",
+            remedy="widen the bounds, or use another kind of shield",
+            property=name,
+            length=length,
+        )
+    smallest = smallest_feasible_threshold(problem)
+    about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
+    return InfeasibleShieldError(
+        f"no shield keeps the bias of {words} at most {specification.threshold} over {length} "
+        "decisions, whoever comes",
+        where="fairness.threshold",
+        remedy=f"the smallest threshold for which one exists is {smallest}{about}",
+        property=name,
+        length=length,
+        threshold=specification.threshold,
+        smallest_threshold=smallest,
+    )
+
+
+class _Closed(NamedTuple):
+    """What a period's report is made of."""
+
+    period: int
+    events: int
+    counts: Tally
+    past: Tally
+    interventions: int
+    cost: float
+    threshold: Fraction | None
+    assumption: Requirement | None
+
+
+class PeriodLog:
+    """The finished periods of a run, in their order.
+
+    A report takes longer than ten decisions, and the last decision of a period must not wait for
+    it. So its end notes the counters only, and the report is made once, when it is read.
+    """
+
+    __slots__ = ("_closed", "_layout", "_reports", "_specification")
+
+    def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:
+        self._specification = specification
+        self._layout = layout
+        self._closed: list[_Closed] = []
+        self._reports: list[PeriodReport] = []
+
+    def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
+        """Note the period that ends in a state, and that a policy was in force for."""
+        self._closed.append(
+            _Closed(
+                state.period,
+                state.step,
+                state.counts,
+                state.past,
+                state.period_interventions,
+                state.period_cost,
+                policy.threshold,
+                policy.assumption,
+            )
+        )
+
+    def reports(self) -> tuple[PeriodReport, ...]:
+        """Return the reports of all finished periods."""
+        if self._closed:
+            self._reports += map(self._report, self._closed)
+            self._closed.clear()
+        return tuple(self._reports)
+
+    def _report(self, closed: _Closed) -> PeriodReport:
+        specification, layout = self._specification, self._layout
+        fairness, empty_group = specification.fairness_property, specification.fairness.empty_group
+        run, promised = added(closed.past, closed.counts), closed.threshold
+        own, so_far = (
+            bias(
+                layout.numerators(tally),
+                layout.denominators(tally),
+                measure=fairness.measure,
+                empty_group=empty_group,
+            )
+            for tally in (closed.counts, run)
+        )
+        held = assumption_held(
+            specification.horizon.shield,
+            closed.assumption,
+            layout.numerators(closed.counts),
+            layout.denominators(closed.counts),
+        )
+        return PeriodReport(
+            period=closed.period,
+            events=closed.events,
+            counts=layout.by_group(closed.counts),
+            bias=own,
+            bias_so_far=so_far,
+            fair_so_far=so_far <= specification.threshold,
+            # Without a shield for the bound, after an unfair history, it was not promised either.
+            assumption_held=held if held is None else held and promised == specification.threshold,
+            active=promised is not None,
+            threshold=promised,
+            interventions=closed.interventions,
+            cost=closed.cost,
+        )

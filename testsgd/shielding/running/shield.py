@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from fractions import Fraction
 from math import inf
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
+from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.call_errors import (
     bad_cost,
@@ -18,16 +21,132 @@ from testsgd.shielding.running.call_errors import (
     no_more,
     unknown_group,
 )
-from testsgd.shielding.running.counters import CounterLayout
-from testsgd.shielding.running.journal import Journal, decision_line, label_line, period_line
-from testsgd.shielding.running.period_log import PeriodLog
-from testsgd.shielding.running.period_policy import PeriodPolicy, infeasible
-from testsgd.shielding.running.periods import period_problem
-from testsgd.shielding.running.replay import resume
-from testsgd.shielding.running.state import ShieldState
-from testsgd.shielding.running.view import ShieldView
+from testsgd.shielding.running.journal import (
+    Journal,
+    decision_line,
+    label_line,
+    period_line,
+    replay,
+)
+from testsgd.shielding.running.periods import (
+    PeriodLog,
+    PeriodPolicy,
+    PeriodReport,
+    infeasible,
+    period_problem,
+)
+from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, Storage, solve
+
+
+class ShieldView:
+    """The readable side of a `Shield`, which makes and changes what is read here."""
+
+    __slots__ = ("_horizon", "_log", "_policy", "_state", "inputs", "specification")
+
+    specification: ShieldSpecification
+    inputs: InputDistribution
+    _horizon: int
+    _log: PeriodLog
+    _policy: PeriodPolicy
+    _state: ShieldState
+
+    @property
+    def pending(self) -> bool:
+        """Whether the last decision waits for its label."""
+        return self._state.waiting is not None
+
+    @property
+    def last_event(self) -> str | None:
+        """Id of the last decision, None if it had none."""
+        return self._state.last_event
+
+    @property
+    def step(self) -> int:
+        """Decisions of this period."""
+        return self._state.step
+
+    @property
+    def period(self) -> int:
+        """Number of the period, from 0; a new one starts with its first decision."""
+        return self._state.period
+
+    @property
+    def counts(self) -> tuple[Tally, ...]:
+        """How often each kind of event happened in this period, a tuple a group."""
+        return self._state.layout.by_group(self._state.counts)
+
+    @property
+    def bias(self) -> Fraction:
+        """Bias of the whole run; a decision that waits counts as if its label were 0."""
+        return self._bias(self._state.whole_run)
+
+    @property
+    def period_bias(self) -> Fraction:
+        """Bias of this period alone."""
+        return self._bias(self._state.counts)
+
+    @property
+    def interventions(self) -> int:
+        """Recommendations of the whole run that were changed."""
+        return self._state.interventions
+
+    @property
+    def total_cost(self) -> float:
+        """Cost of these changes."""
+        return self._state.total_cost
+
+    @property
+    def unknown(self) -> int:
+        """Events of unknown groups, which were passed through."""
+        return self._state.unknown
+
+    @property
+    def active(self) -> bool:
+        """Whether a shield exists for this period; otherwise recommendations pass."""
+        return self._policy.active
+
+    @property
+    def promised(self) -> Fraction | None:
+        """The bound that is promised for this period; None: no shield exists for it."""
+        return self._policy.threshold
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing more to decide."""
+        state, most = self._state, self._policy.most_periods
+        return state.step == self._horizon and most is not None and state.period + 1 >= most
+
+    @property
+    def expected_cost(self) -> float | None:
+        """Expected cost of the changes left in this period; None if it is not at its start."""
+        return self._policy.expected_cost if self._state.step == 0 else None
+
+    @property
+    def period_reports(self) -> tuple[PeriodReport, ...]:
+        """What is to be said of the finished periods."""
+        return self._log.reports()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as JSON has it; a bias as text, because it is exact."""
+        return self._state.to_dict() | {
+            "active": self.active,
+            "promised": None if self.promised is None else str(self.promised),
+            "ended": self.ended,
+            "bias": str(self.bias),
+            "period_bias": str(self.period_bias),
+            "period_reports": [report.to_dict() for report in self._log.reports()],
+        }
+
+    def _bias(self, tally: Tally) -> Fraction:
+        layout = self._state.layout
+        return bias(
+            layout.numerators(tally),
+            layout.denominators(tally),
+            measure=self.specification.fairness_property.measure,
+            empty_group=self.specification.fairness.empty_group,
+        )
 
 
 class Shield(ShieldView):
@@ -94,7 +213,7 @@ class Shield(ShieldView):
         fairness = specification.fairness_property
         self._horizon = specification.horizon.length
         self._labelled = fairness.labelled
-        self._places = {name: place for place, name in enumerate(inputs.groups)}
+        self._places = {name: index for index, name in enumerate(inputs.groups)}
         self._costs = tuple(map(float, inputs.costs))
         self._last_cost = len(self._costs) - 1
         layout = CounterLayout.of(fairness, groups=len(inputs.groups))
@@ -102,7 +221,23 @@ class Shield(ShieldView):
         self._log = PeriodLog(specification, layout)
         self._journal: Journal | None = None
         if journal is not None:
-            self._journal = resume(self, Path(journal), fsync=fsync)
+            opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
+            try:
+                self._replay(opened)
+            except BaseException:
+                opened.close()
+                raise
+            self._journal = opened
+
+    def _replay(self, journal: Journal) -> None:
+        replay(
+            journal,
+            self._state,
+            self._policy,
+            decide=self.decide,
+            observe=self.observe,
+            close_period=self._close_period,
+        )
 
     @classmethod
     def synthesize(
@@ -233,18 +368,18 @@ class Shield(ShieldView):
             raise bad_recommendation(recommendation)
         state = self._state
         try:
-            place = self._places.get(group)
+            index = self._places.get(group)
         except TypeError:
-            place = None
+            index = None
         if event is not None:
             if not isinstance(event, str):
                 raise bad_event(event)
-            before = state.decided(event, place, recommendation)
+            before = state.decided(event, index, recommendation)
             if before is not None:
                 return before
         if state.waiting is not None:
             raise label_missing()
-        if place is None:
+        if index is None:
             return self._pass_unknown(group, recommendation, event)
         if cost is None:
             if self._last_cost:
@@ -262,12 +397,12 @@ class Shield(ShieldView):
                 level = min(bisect_left(self._costs, price), self._last_cost)
         if state.step == self._horizon:
             self._next_period()
-        changed = level < self._policy.changes(state.step, state.counts, place, recommendation)
+        changed = level < self._policy.changes(state.step, state.counts, index, recommendation)
         decision = 1 - recommendation if changed else recommendation
         if self._journal is not None:
             known = None if cost is None else price
             self._journal.write(decision_line(group, recommendation, known, decision, event))
-        state.count(place, recommendation, decision, price, event)
+        state.count(index, recommendation, decision, price, event)
         if state.step == self._horizon:
             self._close_period()
         return decision

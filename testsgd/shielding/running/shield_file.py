@@ -144,21 +144,9 @@ def read_shield(path: Path) -> SavedShield:
 def check_specification(
     path: Path, saved: SavedShield, expected: ShieldSpecification, folder: Path | None = None
 ) -> None:
-    """Refuse a shield that is of another specification than expected.
+    """Refuse a shield of another specification, or of a log that has changed.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Of the shield, for the message.
-    saved : SavedShield
-    expected : ShieldSpecification
-    folder : pathlib.Path, optional
-        From where the path of a log in it counts.
-
-    Raises
-    ------
-    ShieldFileError
-        Names the keys that differ, or says that the log has changed.
+    The error names the keys that differ.
     """
     here, there = _flat(saved.specification.to_dict()), _flat(expected.to_dict())
     keys = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))

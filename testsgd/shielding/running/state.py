@@ -6,10 +6,90 @@ so a journal that has them all gives the same state again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from testsgd.errors import LabelError, ParameterError
-from testsgd.shielding.running.counters import NOWHERE, CounterLayout, Tally, added, moved
+from testsgd.fairness import FairnessProperty
+
+Tally = tuple[int, ...]
+NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class CounterLayout:
+    """Places of the counters in a flat tuple, group by group.
+
+    `kinds`: what one event of each kind adds to numerator and denominator. `places`:
+    ``places[group][decision][label]`` is the counter of an event, or `NOWHERE`.
+    """
+
+    groups: int
+    kinds: tuple[tuple[int, int], ...]
+    places: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+
+    @classmethod
+    def of(cls, fairness: FairnessProperty, *, groups: int) -> CounterLayout:
+        """Lay out the counters of a property."""
+        width = len(fairness.kinds)
+
+        def index(group: int, decision: int, label: int) -> int:
+            kind = fairness.kind_of(decision, label)
+            return NOWHERE if kind < 0 else group * width + kind
+
+        places = tuple(
+            (
+                (index(group, 0, 0), index(group, 0, 1)),
+                (index(group, 1, 0), index(group, 1, 1)),
+            )
+            for group in range(groups)
+        )
+        return cls(groups, fairness.kinds, places)
+
+    @property
+    def start(self) -> Tally:
+        """Counters before anything has happened."""
+        return (0,) * (self.groups * len(self.kinds))
+
+    def numerators(self, tally: Tally) -> Tally:
+        """Numerator of every group."""
+        return self._sums(tally, 0)
+
+    def denominators(self, tally: Tally) -> Tally:
+        """Denominator of every group."""
+        return self._sums(tally, 1)
+
+    def by_group(self, tally: Tally) -> tuple[Tally, ...]:
+        """Return the counters of every group, one tuple each."""
+        width = len(self.kinds)
+        return tuple(tally[start : start + width] for start in range(0, len(tally), width))
+
+    def _sums(self, tally: Tally, part: int) -> Tally:
+        return tuple(
+            sum(times * kind[part] for times, kind in zip(counts, self.kinds, strict=True))
+            for counts in self.by_group(tally)
+        )
+
+
+def moved(tally: Tally, old: int, new: int) -> Tally:
+    """Take an event from one counter to another; either can be `NOWHERE`.
+
+    >>> moved((2, 0), 0, 1)
+    (1, 1)
+    """
+    if old == new:
+        return tally
+    if old >= 0:
+        tally = (*tally[:old], tally[old] - 1, *tally[old + 1 :])
+    if new >= 0:
+        tally = (*tally[:new], tally[new] + 1, *tally[new + 1 :])
+    return tally
+
+
+def added(one: Tally, other: Tally) -> Tally:
+    """Add two tallies."""
+    return tuple(first + second for first, second in zip(one, other, strict=True))
+
 
 # An event in one number: decision, recommendation, label + 1 (0: none yet), group + 1 (0: unknown).
 _LABEL, _GROUP = 2, 4
@@ -18,42 +98,9 @@ _LABEL, _GROUP = 2, 4
 class ShieldState:
     """Counters and ids, as the events so far have made them.
 
-    Parameters
-    ----------
-    layout : CounterLayout
-    labelled : bool
-        Whether a decision waits for its true label.
-
-    Attributes
-    ----------
-    step : int
-        Decisions of this period.
-    period : int
-        From 0.
-    counts, past : tuple of int
-        Counters of this period, and of all before.
-    waiting : tuple of int or None
-        Group and decision that wait for a label; they count as if it were 0.
-    interventions, unknown : int
-        Changed recommendations, and events of unknown groups, of the whole run.
-    last_event : str or None
-        Id of the last decision, if it had one.
-    total_cost : float
-        Of the changes of the whole run.
-    period_interventions, period_cost
-        The same of this period.
-
-    Examples
-    --------
-    >>> from testsgd.shielding import NAMED_PROPERTIES
-    >>> fairness = NAMED_PROPERTIES["equal_opportunity"]
-    >>> state = ShieldState(CounterLayout.of(fairness, groups=2), labelled=True)
-    >>> state.count(0, recommendation=0, decision=1, cost=2.0, event=None)
-    >>> state.step, state.counts, state.waiting
-    (1, (0, 0, 0, 0), (0, 1))
-    >>> state.reveal(1)
-    >>> state.counts, state.waiting, state.total_cost
-    ((0, 1, 0, 0), None, 2.0)
+    `step`, `counts`, `period_interventions` and `period_cost` are of this period, `past` are the
+    counters of all before, the rest is of the whole run. With labels a decision waits for its own:
+    `waiting` has its group and decision, which count as if the label were 0.
     """
 
     __slots__ = (
@@ -96,10 +143,10 @@ class ShieldState:
         self, group: int, recommendation: int, decision: int, cost: float, event: str | None
     ) -> None:
         """Count a decision; with labels, as if its label were 0, until it is revealed."""
-        place = self.layout.places[group][decision][0]
-        if place != NOWHERE:
+        index = self.layout.places[group][decision][0]
+        if index != NOWHERE:
             counts = self.counts
-            self.counts = (*counts[:place], counts[place] + 1, *counts[place + 1 :])
+            self.counts = (*counts[:index], counts[index] + 1, *counts[index + 1 :])
         self.step += 1
         if decision != recommendation:
             self.interventions += 1
@@ -132,25 +179,15 @@ class ShieldState:
             self._seen[self.last_event] |= (label + 1) << _LABEL
 
     def decided(self, event: str, group: int | None, recommendation: int) -> int | None:
-        """Give the decision of an event that was seen before, None if it was not.
+        """Return the decision of an event that was seen before, None if it was not.
 
-        Parameters
-        ----------
-        event : str
-        group : int or None
-            None if it is unknown.
-        recommendation : int
-
-        Raises
-        ------
-        ParameterError
-            If it was about somebody else.
+        An event that was about somebody else is refused.
         """
         known = self._seen.get(event)
         if known is None:
             return None
-        place = 0 if group is None else group + 1
-        if known >> _GROUP != place or (known >> 1) & 1 != recommendation:
+        index = 0 if group is None else group + 1
+        if known >> _GROUP != index or (known >> 1) & 1 != recommendation:
             raise ParameterError(
                 f"the event {event!r} was decided before, with another group or recommendation",
                 where="event",
@@ -160,12 +197,10 @@ class ShieldState:
         return known & 1
 
     def is_new_label(self, label: int, event: str | None) -> bool:
-        """Say whether a label has to be counted; otherwise it was before, or needs not be.
+        """Return whether a label has to be counted; otherwise it was before, or needs not be.
 
-        Raises
-        ------
-        LabelError
-            If there is no decision that it could belong to, or that one has another label.
+        It is refused if there is no decision that it could belong to, or that one has another
+        label.
         """
         if event is not None:
             known = self._seen.get(event)
@@ -209,7 +244,7 @@ class ShieldState:
         self.period += 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the counters as JSON has them, by name."""
+        """Return the counters as JSON has them, by name."""
         waiting = None if self.waiting is None else list(self.waiting)
         return {
             "step": self.step,

@@ -1,20 +1,5 @@
 """Finding the cheapest decisions: states, backward induction, stored decisions."""
 
-from __future__ import annotations
+import lazy_loader
 
-from testsgd.shielding.solving.backward import NEVER, Transitions, induct
-from testsgd.shielding.solving.lattice import CounterLattice
-from testsgd.shielding.solving.policy import Policy
-from testsgd.shielding.solving.windows import WindowedPolicy, window_width
-from testsgd.shielding.solving.worst_case import worst_case
-
-__all__ = [
-    "NEVER",
-    "CounterLattice",
-    "Policy",
-    "Transitions",
-    "WindowedPolicy",
-    "induct",
-    "window_width",
-    "worst_case",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

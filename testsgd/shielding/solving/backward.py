@@ -42,16 +42,10 @@ _WORTH_SHARING = 1 << 18
 class Transitions:
     """How inputs, decisions and labels move the counters, and what is expected of them.
 
-    Attributes
-    ----------
-    moves : numpy.ndarray of int, shape (groups, 2, 2)
-        Which counter a decision and its label add 1 to; the number of counters itself: none.
-    probabilities : numpy.ndarray, shape (groups, 2, costs)
-        Of inputs: group, recommendation and cost.
-    labels : numpy.ndarray, shape (groups, 2)
-        Probability of label 1 given group and recommendation; not used unless `labelled`.
-    costs : numpy.ndarray, shape (costs,), ascending
-    labelled : bool
+    `moves`, shape (groups, 2, 2): which counter a decision and its label add 1 to; the number of
+    counters itself: none. `probabilities`, shape (groups, 2, costs): of group, recommendation and
+    cost. `labels`, shape (groups, 2): probability of label 1 given group and recommendation; not
+    used unless `labelled`. `costs` ascend.
     """
 
     moves: NDArray[np.int64]
@@ -69,10 +63,7 @@ class Transitions:
     def code_type(self) -> np.dtype[np.unsignedinteger[Any]]:
         """Type of a state's code, 2 x groups numbers of `bits` bits each.
 
-        Raises
-        ------
-        ValueError
-            If no type is large enough.
+        Raises ValueError if no type is large enough.
         """
         needed = 2 * len(self.moves) * self.bits
         for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
@@ -94,24 +85,12 @@ def induct(
     compiled: bool | None = None,
     jobs: int = 1,
 ) -> Iterator[tuple[int, Floats, Codes]]:
-    """Go back from the last layer, a layer at a time.
+    """Go back from the last layer; yield step, values and codes of the steps horizon - 1 to 0.
 
-    Parameters
-    ----------
-    lattice : CounterLattice
-    transitions : Transitions
-    final : numpy.ndarray, shape (lattice.size(horizon),)
-        0 or NEVER, or other costs; overwritten.
-    compiled : bool, optional
-        Whether to use machine code; without an answer: if numba is installed.
-    jobs : int
-        Threads, with machine code.
-
-    Yields
-    ------
-    step, values, codes
-        Of the states at times horizon - 1 to 0. Both arrays are used again after the next step but
-        one, so they are copied by whoever keeps them.
+    `final`, shape (lattice.size(horizon),), is 0 or NEVER, or other costs; it is overwritten. Both
+    arrays are used again after the next step but one, so they are copied by whoever keeps them.
+    Machine code runs on so many threads as there are jobs; left out, it is used if numba is
+    installed.
     """
     if compiled is None:
         compiled = find_spec("numba") is not None
@@ -139,16 +118,9 @@ def step_back(
 ) -> None:
     """Fill the layer `step` from the next one, with numpy.
 
-    Parameters
-    ----------
-    lattice : CounterLattice
-    transitions : Transitions
-    step : int
-    after : numpy.ndarray
-        Values of the layer ``step + 1``.
-    before, codes : numpy.ndarray, shape (lattice.size(step),)
-        Filled: values, and at how many of the costs, cheapest first, each recommendation is
-        changed; of group g and recommendation r from bit ``(2 g + r) * bits`` on.
+    `after`: values of the layer ``step + 1``. `before`, `codes`, shape (lattice.size(step),), are
+    filled: values, and at how many of the costs, cheapest first, each recommendation is changed; of
+    group g and recommendation r from bit ``(2 g + r) * bits`` on.
     """
     for total in range(step + 1):
         here = _class_slice(lattice, step, total)
@@ -185,10 +157,10 @@ def _values_of_class(
             bad = np.maximum(bad, np.minimum(*outcomes))
             keep, change = outcomes[recommendation], outcomes[1 - recommendation]
             changes = np.zeros(shape, dtype=np.int64)
-            for place in range(count):
-                cost = transitions.costs[place]
+            for index in range(count):
+                cost = transitions.costs[index]
                 changed = keep > change + (cost + transitions.tie)
-                weight = transitions.probabilities[group, recommendation, place]
+                weight = transitions.probabilities[group, recommendation, index]
                 value += weight * np.where(changed, change + cost, keep)
                 changes += changed
             shift = (2 * group + recommendation) * transitions.bits
@@ -199,7 +171,7 @@ def _values_of_class(
 def arrivals(
     lattice: CounterLattice, step: int, total: int, after: Floats
 ) -> Callable[[int], Floats]:
-    """Give a function from moves to the values where they lead, for all rows with one sum.
+    """Return a function from moves to the values where they lead, for all rows with one sum.
 
     A move is the place of the counter that grows; the number of counters: none does.
     """
@@ -271,3 +243,29 @@ def _shared_rows(
         within = (goal - bases[total]) // (step - total + 1)
         ends.append(int(lattice.row_starts[total] + within))
     return [*ends, int(lattice.row_starts[step + 1])]
+
+
+def worst_case(lattice: CounterLattice, transitions: Transitions, final: Floats) -> float:
+    """Return the value of the game in which inputs and labels are chosen by an adversary.
+
+    That is the least bound that some shield keeps for all sequences: one of the final values.
+    `final`, shape (lattice.size(horizon),), is what the shield wants to be small at the end, such
+    as the bias; it is overwritten. Of the transitions only the moves count.
+    """
+    after, before = final, np.empty(lattice.size(lattice.horizon - 1))
+    for step in range(lattice.horizon - 1, -1, -1):
+        bases = lattice.bases(step)
+        for total in range(step + 1):
+            where = arrivals(lattice, step, total, after)
+            worst: Floats | None = None
+            for moves in transitions.moves:
+                decisions = [
+                    np.maximum(where(int(moves[decision, 0])), where(int(moves[decision, 1])))
+                    for decision in (0, 1)
+                ]
+                best = np.minimum(*decisions)
+                worst = best if worst is None else np.maximum(worst, best)
+            assert worst is not None
+            before[int(bases[total]) : int(bases[total + 1])] = worst.ravel()
+        after, before = before, after
+    return float(after[0])

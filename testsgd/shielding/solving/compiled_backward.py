@@ -1,6 +1,8 @@
 """One step of the backward induction in machine code, row by row.
 
-The same as :func:`testsgd.shielding.solving.backward.step_back`; see there.
+The same as :func:`testsgd.shielding.solving.backward.step_back`; see there. Both stay: a problem of
+less than a million states is solved on arrays before this code is loaded, and without numba these
+loops would be far slower than arrays are.
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ def _add_input(
     codes: NDArray[np.unsignedinteger],
 ) -> None:
     """Add what an input contributes, at all costs, and note at how many it is changed."""
-    for place in range(len(costs)):
-        cost = costs[place]
+    for index in range(len(costs)):
+        cost = costs[index]
         bar = cost + tie
-        part = weight[place]
+        part = weight[index]
         one = 1 << shift
         for k in range(len(value)):
             changed = keep[k] > change[k] + bar

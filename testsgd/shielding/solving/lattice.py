@@ -24,20 +24,7 @@ Ints = NDArray[np.int64]
 
 
 class CounterLattice:
-    """States of D counters at times 0 to `horizon`.
-
-    Parameters
-    ----------
-    dimensions : int
-        D, at least 2.
-    horizon : int
-
-    Examples
-    --------
-    >>> lattice = CounterLattice(3, 100)
-    >>> lattice.size(2), lattice.index(2, np.array([[0, 0, 0], [1, 0, 1]])).tolist()
-    (10, [0, 6])
-    """
+    """States of D counters, at least 2, at times 0 to `horizon`."""
 
     def __init__(self, dimensions: int, horizon: int) -> None:
         self.dimensions = dimensions
@@ -100,7 +87,7 @@ class CounterLattice:
         return rows
 
     def index(self, step: int, states: Ints) -> Ints:
-        """Give the numbers of states of a time, shape (n, D) to shape (n,)."""
+        """Return the numbers of states of a time, shape (n, D) to shape (n,)."""
         prefixes = states[:, : self.dimensions - 1].astype(np.int64)
         totals = prefixes.sum(axis=1)
         starts = self.bases(step)[totals]
@@ -122,7 +109,7 @@ class CounterLattice:
         yield slice(start, start + many), np.concatenate(parts)
 
     def _pieces(self, step: int, most: int) -> Iterator[Ints]:
-        """Give the states of a layer in their order, of one sum of the first numbers at a time."""
+        """Yield the states of a layer in order, of one sum of the first numbers at a time."""
         for total in range(step + 1):
             length = step - total + 1
             at_once = max(1, most // length)
@@ -139,13 +126,13 @@ def rank(prefixes: Ints) -> Ints:
     """Place of each row among all rows of its sum; shape (n, columns) to shape (n,)."""
     columns = prefixes.shape[1]
     left = prefixes.sum(axis=1)
-    place = np.zeros(len(prefixes), dtype=np.int64)
+    index = np.zeros(len(prefixes), dtype=np.int64)
     for column in range(columns - 1):
         first = prefixes[:, column]
         # All rows, less those whose number here is at least as large.
-        place += _tuples(columns - column, left) - _tuples(columns - column, left - first)
+        index += _tuples(columns - column, left) - _tuples(columns - column, left - first)
         left = left - first
-    return place
+    return index
 
 
 def _tuples(columns: int, total: Ints) -> Ints:

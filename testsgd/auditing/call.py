@@ -1,0 +1,145 @@
+"""One call for an audit, of rows or of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from testsgd.auditing.findings import Findings
+from testsgd.auditing.inputs import audit_parameters, find_model_and_table
+from testsgd.auditing.report.summarise import summarise
+from testsgd.auditing.result import AuditResult
+from testsgd.auditing.run import Progress, run_audit
+from testsgd.auditing.text import run_text_audit
+from testsgd.data import (
+    SensitiveTerms,
+    Specification,
+    TextSpecification,
+    check_count,
+    check_no_terms,
+    find_texts,
+    resolve_specification,
+    resolve_terms,
+)
+from testsgd.models import load_text_model
+
+# Examples of each sensitive term that a report of texts shows.
+SNIPPETS = 3
+
+
+def audit(
+    model: Any,
+    data: Any,
+    spec: Specification | Mapping[str, Any] | str | Path,
+    *,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    terms: SensitiveTerms | str | Path | None = None,
+    snippets: int = SNIPPETS,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> AuditResult:
+    """Find the groups that a model treats differently from everybody else.
+
+    Parameters
+    ----------
+    model : callable, estimator, str, path-like or None
+        A function from a data frame, or from named columns (for texts: from a list of strings), to
+        labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
+        scikit-learn estimator; a ``.keras`` file written by ``testsgd train``;
+        ``"package.module:callable"``; None for the network trained for the data set.
+    data : data frame, list of str, path-like or None
+        The rows: a pandas, polars or Arrow table with a column a feature; of its other columns
+        those are kept that the model names as its inputs. The texts: a list or a
+        series of strings, or a table with the text column. Or a file that the description can
+        parse; None for the data set's own files. Never changed.
+    spec : DatasetSpecification, TextSpecification, mapping, str or path-like
+        What the data mean: a description, its parts as a mapping, a name of the catalogue, or the
+        path of a TOML file.
+    favourable : str, optional
+        The label whose rate is compared, in place of the description's.
+    threshold : float
+        A score above it counts as the favourable label.
+    terms : SensitiveTerms, str or path-like, optional
+        For texts: the sensitive terms, or the TOML file that lists them; if not given those of the
+        description, or else the paper's.
+    snippets : int
+        For texts: examples of each term in the report; 0 if the texts are not to be shown.
+    limit : int, optional
+        Audit a random sample of so many rows or texts, chosen by ``seed``.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+    **parameters
+        Those of :class:`testsgd.auditing.AuditParameters`: ``theta``, ``error_margin``,
+        ``min_samples``, ``confidence``, ``mode``, ``sampling``, ``max_queries``, ``max_features``,
+        ``bins``, ``rank_by``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``,
+        ``guarantee``, ``interval``, ``replicates``, ``holdout``, ``stability``, ``condition_on``
+        (a sequence of features, or their names with commas), ``nondeterministic`` (how many answers
+        to each question to take the means of, or True for five).
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    References
+    ----------
+    Zhang, Sun, Wang and Sun, TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+    Discrimination.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> result = testsgd.audit(None, None, "demo")
+    >>> result.distinct["text"].iloc[0]
+    'gender = female and race = Black and 40 <= age < 60'
+
+    A model of texts, here one that dislikes a word:
+
+    >>> reviews = ["An old film.", "A young cast.", "The younger brother.", "A fine day."] * 25
+    >>> description = {
+    ...     "dataset": {"name": "mine"},
+    ...     "text": {},
+    ...     "label": {"column": "opinion", "favourable": "good", "values": ["bad", "good"]},
+    ... }
+    >>> def judge(texts):
+    ...     return ["bad" if "old" in text else "good" for text in texts]
+    >>> result = testsgd.audit(judge, reviews, description)
+    >>> result.groups["text"].iloc[0]
+    '“old”'
+    """
+    specification = resolve_specification(spec, favourable=favourable)
+    settings = audit_parameters(parameters, specification)
+    check_count("limit", limit, 1)
+    check_count("snippets", snippets, 0)
+    findings: Findings
+    if isinstance(specification, TextSpecification):
+        texts = find_texts(data, specification, limit=limit, seed=settings.seed)
+        findings = run_text_audit(
+            load_text_model(
+                model, specification, favourable_given=favourable is not None, threshold=threshold
+            ),
+            texts,
+            resolve_terms(terms, specification),
+            settings,
+            progress=progress,
+        )
+    else:
+        check_no_terms(terms, specification)
+        loaded, table = find_model_and_table(
+            model,
+            data,
+            specification,
+            favourable_given=favourable is not None,
+            threshold=threshold,
+            limit=limit,
+            seed=settings.seed,
+        )
+        findings = run_audit(loaded, table, settings, progress=progress)
+    return AuditResult(summarise(findings, snippets=snippets), findings)

@@ -1,0 +1,213 @@
+"""Rates of given groups, without a search: what to measure a model by again and again.
+
+The groups' members, and the neighbours to ask about, depend on the rows alone. They are found once;
+then every model, such as each snapshot of a retraining, is asked about the same neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import joblib
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates, exact_estimates
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.data import Table
+from testsgd.errors import ParameterError
+from testsgd.models import Model
+from testsgd.rules import RuleSet
+from testsgd.sampling import (
+    BATCH_ROWS,
+    Draws,
+    draw,
+    drawn_frame,
+    explore_neighbourhood,
+    neighbourhood_size,
+)
+
+# Draws on each side of a group, if the neighbours are too many to ask about all: a rate then has a
+# standard error of at most 0.35 points.
+SAMPLES_A_SIDE = 20_000
+# How many draws there are does not depend on what is seen of them.
+_DRAWN_ONCE = AuditParameters(interval="wald")
+
+
+def measure_groups(
+    model: Model,
+    table: Table,
+    rule_sets: Sequence[RuleSet],
+    *,
+    max_queries: int,
+    seed: int,
+    jobs: int | None = None,
+) -> Estimates:
+    """Find how a model treats given groups of some rows.
+
+    Parameters
+    ----------
+    model : Model
+        The black box.
+    table, rule_sets, max_queries, seed, jobs
+        As for :class:`GroupMeasure`, which is what to use for several models.
+
+    Returns
+    -------
+    Estimates
+        In the order of the groups.
+    """
+    measure = GroupMeasure(table, rule_sets, max_queries=max_queries, seed=seed, jobs=jobs)
+    return measure(model)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupMeasure:
+    """Measures how models treat the same groups of the same rows.
+
+    If the rows and their neighbours are no more than `max_queries`, all of them are asked about,
+    and the numbers are those of an exact audit. Otherwise as many neighbours are drawn on each side
+    of each group, from the seed alone: the draws are the same for every model, so that chance is
+    not what tells two models apart.
+
+    Attributes
+    ----------
+    table : Table
+        The rows.
+    rule_sets : sequence of RuleSet
+        The groups. A group may have no rows on one side; its rates there are NaN.
+    max_queries : int
+        Most rows to ask a model about.
+    seed : int
+        Seed of the draws.
+    jobs : int or None
+        Threads that ask a model at once; None: as many as there are processors if the model allows
+        it. Changes no result.
+
+    Raises
+    ------
+    ParameterError
+        If `max_queries` does not allow one draw on each side of each group.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification, load_table
+    >>> from testsgd.models import load_model
+    >>> from testsgd.rules import ValueRule
+    >>> demo = load_specification("demo")
+    >>> groups = (RuleSet((ValueRule("gender", ("female",)),)),)
+    >>> measure = GroupMeasure(load_table(demo), groups, max_queries=1_000_000, seed=0)
+    >>> estimates = measure(load_model(None, demo).model)
+    >>> estimates.exact, estimates.rows_in.tolist()
+    (True, [10137])
+    """
+
+    table: Table
+    rule_sets: Sequence[RuleSet]
+    max_queries: int
+    seed: int
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.exact:
+            check_draws(self.max_queries, len(self.rule_sets))
+
+    @property
+    def exact(self) -> bool:
+        """True if a model is asked about all rows and their neighbours."""
+        return (neighbourhood_size(self.table) + 1) * len(self.table) <= self.max_queries
+
+    def __call__(self, model: Model) -> Estimates:
+        """Ask a model."""
+        return self._ask_all(model) if self.exact else self._ask_drawn(model)
+
+    @cached_property
+    def _members(self) -> NDArray[np.bool_]:
+        members = np.zeros((len(self.rule_sets), len(self.table)), dtype=bool)
+        for group, rule_set in enumerate(self.rule_sets):
+            members[group] = rule_set.matches(self.table)
+        return members
+
+    @cached_property
+    def _drawn(self) -> Questions:
+        count = draws_a_side(self.max_queries, len(self.rule_sets))
+        features = len(self.table.specification.insensitive)
+        codes = []
+        for group, inside in enumerate(self._members):
+            generator = np.random.default_rng([self.seed, 4, group])
+            for side in (np.flatnonzero(inside), np.flatnonzero(~inside)):
+                drawn = draw(generator, side, features, count if len(side) else 0)
+                way = 2 * drawn.features + (drawn.directions > 0)
+                codes.append(drawn.rows * 2 * max(features, 1) + way)
+        return Questions.of(codes)
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        """The neighbours that were drawn, each once."""
+        ways = 2 * max(len(self.table.specification.insensitive), 1)
+        rows, way = np.divmod(self._drawn.distinct, ways)
+        return drawn_frame(self.table, Draws(rows, way // 2, 2 * (way % 2) - 1))
+
+    def _ask_all(self, model: Model) -> Estimates:
+        jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
+        neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
+        favourable = neighbourhood.favourable.astype(np.int64)
+        sums = np.zeros((2, len(self.rule_sets)), dtype=np.int64)
+        for group, inside in enumerate(self._members):
+            found = favourable[inside]
+            sums[:, group] = len(found), found.sum()
+        return exact_estimates(sums, neighbourhood)
+
+    def _ask_drawn(self, model: Model) -> Estimates:
+        frame = self._frame
+        answers = [
+            model.decisions(frame.iloc[start : start + BATCH_ROWS])
+            for start in range(0, len(frame), BATCH_ROWS)
+        ]
+        tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
+        rows_in = self._members.sum(axis=1, dtype=np.int64)
+        return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What to ask a model about on both sides of some groups, each question once."""
+
+    distinct: Counts  # The different questions, as numbers whose meaning is the caller's
+    # For each group the places in `distinct` of what is asked inside, then of that outside
+    sides: tuple[NDArray[np.intp], ...]
+
+    @classmethod
+    def of(cls, sides: Sequence[Counts]) -> Questions:
+        """Join the questions of one side after the other."""
+        nothing = np.zeros(0, dtype=np.int64)
+        distinct, places = np.unique(np.concatenate([nothing, *sides]), return_inverse=True)
+        ends = np.cumsum([len(side) for side in sides])[:-1]
+        return cls(distinct, tuple(np.split(places, ends)) if len(sides) else ())
+
+    def sizes(self) -> Counts:
+        """Count the questions inside and outside each group, shape (2, groups)."""
+        return np.array([len(side) for side in self.sides], dtype=np.int64).reshape(-1, 2).T
+
+    def tally(self, answers: NDArray[np.bool_]) -> Counts:
+        """Count questions and favourable answers, as :func:`drawn_estimates` takes them."""
+        favourable = np.array([answers[side].sum() for side in self.sides], dtype=np.int64)
+        return np.vstack([self.sizes(), favourable.reshape(-1, 2).T])
+
+
+def draws_a_side(max_queries: int, groups: int) -> int:
+    """Return the draws on each side of each group."""
+    return min(SAMPLES_A_SIDE, max_queries // (2 * max(1, groups)))
+
+
+def check_draws(max_queries: int, groups: int) -> None:
+    """Raise an error if the queries do not suffice for one draw on each side of each group."""
+    if groups and draws_a_side(max_queries, groups) < 1:
+        raise ParameterError(
+            f"{groups:,} groups take at least {2 * groups:,} queries, {max_queries:,} are allowed",
+            where="max_queries",
+            remedy="allow more queries, or measure fewer groups",
+        )

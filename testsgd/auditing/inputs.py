@@ -1,0 +1,170 @@
+"""From what a user gives for an audit, or saved of one, to a model, its rows and the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from testsgd.auditing.findings import Findings
+from testsgd.auditing.parameters import DRAWS, AuditParameters
+from testsgd.auditing.report.summary import AuditSummary
+from testsgd.auditing.result import AuditResult
+from testsgd.data import DatasetSpecification, Specification, Table, TextSpecification, find_table
+from testsgd.errors import DataError, ModelError, ParameterError, ResultError
+from testsgd.models import LoadedModel, Model, load_model
+
+
+def find_model_and_table(
+    model: Any,
+    data: Any,
+    specification: DatasetSpecification,
+    *,
+    favourable_given: bool,
+    threshold: float,
+    limit: int | None,
+    seed: int,
+) -> tuple[LoadedModel[Model], Table]:
+    """Find a model of rows, and the rows with all columns that it needs.
+
+    If both are wrong, what is wrong with the data is told.
+    """
+    try:
+        loaded = load_model(
+            model, specification, favourable_given=favourable_given, threshold=threshold
+        )
+    except ModelError:
+        find_table(data, specification, limit=limit, seed=seed)
+        raise
+    return loaded, find_table(data, specification, limit=limit, seed=seed, passed=loaded.passed)
+
+
+def audit_parameters(
+    parameters: Mapping[str, Any], specification: Specification
+) -> AuditParameters:
+    """Check an audit's parameters, and fill in what the description says of them."""
+    known = set(AuditParameters.__dataclass_fields__)
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(
+                f"there is no parameter {name!r}",
+                where="audit",
+                remedy=f"the parameters are {', '.join(sorted(known))}",
+            )
+    chosen = dict(parameters)
+    defaults = specification.audit
+    # A user's bound on the rows of a group takes the place of both of the description's.
+    bounded = any(chosen.get(name) is not None for name in ("theta", "min_rows"))
+    for name in ("estimand",) if bounded else ("estimand", "theta", "min_rows"):
+        if chosen.get(name) is None:
+            chosen[name] = None if defaults is None else getattr(defaults, name)
+    if chosen["estimand"] is None:
+        del chosen["estimand"]
+    if isinstance(chosen.get("nondeterministic"), bool):
+        chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
+    chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
+    return AuditParameters(**chosen)
+
+
+def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
+    """Read features that a user lists, with commas or one by one."""
+    listed = names.split(",") if isinstance(names, str) else names or ()
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(one, str) for one in listed):
+        raise ParameterError(
+            f"{names!r} is no list of features",
+            where="condition_on",
+            remedy="give names of features, with commas or as a list",
+            name="condition_on",
+        )
+    chosen = tuple(dict.fromkeys(one.strip() for one in listed if one.strip()))
+    if listed and not chosen:
+        raise ParameterError(
+            "no feature is named",
+            where="condition_on",
+            remedy="give names of features, with commas or as a list, or leave it out",
+            name="condition_on",
+        )
+    if chosen and isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} has texts, and no features to be alike in",
+            where="condition_on",
+            remedy="leave it out",
+            name="condition_on",
+        )
+    return chosen
+
+
+def check_repeatable(parameters: AuditParameters, what: str) -> None:
+    """Raise a :class:`ParameterError` if means are asked for where the answers must be the same."""
+    if parameters.nondeterministic is not None:
+        raise ParameterError(
+            f"{what} needs a model that answers the same when asked twice",
+            where="nondeterministic",
+            remedy="leave it out, or audit the model",
+            name="nondeterministic",
+        )
+
+
+def read_audit(audit: AuditResult | str | Path | None) -> AuditSummary | None:
+    """Read the audit that a user names; None if there is none."""
+    if audit is None or isinstance(audit, AuditResult):
+        return None if audit is None else audit.summary
+    return AuditResult.from_json(Path(audit)).summary
+
+
+def saved_parameters(summary: AuditSummary, *, jobs: int | None = None) -> AuditParameters:
+    """Return the parameters that a saved audit was made with, without its gate."""
+    saved = summary.parameters.model_dump()
+    known = {item.name for item in fields(AuditParameters)} - {"fail_above", "jobs"}
+    return AuditParameters(**{name: saved[name] for name in known}, jobs=jobs)
+
+
+def check_same_data(summary: AuditSummary, fingerprint: str) -> None:
+    """Raise a :class:`DataError` if an audit was of other data."""
+    if summary.data.fingerprint != fingerprint:
+        raise DataError(
+            f"the audit is of other data: {summary.data.rows:,} {summary.data.kind} with the "
+            f"fingerprint {summary.data.fingerprint[:12]}, these have {fingerprint[:12]}",
+            where="audit",
+            remedy="give the data that were audited, or leave the audit out to make a new one",
+        )
+
+
+def check_same_model(summary: AuditSummary, *, name: str, file_sha256: str | None) -> None:
+    """Raise a :class:`ModelError` if an audit was of another file than the model's."""
+    saved = summary.model.file_sha256
+    if saved is not None and saved != file_sha256:
+        raise _another_model(summary, name, saved, file_sha256 or "no file")
+
+
+def check_same_audit(summary: AuditSummary, findings: Findings) -> None:
+    """Raise an error if an audit that was made again is not the one that was saved."""
+    name, found = findings.model.model.name, findings.model_fingerprint
+    if summary.model.fingerprint != found:
+        raise _another_model(summary, name, summary.model.fingerprint, found)
+    for group in summary.groups:
+        place = group.rank - 1
+        now = (
+            findings.rule_set(int(findings.ranking[place])).text
+            if place < len(findings.ranking)
+            else "nobody"
+        )
+        if now != group.text:
+            raise ResultError(
+                f"group {group.rank} of the audit is {group.text!r}, made again it is {now!r}",
+                where="audit",
+                remedy="audit the model again with this version of testsgd",
+                rank=group.rank,
+            )
+
+
+def _another_model(summary: AuditSummary, name: str, saved: str, found: str) -> ModelError:
+    return ModelError(
+        f"the audit is of another model: of {summary.model.name!r} with the fingerprint "
+        f"{saved[:12]}, this one has {found[:12]}",
+        where=f"model {name!r}",
+        remedy="give the model that was audited, or leave the audit out to make a new one",
+        saved=saved,
+        found=found,
+    )

@@ -1,0 +1,1 @@
+"""The report of an audit: one summary, its verdict and its layout."""

@@ -1,0 +1,402 @@
+"""What is drawn of an audit: differences, rates, heat maps, and all groups by size and score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+
+from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
+from testsgd.auditing.report.summary import HeatMap as HeatMapSummary
+from testsgd.auditing.report.uncertainty import interval_scope
+from testsgd.auditing.report.vocabulary import Words
+from testsgd.auditing.report.wording import spoken_difference
+from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
+from testsgd.report.charts import (
+    HeatCell,
+    HeatKeys,
+    HeatMap,
+    Highlight,
+    Mark,
+    Plane,
+    RateBar,
+    RateBars,
+    Segment,
+    Side,
+    StripRow,
+    Strips,
+    Threshold,
+    Tile,
+)
+from testsgd.report.formatting import (
+    count,
+    interval,
+    percent,
+    plural,
+    points,
+    signed,
+    size_points,
+    tick_points,
+)
+from testsgd.report.scales import Scale, difference_scale, linear_scale, rate_scale
+
+# Below this many rows a rate says little; heat maps set it apart.
+FEW_ROWS = 30
+_OPEN_HEAT_MAPS = 3
+_STEPS = 4
+_STEP_SIZES = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25)
+
+
+def groups_scale(groups: Sequence[GroupSummary]) -> Scale:
+    """Return the one scale on which all differences of the first groups are drawn.
+
+    Their intervals and margins, their rules, alone and added up, and their terms alone fit on it.
+    """
+    values: list[float] = []
+    for group in groups:
+        values += [*group.interval, group.difference - group.margin]
+        values.append(group.difference + group.margin)
+        values += [part.difference for part in group.rules_alone if part.difference is not None]
+        values += [] if group.counterfactual is None else group.counterfactual.interval
+        values += partial_sums(group)
+    return difference_scale(values)
+
+
+def partial_sums(group: GroupSummary) -> list[float]:
+    """Return what the first rules of a group add up to, one after the other."""
+    shares = group.explanation.shares if group.explanation else []
+    return list(accumulate(share.share for share in shares))
+
+
+def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figure:
+    """Draw the differences of the first groups with their intervals."""
+    own = any(group.counterfactual for group in groups)
+    rows = tuple(_group_row(group, summary) for group in groups)
+    scope = interval_scope(summary)
+    caption = "Difference in percentage points. The dot is the difference; the thin line with ends "
+    caption += f"is the population interval{', ' * bool(scope)}{scope}"
+    caption += "; the thick band is the sampling margin" * (summary.mode == "sampled") + "."
+    if own:
+        caption += (
+            " The ring is the difference between the same texts with the terms of the group and "
+            "with other terms."
+        )
+    return Figure(
+        "Differences of the top groups, in percentage points",
+        (Strips((("", rows),), groups_scale(groups)),),
+        f"{caption} Orange, to the left: less often. Blue, to the right: more often.",
+    )
+
+
+def _group_row(group: GroupSummary, summary: AuditSummary) -> StripRow:
+    own = group.counterfactual
+    marks, title = [_mark(group)], _title(group)
+    if own is not None:
+        marks.append(_own_mark(own))
+        title += f"; {_own_title(own)}"
+    return StripRow(
+        group.text,
+        points(spoken_difference(group, summary)),
+        title=title,
+        marks=tuple(marks),
+        side=_side(group.difference),
+        levels=own is not None,
+        to=f"group-{group.rank}",
+        units=tuple(rule.text for rule in group.rules),
+    )
+
+
+def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
+    """Draw what each rule of a group gives on its own, and all together."""
+    rows = []
+    for part in group.rules_alone if len(group.rules_alone) > 1 else ():
+        against = words.nothing_outside
+        if part.rate_out is not None:
+            against = f"against {percent(part.rate_out)}"
+        known = part.difference is not None
+        rows.append(
+            StripRow(
+                part.text,
+                points(part.difference),
+                title=points(part.difference),
+                marks=(Mark(part.difference or 0.0),) if known else (),
+                side=_side(part.difference or 0.0),
+                detail=f"{plural(part.n_in, words.one)}, {percent(part.rate_in)}"
+                f"{' ' if part.rate_out is not None else '; '}{against}",
+            )
+        )
+    several = len(group.rules) > 1
+    rows.append(
+        StripRow(
+            f"All {words.rule}s together" if several else "Against other texts",
+            points(group.difference),
+            title=_title(group),
+            marks=(_mark(group),),
+            side=_side(group.difference),
+            detail=f"{plural(group.n_in, words.one)}, {percent(group.rate_in)} against "
+            f"{percent(group.rate_out)}",
+            together=True,
+        )
+    )
+    own = group.counterfactual
+    if own is not None:
+        rows.append(
+            StripRow(
+                "Against other terms in the same texts",
+                points(own.difference),
+                title=_own_title(own),
+                marks=(_own_mark(own),),
+                side=_side(own.difference),
+                detail=f"{plural(own.seeds, 'text')}, {percent(own.rate_with)} against "
+                f"{percent(own.rate_other)}",
+                together=True,
+            )
+        )
+    return Figure(
+        f"Differences of each {words.rule} alone and of all together",
+        (Strips((("", tuple(rows)),), scale),),
+    )
+
+
+def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | None:
+    """Draw what each rule of a group adds; None if there are no rules to tell apart."""
+    shares = group.explanation.shares if group.explanation else []
+    if len(shares) < 2:
+        return None
+    ends = [0.0, *partial_sums(group)]
+    rows = tuple(
+        StripRow(
+            share.text,
+            points(share.share),
+            title=points(share.share),
+            segments=(
+                Segment(min(start, end), max(start, end), "less" if share.share < 0 else "more"),
+            ),
+            side="less" if share.share < 0 else "more",
+        )
+        for share, start, end in zip(shares, ends, ends[1:], strict=False)
+    )
+    label = f"What each {words.rule} adds to the difference"
+    return Figure(label, (Strips((("", rows),), scale),))
+
+
+def group_rates(group: GroupSummary, scale: Scale, label: str) -> Figure:
+    """Draw the rates inside a group, with other terms, and outside, as bars."""
+    side = _side(group.difference)
+    bars = [RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
+    own = group.counterfactual
+    if own is not None:
+        bars.append(
+            RateBar(
+                "Other terms",
+                own.rate_other,
+                percent(own.rate_other),
+                tone="ring-less" if own.difference < 0 else "ring-more",
+            )
+        )
+    bars.append(RateBar("Outside", group.rate_out, percent(group.rate_out)))
+    title = f"How often predicted “{label}”"
+    return Figure(title, (RateBars(title, tuple(bars), scale),))
+
+
+def sides_scale(groups: Sequence[GroupSummary]) -> Scale:
+    """Return the scale of the rates of the first groups."""
+    rates = [rate for group in groups for rate in (group.rate_in, group.rate_out)]
+    rates += [group.counterfactual.rate_other for group in groups if group.counterfactual]
+    return rate_scale(rates)
+
+
+def feature_bars(summary: AuditSummary, words: Words) -> tuple[Figure, Scale]:
+    """Draw the rates over the values of each feature, or the terms of each category."""
+    features = summary.charts.features
+    cells = [cell.rate for feature in features for cell in feature.cells]
+    scale = rate_scale([*cells, summary.overall_rate])
+    texts = words.kind == "texts"
+    charts = tuple(
+        RateBars(
+            feature.feature,
+            tuple(
+                RateBar(
+                    cell.label,
+                    cell.rate,
+                    percent(cell.rate),
+                    "" if texts else plural(cell.n, "row"),
+                )
+                for cell in feature.cells
+            ),
+            scale,
+            summary.overall_rate,
+            f"in {plural(feature.cells[0].n, 'text')}" if texts else "",
+        )
+        for feature in features
+    )
+    return Figure(f"Rates by {words.feature}", charts), scale
+
+
+def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
+    """Draw the rates over pairs of features, or of categories of terms.
+
+    Rows are shaded from the overall rate, texts from the mean of each map. All cells of a map of
+    texts come from the same texts. Their distance from the overall rate is for the most part that
+    of these texts, whatever terms they have.
+    """
+    maps, overall = summary.charts.heat_maps, summary.overall_rate or 0.0
+    texts = words.kind == "texts"
+    centres = [_mean_rate(one) if texts else overall for one in maps]
+    if texts:
+        steps = [_step([one], centre) for one, centre in zip(maps, centres, strict=True)]
+        step = max(steps, default=_step([], 0.0))
+    else:
+        step = _step(maps, overall)
+    charts = tuple(
+        _heat_map(one, centre, step, words) for one, centre in zip(maps, centres, strict=True)
+    )
+    where = "mean of the map" if texts else "overall rate"
+    labels = tuple(tick_points(index * step) for index in range(-_STEPS, _STEPS + 1))
+    keys = Figure(
+        f"Colours: orange below the {where}, blue above it",
+        (HeatKeys(f"points from the {where}", labels),),
+    )
+    what = "categories" if texts else "features"
+    shown, more = charts[:_OPEN_HEAT_MAPS], charts[_OPEN_HEAT_MAPS:]
+    pairs = f"Rates over pairs of {what}"
+    folded = Details(f"{plural(len(more), 'more pair')} of {what}", (Figure(pairs, more),))
+    return keys, Figure(pairs, shown), *((folded,) if more else ())
+
+
+def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Words) -> Block:
+    """Draw all frequent groups by support and score, some of them singled out."""
+    charts, gate = summary.charts, summary.parameters.fail_above
+    fewest = 0 if summary.unjudged is None else summary.unjudged.fewest
+    smallest = fewest / max(1, summary.data.rows)
+    supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
+    scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
+    largest = max((cell.n for cell in charts.scatter), default=1)
+    binned = charts.scatter_binned
+    chart = Plane(
+        title=f"Support against score of {plural(summary.counts.groups, 'group')}; "
+        f"{len(marked)} marked, with their numbers in the table above",
+        name="Score, percentage points",
+        across=linear_scale(0.0, max([*supports, smallest]), count=5),
+        upwards=linear_scale(0.0, max([*scores, gate or 0.0]), count=5),
+        points=() if binned else tuple((cell.support, cell.score) for cell in charts.scatter),
+        tiles=tuple(
+            Tile(cell.support, cell.score, math.log(cell.n + 1) / math.log(largest + 1))
+            for cell in charts.scatter
+            if binned
+        ),
+        highlights=tuple(
+            Highlight(
+                group.support,
+                group.score,
+                str(group.rank),
+                f"{group.rank}. {group.text}: {points(group.difference)}, "
+                f"{percent(group.support)} of the {words.many}",
+                _side(group.difference),
+            )
+            for group in marked
+        ),
+        thresholds=(
+            Threshold(smallest, upright=True),
+            *(() if gate is None else (Threshold(gate),)),
+        ),
+        below="",
+    )
+    about = (
+        "Large groups are to the right, groups that the model treats very differently are at the "
+        "top. "
+    )
+    about += (
+        "There are too many groups for a point each: a tile stands for groups of about the same "
+        "size and score. The darker it is, the more groups there are, at most "
+        f"{count(largest)} in a tile."
+        if binned
+        else "Each point is a group."
+    )
+    if marked:
+        about += " Diamonds are the first group and the rules that explain the differences."
+    caption = (
+        f"Across: support, {words.support}. The upright dashed line is the smallest support that "
+        "was looked at"
+    )
+    if summary.unjudged:
+        caption += f", {plural(fewest, words.one, words.many)}"
+    caption += "."
+    if gate is not None:
+        caption += f" The level dashed line is the gate, {size_points(gate)}."
+    return Only("html", (Paragraph(about), Figure("All groups", (chart,), caption)))
+
+
+def _mark(group: GroupSummary) -> Mark:
+    margin = (group.difference - group.margin, group.difference + group.margin)
+    return Mark(group.difference, group.interval, margin if group.margin else None)
+
+
+def _own_mark(own: CounterfactualSummary) -> Mark:
+    return Mark(own.difference, own.interval, shape="ring")
+
+
+def _title(group: GroupSummary) -> str:
+    title = f"{points(group.difference)}; population interval {interval(group.interval)}"
+    return title if group.exact else f"{title}; sampling margin {size_points(group.margin)}"
+
+
+def _own_title(own: CounterfactualSummary) -> str:
+    return f"terms alone: {points(own.difference)}; interval {interval(own.interval)}"
+
+
+def _side(difference: float) -> Side:
+    return "less" if difference < 0 else "more"
+
+
+def _step(maps: Sequence[HeatMapSummary], centre: float) -> float:
+    """Return how large a difference from the centre one shade stands for."""
+    every = [
+        (abs(rate - centre), rows)
+        for heat_map in maps
+        for rates, counts in zip(heat_map.rates, heat_map.counts, strict=True)
+        for rate, rows in zip(rates, counts, strict=True)
+        if rate is not None
+    ]
+    # A rate over three rows would stretch the colours for all others.
+    reliable = [size for size, rows in every if rows >= FEW_ROWS] or [size for size, _ in every]
+    needed = max(reliable, default=0.0) / _STEPS
+    return next((size for size in _STEP_SIZES if size >= needed - 1e-9), _STEP_SIZES[-1])
+
+
+def _mean_rate(heat_map: HeatMapSummary) -> float:
+    """Return the mean of a heat map's rates, every cell counted once; 0 if it has none."""
+    rates = [rate for line in heat_map.rates for rate in line if rate is not None]
+    return sum(rates) / len(rates) if rates else 0.0
+
+
+def _heat_map(heat_map: HeatMapSummary, centre: float, step: float, words: Words) -> HeatMap:
+    most = max((rows for line in heat_map.counts for rows in line), default=0)
+    return HeatMap(
+        heat_map.row_feature,
+        heat_map.column_feature,
+        tuple(heat_map.column_labels),
+        tuple(
+            (
+                label,
+                tuple(
+                    _heat_cell(rate, rows, centre, step, words.one)
+                    for rate, rows in zip(rates, counts, strict=True)
+                ),
+            )
+            for label, rates, counts in zip(
+                heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True
+            )
+        ),
+        f", {plural(most, 'text')}, mean {percent(centre)}" if words.kind == "texts" else "",
+    )
+
+
+def _heat_cell(rate: float | None, rows: int, centre: float, step: float, one: str) -> HeatCell:
+    if rate is None:
+        return HeatCell(
+            "", None, f"no {one}s" if not rows else f"no samples of {plural(rows, one)}"
+        )
+    text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
+    title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, one)}"
+    return HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)

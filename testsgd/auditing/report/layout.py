@@ -1,0 +1,842 @@
+"""How an audit is laid out as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from testsgd.auditing.report import charts
+from testsgd.auditing.report.group_explanations import (
+    conditional_sentence,
+    contrasts,
+    no_contrasts,
+    q_text,
+    simplest_sentence,
+    trust_facts,
+)
+from testsgd.auditing.report.notes import meaning_notes
+from testsgd.auditing.report.provenance import particulars
+from testsgd.auditing.report.summary import (
+    AuditSummary,
+    GroupSummary,
+    TermCategorySummary,
+    TermsSummary,
+    TermSummary,
+    UndecidedGroup,
+)
+from testsgd.auditing.report.uncertainty import examined, gate_rule, rows_figure
+from testsgd.auditing.report.vocabulary import Words, vocabulary
+from testsgd.auditing.report.wording import (
+    STATUS_NAMES,
+    apart,
+    by_terms,
+    compared,
+    counterfactual_points,
+    doubts,
+    explaining_lines,
+    findings,
+    findings_intro,
+    mode_name,
+    other_points,
+    other_rates,
+    ranked_by,
+    remark,
+    sampling_margin,
+    top_figure,
+    unjudged_sentences,
+)
+from testsgd.report.blocks import (
+    GATE_STANDINGS,
+    Article,
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Details,
+    Document,
+    Facts,
+    Heading,
+    KeyFigure,
+    KeyFigures,
+    Link,
+    Only,
+    Paragraph,
+    Quotes,
+    Row,
+    Section,
+    Status,
+    Strong,
+    Table,
+    meaning_section,
+)
+from testsgd.report.formatting import (
+    NOTHING,
+    count,
+    interval,
+    number,
+    percent,
+    plural,
+    points,
+    shorten,
+    signed,
+    size,
+    size_points,
+)
+from testsgd.report.summaries import origin
+
+# Rows of the ranking and of groups that are not judged, in Markdown; a page folds longer tables.
+_SHOWN = 20
+# A long list of groups that nothing is known about helps nobody; the JSON document has them all.
+_UNDECIDED_SHOWN = 200
+
+
+def audit_layout(summary: AuditSummary) -> Document:
+    """Lay an audit out as a report; nothing is computed again."""
+    words, data = vocabulary(summary), summary.data
+    top = findings(summary)
+    status = STATUS_NAMES[summary.verdict.status]
+    subject = f"{summary.model.name} on {data.title or data.name}"
+    standing = GATE_STANDINGS.get(summary.verdict.status, "")
+    return Document(
+        what="Group fairness audit",
+        subject=subject,
+        heading=f"{status}: {subject}",
+        status=Status(status, standing),
+        headline=summary.verdict.headline,
+        sentences=tuple(summary.verdict.sentences),
+        listed=False,
+        opening=(Paragraph(_definition(summary, words), "definition"), _figures(summary, top)),
+        sections=(
+            Section("differences", "Largest differences", _differences(summary, top, words)),
+            Section(
+                "all-groups",
+                "All groups by size and score",
+                (charts.all_groups(summary, top, words),) if summary.charts.scatter or top else (),
+                contents="Size and score",
+                markdown="blocks",
+            ),
+            Section(
+                "unknown",
+                "Groups that could not be judged",
+                _unknown(summary, words),
+                contents="Not judged",
+            ),
+            Section("groups", "Group by group", _groups(summary, top, words), markdown="blocks"),
+            Section(
+                "parts",
+                f"What each {words.rule} gives on its own",
+                _parts(top, words),
+                markdown="folded",
+            ),
+            Section(
+                "behind",
+                "How far each group can be trusted, and leads",
+                _behind(summary, top, words),
+                markdown="folded",
+            ),
+            Section(
+                "rates", f"Rates by {words.feature}", _rates(summary, words), markdown="folded"
+            ),
+            Section(
+                "terms",
+                "Sensitive terms in the texts",
+                _terms(summary),
+                contents="Sensitive terms",
+                markdown="folded",
+            ),
+            Section("ranking", "Ranking", _ranking(summary, words), markdown="folded"),
+            Section(
+                "particulars",
+                "Data, model and settings",
+                _particulars(summary, words),
+                contents="Data, model, settings",
+                markdown="folded",
+            ),
+            meaning_section(meaning_notes(summary)),
+        ),
+        **origin(summary),
+        closing="Charts, heat maps and all groups are in the HTML report.",
+    )
+
+
+def _definition(summary: AuditSummary, words: Words) -> tuple[str | Strong, ...]:
+    label = summary.data.label
+    column = f" in column {label.column}" if words.kind == "rows" else ""
+    meaning = f", that is, {label.meaning}" if label.meaning else ""
+    rest = f"{column}{meaning}."
+    if summary.model.output == "scores" and summary.model.threshold is not None:
+        rest += f" A score above {number(summary.model.threshold)} counts as this prediction."
+    rule = gate_rule(summary)
+    return (
+        "Every rate is the rate of one prediction of the model: predicted ",
+        Strong(f"“{label.favourable}”"),
+        f"{rest}{' ' * bool(rule)}{rule}",
+    )
+
+
+def _figures(summary: AuditSummary, top: Sequence[GroupSummary]) -> KeyFigures:
+    words = vocabulary(summary)
+    figures = {
+        rows_figure(summary, words): count(summary.data.rows),
+        "Groups examined": count(examined(summary)),
+        "Overall rate": percent(summary.overall_rate),
+        **dict([top_figure(summary)]),
+        "Mode": mode_name(summary),
+        "Model queries": count(summary.model_queries),
+    }
+    return KeyFigures(tuple(KeyFigure(name, value) for name, value in figures.items()))
+
+
+def _differences(
+    summary: AuditSummary, top: Sequence[GroupSummary], words: Words
+) -> tuple[Block, ...]:
+    if not top:
+        why = "could be decided" if summary.groups else "was large enough to be compared"
+        return (Paragraph(f"There is no group to show here: no group {why}."),)
+    intro, label = findings_intro(summary), summary.data.label.favourable
+    estimand = ""
+    if words.kind == "rows":
+        name = words.estimands[summary.parameters.estimand]
+        estimand = f", {name[0].lower()}{name[1:]}"
+    own = any(group.counterfactual for group in top)
+    drawn = (
+        f"{intro} Each dot shows the rate in the group minus the rate outside it{estimand}: left "
+        f"of zero the group is predicted “{label}” less often than {words.others}, right of zero "
+        "more often."
+    )
+    if own:
+        drawn += " The ring below a dot shows what the terms change by themselves"
+        drawn += ", and so does the number at the right." if by_terms(summary) else "."
+    ranking = Link("full ranking", "ranking")
+    listed = f"{intro} The difference is the rate in the group minus the rate outside it."
+    return (
+        *_rules(summary, top, words),
+        Only("html", (Paragraph(drawn), charts.first_groups(summary, top))),
+        Only("markdown", (Paragraph(listed),)),
+        _group_table(summary, top, words, "First groups", compact=True),
+        Only("html", (Paragraph(("All others are in the ", ranking, "."), "soft"),)),
+    )
+
+
+def _rules(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
+    """List the rules that explain how rates differ."""
+    if not summary.rules:
+        return ()
+    shown = {group.rank for group in top}
+    columns = (
+        Column("Rank", "number"),
+        Column("Rule", "name"),
+        Column("Effect of the terms" if by_terms(summary) else "Difference", "strong"),
+        Column("Adds", "number"),
+        Column("Together", "number"),
+        Column("Stands for", view="markdown"),
+    )
+    rows = tuple(
+        Row(
+            (
+                str(line.rule.rank),
+                Cell(
+                    line.rule.text,
+                    (shorten(line.near, 200),) if line.near else (),
+                    f"group-{line.rule.rank}" if line.rule.rank in shown else "",
+                ),
+                points(line.difference),
+                percent(line.rule.share),
+                percent(line.together),
+                line.near,
+            )
+        )
+        for line in explaining_lines(summary)
+    )
+    label = "The fewest rules that explain the differences"
+    return Paragraph(f"The fewest rules that explain {words.variation}:"), Table(
+        label, columns, rows
+    )
+
+
+def _group_table(
+    summary: AuditSummary,
+    groups: Sequence[GroupSummary],
+    words: Words,
+    label: str,
+    *,
+    compact: bool = False,
+    remarks: bool = False,
+    fold: str = "",
+) -> Table:
+    """List groups; a compact table on a page has intervals below the differences."""
+    columns = _columns(summary, groups, words, compact=compact, remarks=remarks)
+    rows = tuple(
+        Row(tuple(write(group) for _, write in columns), units=_units(group)) for group in groups
+    )
+    shown = tuple(column for column, _ in columns)
+    return Table(label, shown, rows, fold=fold, open_rows=0, most=_SHOWN)
+
+
+def _columns(
+    summary: AuditSummary,
+    groups: Sequence[GroupSummary],
+    words: Words,
+    *,
+    compact: bool,
+    remarks: bool,
+) -> list[tuple[Column, Callable[[GroupSummary], str | Cell]]]:
+    """Return the columns of a table of groups, each with what writes its cells."""
+    page: Literal["", "markdown"] = "markdown" if compact else ""
+    own = any(group.counterfactual for group in groups)
+    # What the audit goes by comes first.
+    first = own and by_terms(summary)
+    found = any(group.q_value is not None for group in groups)
+    assured = not found and not first and any(group.assured is not None for group in groups)
+    terms = Column("Terms alone, points", "strong" if first else "number")
+    differing = Column(
+        "Difference from other texts" if first else "Difference",
+        "number" if first else "strong",
+        "population interval" if compact else "",
+    )
+
+    def between(group: GroupSummary) -> tuple[str, ...]:
+        return (interval(group.interval),) if compact else ()
+
+    def share(group: GroupSummary) -> tuple[str, ...]:
+        return (percent(group.support),) if compact else ()
+
+    columns: list[tuple[Column, Callable[[GroupSummary], str | Cell]]] = [
+        (Column("Rank", "number"), lambda group: str(group.rank)),
+        (Column("Group", "name"), lambda group: group.text),
+        (
+            Column(words.many.capitalize(), "number", "share" if compact else ""),
+            lambda group: Cell(count(group.n_in), share(group)),
+        ),
+        (Column("Share", "number", view=page), lambda group: percent(group.support)),
+        (Column("In group", "number"), lambda group: percent(group.rate_in)),
+        (Column("Outside", "number"), lambda group: percent(group.rate_out)),
+    ]
+    if first:
+        columns.append((terms, lambda group: Cell(counterfactual_points(group), strong=True)))
+    columns.append(
+        (
+            differing,
+            lambda group: Cell(points(group.difference), between(group), strong=not first),
+        )
+    )
+    if summary.mode == "sampled":
+        columns.append((Column("Sampling margin", "number"), _margin))
+    columns.append(
+        (
+            Column("Population interval, points", "number", view=page),
+            lambda group: interval(group.interval),
+        )
+    )
+    other = next((group.other for group in groups if group.other), None)
+    if other is not None:
+        name = f"{other.estimand.capitalize()} difference, points"
+        columns += [
+            (Column(name, "number", "interval, rates", view="html"), _other),
+            (Column(name, "number", view="markdown"), lambda group: other_points(group.other)),
+        ]
+    if assured:
+        columns.append((Column("Lower bound, points", "number"), lambda group: size(group.assured)))
+    if found:
+        columns.append((Column("q-value", "number"), lambda group: q_text(group.q_value)))
+    if own and not first:
+        columns.append((terms, counterfactual_points))
+    if remarks:
+        surest = _surest(summary)
+        columns += [
+            (Column("Remark", view="html"), lambda group: _marked(group, surest)),
+            (Column("Remark", view="markdown"), remark),
+        ]
+    return columns
+
+
+def _margin(group: GroupSummary) -> str:
+    return "exact" if group.exact else f"± {size_points(group.margin)}"
+
+
+def _surest(summary: AuditSummary) -> int | None:
+    """Return the rank of the group of the largest lower bound, if intervals hold at once."""
+    guarantee = summary.guarantee
+    if guarantee is None or guarantee.kind != "simultaneous":
+        return None
+    return guarantee.surest_rank
+
+
+def _marked(group: GroupSummary, surest: int | None) -> str:
+    marks = [remark(group), "largest lower bound" if group.rank == surest else ""]
+    return ", ".join(mark for mark in marks if mark)
+
+
+def _other(group: GroupSummary) -> Cell:
+    """Write a group's difference by the other estimand, with its interval and rates below."""
+    other = group.other
+    if other is None or other.difference is None or other.interval is None:
+        return Cell(NOTHING)
+    return Cell(signed(other.difference), (interval(other.interval), other_rates(other)))
+
+
+def _units(group: GroupSummary | UndecidedGroup) -> tuple[str, ...]:
+    return tuple(rule.text for rule in group.rules)
+
+
+def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
+    small, counts = summary.undecided[:_UNDECIDED_SHOWN], summary.counts
+    undecided = [group for group in summary.groups if not group.decided]
+    if not (small or undecided or counts.undecided_small or counts.undecided_frequent):
+        return (Paragraph("There are none: every group that was looked at could be judged."),)
+    blocks: list[Block] = [Paragraph(one) for one in unjudged_sentences(summary.unjudged, words)]
+    blocks.append(
+        Paragraph("These groups are neither fair nor unfair; what the model does is unknown.")
+    )
+    many = words.many.capitalize()
+    if small or counts.undecided_small:
+        too = f"{plural(counts.undecided_small, 'group is', 'groups are')} too small"
+        blocks += _listed(too, len(small), counts.undecided_small)
+        blocks.append(
+            Table(
+                "Groups that are too small",
+                (Column("Group", "name"), Column(many, "number"), Column("Why it is not judged")),
+                tuple(
+                    Row(
+                        (group.text, count(group.n_in), group.reason),
+                        units=_units(group),
+                    )
+                    for group in small
+                ),
+                fold=f"{plural(len(small), 'group')}, each with the reason",
+                most=_SHOWN,
+            )
+        )
+    if undecided or counts.undecided_frequent:
+        large = (
+            "Large enough, but with a sampling margin above "
+            f"{size_points(summary.parameters.error_margin)}: "
+            f"{plural(counts.undecided_frequent, 'group')}"
+        )
+        blocks += _listed(large, len(undecided), counts.undecided_frequent)
+        columns = (
+            Column("Group", "name"),
+            Column(many, "number"),
+            Column("Difference so far", "number"),
+            Column("Sampling margin"),
+        )
+        rows = tuple(
+            Row(
+                (
+                    group.text,
+                    count(group.n_in),
+                    points(group.difference),
+                    sampling_margin(group, words),
+                )
+            )
+            for group in undecided
+        )
+        blocks.append(Table("Groups that are not decided", columns, rows, most=_SHOWN))
+    return tuple(blocks)
+
+
+def _listed(text: str, listed: int, of: int) -> tuple[Block, ...]:
+    """Write how many groups there are, and how many of them a view lists."""
+
+    def written(shown: int) -> Paragraph:
+        part = f", of which {count(shown)} are listed" if 0 < shown < of else ""
+        return Paragraph(f"{text}{part}.")
+
+    return (
+        Only("html", (written(listed),)),
+        Only("markdown", (written(min(listed, _SHOWN)),)),
+    )
+
+
+def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
+    """Show the first groups one after the other; a page only."""
+    if not top:
+        return ()
+    differences, rates = charts.groups_scale(top), charts.sides_scale(top)
+    about = (
+        f"The same groups one after the other. Bars of rates run from 0 to {rates.ticks[-1].label}."
+    )
+    label = summary.data.label.favourable
+    doubtful = _doubtful(summary)
+    articles = []
+    for group in top:
+        own = words.own_part(group, label)
+        rules = Bullets(
+            tuple(
+                f"{words.rule_in_words(rule)}{doubtful.get((rule.feature, rule.text), '')}"
+                for rule in group.rules
+            )
+        )
+        steps = charts.group_steps(group, differences, words)
+        blocks: list[Block | None] = [
+            Paragraph(compared(group, label, words), "lead"),
+            Paragraph(own) if own else None,
+            Heading(words.members),
+            rules,
+            Paragraph(words.size(group), "soft"),
+            charts.group_rates(group, rates, label),
+            Facts("How much, and how sure", _group_facts(group, summary, words)),
+            *_alone(group, words, charts.group_parts(group, differences, words)),
+            *((Heading(f"What each {words.rule} adds"), steps) if steps else ()),
+            *_texts(simplest_sentence(group, words)),
+            *_leads(group),
+        ]
+        articles.append(
+            Article(
+                f"group-{group.rank}",
+                shorten(group.text, 240),
+                tuple(block for block in blocks if block is not None),
+                rank=str(group.rank),
+            )
+        )
+    return (Only("html", (Paragraph(about), *articles)),)
+
+
+def _doubtful(summary: AuditSummary) -> dict[tuple[str, str], str]:
+    """Return for each category and text of a rule what is doubtful about its term."""
+    categories = summary.terms.categories if summary.terms is not None else []
+    return {
+        (category.name, f"“{term.term}”"): f" ({doubts(term)})"
+        for category in categories
+        for term in category.terms
+        if doubts(term)
+    }
+
+
+def _group_facts(
+    group: GroupSummary, summary: AuditSummary, words: Words
+) -> tuple[tuple[str, str], ...]:
+    other, own = group.other, group.counterfactual
+    facts = [
+        ("Score", size_points(group.score)),
+        ("Difference", points(group.difference)),
+        ("Sampling margin", sampling_margin(group, words)),
+        ("Population interval", f"{interval(group.interval)} points"),
+    ]
+    if other is not None and other.difference is not None and other.interval is not None:
+        rates = (
+            f"{other_rates(other)}: {points(other.difference)}, interval {interval(other.interval)}"
+        )
+        facts.append((f"{other.estimand.capitalize()} rates", rates))
+    if own is not None:
+        alone = f"{points(own.difference)}, interval {interval(own.interval)}"
+        facts.append(("Terms alone", f"{alone}; {plural(own.seeds, 'text')} in both forms"))
+    return (*facts, *trust_facts(group, summary, words))
+
+
+def _alone(group: GroupSummary, words: Words, figure: Block) -> tuple[Block, ...]:
+    if len(group.rules_alone) > 1 or group.counterfactual:
+        several = len(group.rules_alone) > 1
+        title = f"What each {words.rule} gives on its own" if several else "Compared in two ways"
+        return Heading(title), figure, *_texts(apart(group, words))
+    if len(group.rules) == 1:
+        single = f"The group is described by a single {words.rule}, so there are no parts to "
+        return (Paragraph(f"{single}compare it with.", "soft"),)
+    return ()
+
+
+def _leads(group: GroupSummary) -> tuple[Block, ...]:
+    """Show in what else a group differs, and what remains like with like."""
+    columns = (
+        Column("Feature", "name"),
+        Column("In group", "number"),
+        Column("Outside", "number"),
+        Column("Standard deviations", "number"),
+    )
+    rows = tuple(
+        Row((lead.feature, lead.inside, lead.outside, lead.deviations)) for lead in contrasts(group)
+    )
+    label = f"Other features in which group {group.rank} differs"
+    title = "Other features in which it differs: leads, not causes"
+    conditional = conditional_sentence(group)
+    return (
+        Table(label, columns, rows, title=title),
+        *((Paragraph(no_contrasts(group), "soft"),) if no_contrasts(group) else ()),
+        *((Paragraph(("Like with like. ", conditional)),) if conditional else ()),
+    )
+
+
+def _texts(text: str) -> tuple[Block, ...]:
+    return (Paragraph(text),) if text else ()
+
+
+def _parts(top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
+    """List what each rule gives on its own; a page draws it."""
+    rows = []
+    for group in top:
+        if len(group.rules_alone) < 2:
+            continue
+        for part in group.rules_alone:
+            rates = (count(part.n_in), percent(part.rate_in), percent(part.rate_out))
+            rows.append(Row((str(group.rank), part.text, *rates, points(part.difference))))
+        together = (count(group.n_in), percent(group.rate_in), percent(group.rate_out))
+        name = f"all {words.rule}s together"
+        last = (str(group.rank), name, *together, points(group.difference))
+        rows.append(Row(last, emphasis=True))
+    if not rows:
+        return ()
+    columns = (
+        Column("Rank", "number"),
+        Column(f"{words.rule.capitalize()} alone", "name"),
+        Column(words.many.capitalize(), "number"),
+        Column("Rate", "number"),
+        Column("Rate outside", "number"),
+        Column("Difference", "strong"),
+    )
+    return (Only("markdown", (Table("Rules alone", columns, tuple(rows)),)),)
+
+
+def _behind(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
+    """List how far each group can be trusted; a page says it group by group."""
+    blocks: list[Block] = []
+    for group in top:
+        facts = [
+            f"{name}: {text}"
+            for name, text in trust_facts(group, summary, words)
+            if name not in ("Lower bound", "q-value")
+        ]
+        if group.explanation is not None and len(group.explanation.shares) > 1:
+            added = [f"{one.text} {points(one.share)}" for one in group.explanation.shares]
+            facts.append(f"What each {words.rule} adds: {'; '.join(added)}")
+        if leads := contrasts(group):
+            differing = [f"{one.feature} ({one.inside} against {one.outside})" for one in leads]
+            facts.append(f"Differs in other features, as leads, not causes: {'; '.join(differing)}")
+        facts += [no_contrasts(group), simplest_sentence(group, words), conditional_sentence(group)]
+        items = tuple(fact for fact in facts if fact)
+        if items:
+            blocks += [
+                Paragraph((Strong(f"{group.rank}. {shorten(group.text, 160)}"),)),
+                Bullets(items),
+            ]
+    return (Only("markdown", tuple(blocks)),) if blocks else ()
+
+
+def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
+    features, texts = summary.charts.features, words.kind == "texts"
+    blocks: list[Block] = []
+    if features:
+        figure, scale = charts.feature_bars(summary, words)
+        blocks.append(
+            Only("html", (Paragraph(_about_rates(summary, scale.ticks[-1].label)), figure))
+        )
+        rows = tuple(
+            Row((feature.feature, shorten(cell.label, 60), count(cell.n), percent(cell.rate)))
+            for feature in features
+            for cell in feature.cells
+        )
+        headings = ("Category", "Term", "Texts") if texts else ("Feature", "Value", "Rows")
+        columns = (
+            Column(headings[0]),
+            Column(headings[1]),
+            Column(headings[2], "number"),
+            Column("Rate", "number"),
+        )
+        overall = f"The overall rate is {percent(summary.overall_rate)}."
+        table = Table(f"Rates by {words.feature}", columns, rows)
+        if rows:
+            blocks.append(Only("markdown", (Paragraph(overall), table)))
+    if summary.charts.heat_maps:
+        about = Paragraph(_about_heat(summary, words))
+        blocks.append(Only("html", (about, *charts.heat_maps(summary, words))))
+    return tuple(blocks)
+
+
+def _about_rates(summary: AuditSummary, end: str) -> str:
+    label, overall = summary.data.label.favourable, percent(summary.overall_rate)
+    if summary.data.kind == "texts":
+        return (
+            f"How often the model predicts “{label}” where one term stands in place of every term "
+            "of its category. All terms of a category are put into the same texts: what differs "
+            "between them is the terms' own. The upright line is the rate of all texts as they "
+            f"are, {overall}; the bars run from 0 to {end}."
+        )
+    return (
+        f"How often the model predicts “{label}” for each value of each sensitive feature. The "
+        f"upright line is the overall rate, {overall}; the bars run from 0 to {end}."
+    )
+
+
+def _about_heat(summary: AuditSummary, words: Words) -> str:
+    sampled = summary.mode == "sampled"
+    if words.kind == "texts":
+        hatched = " Hatched cells were not sampled." * sampled
+        return (
+            "Two categories at a time. Each number is a rate in per cent. All pairs of terms of a "
+            "map are put into the same texts. The colour says how far a rate is from the mean of "
+            "its map, so it shows the terms and not what the texts are about. Pointing at a cell "
+            f"shows the difference.{hatched}"
+        )
+    none = ", or none that was sampled" * sampled
+    return (
+        "Two features at a time. Each number is a rate in per cent. The colour says how far it is "
+        f"from the overall rate, {percent(summary.overall_rate)}. Slanted numbers rest on fewer "
+        f"than {charts.FEW_ROWS} rows; hatched cells have no rows{none}. Pointing at a cell shows "
+        "its rows."
+    )
+
+
+def _terms(summary: AuditSummary) -> tuple[Block, ...]:
+    terms = summary.terms
+    if terms is None:
+        return ()
+    return _terms_page(summary, terms), _terms_listed(terms)
+
+
+def _terms_listed(terms: TermsSummary) -> Block:
+    source = f" ({terms.source})" if terms.source else ""
+    intro = f"The list “{terms.name}”{source}. {plural(terms.texts, 'text')} mention its terms."
+    columns = (
+        Column("Category"),
+        Column("Term"),
+        Column("Texts", "number"),
+        Column("Mentions", "number"),
+        Column("Share of the category", "number"),
+        Column("Remark"),
+    )
+    listed = [
+        (category, term)
+        for category in terms.categories
+        for term in sorted(category.terms, key=lambda term: -term.mentions)
+    ]
+    rows = tuple(
+        Row(
+            (
+                category.name,
+                term.term,
+                count(term.texts),
+                count(term.mentions),
+                percent(term.share),
+                doubts(term),
+            )
+        )
+        for category, term in listed
+    )
+    blocks: list[Block] = [Paragraph(intro), Table("Sensitive terms", columns, rows)]
+    if not terms.snippets_shown:
+        left_out = "Places in the texts are left out, because the texts are not to be shown."
+        blocks.append(Paragraph(left_out))
+    elif places := _places([term for _, term in listed]):
+        blocks.append(places)
+    return Only("markdown", tuple(blocks))
+
+
+def _terms_page(summary: AuditSummary, terms: TermsSummary) -> Block:
+    source = f" ({terms.source})" if terms.source else ""
+    shown = (
+        "the table says so, and the places show how it is used here."
+        if terms.snippets_shown
+        else "the table says so. Places in the texts are left out, because the texts are not to "
+        "be shown."
+    )
+    intro = (
+        f"The list “{terms.name}”{source}. {plural(terms.texts, 'text')} of "
+        f"{count(summary.data.rows)} mention at least one of its terms. A term is found by its "
+        f"letters, not by its meaning: where it is known to be ambiguous, {shown}"
+    )
+    articles = tuple(_category(summary, category) for category in terms.categories)
+    return Only("html", (Paragraph(intro), *articles))
+
+
+def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:
+    about = (
+        f"{plural(category.texts, 'text')}, {percent(category.share)} of all, with "
+        f"{plural(category.mentions, 'mention')} of {plural(len(category.terms), 'term')}."
+    )
+    if summary.unjudged and category.texts < summary.unjudged.fewest:
+        fewest = plural(summary.unjudged.fewest, "text")
+        about += f" That is fewer than {fewest}: the terms are not judged."
+    terms = sorted(category.terms, key=lambda term: -term.mentions)
+    columns = (
+        Column("Term", "name"),
+        Column("Texts", "number"),
+        Column("Mentions", "number"),
+        Column("Share", "number"),
+    )
+    rows = tuple(
+        Row(
+            (
+                term.term,
+                count(term.texts),
+                count(term.mentions),
+                Cell(percent(term.share), share=term.share),
+            ),
+            note=", ".join(term.forms),
+            about=doubts(term),
+        )
+        for term in terms
+    )
+    places = _places(terms)
+    title = f"Places in the texts with a term of {category.name}"
+    return Article(
+        f"category-{category.name}",
+        category.name,
+        (
+            Paragraph(about),
+            Table(category.name, columns, rows),
+            *((Details(title, (places,)),) if places else ()),
+        ),
+    )
+
+
+def _places(terms: Sequence[TermSummary]) -> Quotes | None:
+    places = tuple(
+        (term.term, tuple((place.before, place.term, place.after) for place in term.snippets))
+        for term in terms
+        if term.snippets
+    )
+    return Quotes(places) if places else None
+
+
+def _ranking(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
+    if not summary.groups:
+        return ()
+    shown, by = min(len(summary.groups), _SHOWN), ranked_by(summary)
+    first = f"The first {plural(shown, 'group')} of {count(summary.counts.groups)}, by {by}."
+    every = (
+        f"By {by}, of {plural(summary.counts.groups, 'group')}. The rules that explain how the "
+        "rates differ are marked."
+    )
+    return (
+        Only("markdown", (Paragraph(first),)),
+        Only("html", (Paragraph(every),)),
+        _group_table(
+            summary,
+            summary.groups,
+            words,
+            "Full ranking",
+            remarks=True,
+            fold=f"{plural(len(summary.groups), 'group')} by rank",
+        ),
+    )
+
+
+def _particulars(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
+    data, *rest = particulars(summary)
+    notes = tuple(summary.data.notes)
+    blocks: list[Block] = [data]
+    if notes:
+        blocks.append(Only("html", (Bullets(notes),)))
+        blocks.append(Only("markdown", tuple(Paragraph(note) for note in notes)))
+    if words.kind == "rows":
+        columns = (
+            Column("Feature", "name"),
+            Column("Type"),
+            Column("Sensitive"),
+            Column("Declared range or values"),
+            Column("Missing", "number"),
+        )
+        rows = tuple(
+            Row(
+                (
+                    feature.name,
+                    feature.type,
+                    "sensitive" if feature.sensitive else "",
+                    shorten(feature.domain, 80),
+                    count(feature.missing),
+                )
+            )
+            for feature in summary.data.features
+        )
+        fold = plural(len(rows), "feature")
+        blocks.append(Table("Features", columns, rows, fold=fold))
+    return (*blocks, *rest)

@@ -1,0 +1,214 @@
+"""Particulars of an audit: its data, model, steps, settings and run, as facts with names."""
+
+from __future__ import annotations
+
+from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary, TermsSummary
+from testsgd.auditing.report.vocabulary import Words, vocabulary
+from testsgd.auditing.report.wording import mode_name
+from testsgd.report.blocks import Facts
+from testsgd.report.formatting import (
+    count,
+    moment,
+    number,
+    percent,
+    series,
+    share,
+    size_points,
+)
+from testsgd.report.summaries import time_facts, version_facts
+
+_GUARANTEES = {
+    "per-group": "one group at a time",
+    "simultaneous": "all groups at once",
+    "fdr": "the groups found",
+}
+_METHODS = {
+    "each": "",
+    "max-statistic": "bootstrap of the largest deviation",
+    "bonferroni": "Bonferroni",
+    "mixed": "bootstrap of the largest deviation, and Bonferroni",
+    "false-coverage": "Benjamini and Yekutieli",
+}
+
+
+def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
+    """List the particulars of the data, the model, the steps, the settings and the run.
+
+    Facts that are not known are left out, but for licence and citation: their absence matters.
+    """
+    words = vocabulary(summary)
+    return (
+        data_facts(summary.data, words, *_list_of_terms(summary.terms)),
+        model_facts("Model", summary.model, words),
+        _steps(summary),
+        _settings(summary),
+        Facts(
+            "Run",
+            (
+                ("Written", moment(summary.created)),
+                (words.generated, count(summary.neighbourhood)),
+                (
+                    f"{words.many.capitalize()} the model was asked about",
+                    count(summary.model_queries),
+                ),
+                *time_facts(summary),
+                *version_facts(summary),
+            ),
+        ),
+    )
+
+
+def data_facts(data: DataSummary, words: Words, *more: tuple[str, str]) -> Facts:
+    """List what is known of the rows or texts, and more facts about them."""
+    return Facts(
+        "Data",
+        (
+            ("Name", data.name),
+            ("Title", data.title),
+            ("Description", data.description),
+            (words.many.capitalize(), count(data.rows)),
+            ("Source", data.source),
+            ("Licence", data.licence or "not stated"),
+            ("Citation", data.citation or "not stated"),
+            ("Fingerprint (sha256)", data.fingerprint),
+            *more,
+        ),
+    )
+
+
+def model_facts(title: str, model: ModelSummary, words: Words) -> Facts:
+    """List what is known of a model."""
+    return Facts(
+        title,
+        (
+            ("Name", model.name),
+            ("Kind", model.kind),
+            ("Output", model.output),
+            ("Threshold", "" if model.threshold is None else number(model.threshold)),
+            ("Features it is not given", series(model.not_given)),
+            ("Columns passed through to it, never perturbed", series(model.passed_through)),
+            ("Its answers are read", _reading(model)),
+            (
+                "Answers otherwise when asked again",
+                f"for {percent(model.changing)} of the first {words.many}"
+                if model.changing
+                else "",
+            ),
+            (
+                "Agrees with the labels in the file",
+                ""
+                if model.accuracy is None
+                else f"for {percent(model.accuracy)} of the {words.many}",
+            ),
+            # Cards of made-up data have keys without a value.
+            *((name, "" if text == "None" else text) for name, text in model.card.items()),
+            ("Fingerprint of its decisions (sha256)", model.fingerprint),
+            ("File (sha256)", model.file_sha256 or ""),
+        ),
+    )
+
+
+def _reading(model: ModelSummary) -> str:
+    """Return the sentence that says how a model's labels are read; empty if there is nothing."""
+    if model.read_as:
+        words = [f"{text} as “{word}”" for text, word in model.read_as.items()]
+        return f"{series(words)}, as the description says of its labels."
+    if model.other_labels:
+        others = series([f"“{word}”" for word in model.other_labels])
+        return f"The favourable label is compared with all others together: {others}."
+    return ""
+
+
+def _list_of_terms(terms: TermsSummary | None) -> tuple[tuple[str, str], ...]:
+    if terms is None:
+        return ()
+    return (
+        ("Sensitive terms", terms.name),
+        ("Source of the terms", terms.source),
+        ("Fingerprint of the terms (sha256)", terms.fingerprint),
+    )
+
+
+def _steps(summary: AuditSummary) -> Facts:
+    counts, words = summary.counts, vocabulary(summary)
+    folded = "Groups, after folding rule sets that select the same rows"
+    return Facts(
+        "From rule sets to groups",
+        (
+            (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
+            (words.frequent.format(_fewest(summary)), count(counts.frequent)),
+            # Rule sets of texts never select the same texts, so nothing is folded there.
+            (folded, count(counts.groups) if words.kind == "rows" else ""),
+            ("Groups decided", count(counts.decided)),
+            ("Frequent groups not decided", count(counts.undecided_frequent)),
+            ("Groups too small to be judged", count(counts.undecided_small)),
+            *_unjudged(summary, words),
+        ),
+    )
+
+
+def _fewest(summary: AuditSummary) -> str:
+    return "enough" if summary.unjudged is None else count(summary.unjudged.fewest)
+
+
+def _unjudged(summary: AuditSummary, words: Words) -> tuple[tuple[str, str], ...]:
+    unjudged = summary.unjudged
+    if unjudged is None:
+        return ()
+    combinations = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
+    return (
+        (f"{words.combinations.capitalize()} not judged", combinations),
+        (
+            f"{words.many.capitalize()} only in such combinations",
+            f"{count(unjudged.rows)} ({percent(unjudged.share)})",
+        ),
+    )
+
+
+def _settings(summary: AuditSummary) -> Facts:
+    chosen = summary.parameters
+    gate, words = chosen.fail_above, vocabulary(summary)
+    bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
+    return Facts(
+        "Settings",
+        (
+            ("Estimand", chosen.estimand),
+            ("Support threshold (theta)", "" if chosen.theta is None else share(chosen.theta)),
+            (f"{words.many.capitalize()} on each side, at least", _fewest(summary)),
+            ("Error margin", size_points(chosen.error_margin)),
+            ("Confidence on each side", number(chosen.confidence)),
+            ("Samples on each side, at least", count(chosen.min_samples)),
+            ("Intervals hold for", _GUARANTEES[chosen.guarantee]),
+            *_guarantee(summary),
+            ("Mode asked for", chosen.mode),
+            ("Mode used", mode_name(summary)),
+            ("Sampling asked for", chosen.sampling),
+            ("Margin asked for", "" if summary.mode == "exact" else chosen.interval),
+            ("Model queries, at most", count(chosen.max_queries)),
+            (f"{words.features.capitalize()} in a rule set, at most", count(chosen.max_features)),
+            ("Bins", bins if words.kind == "rows" else ""),
+            ("Ranked by", chosen.rank_by),
+            ("Groups to report", count(chosen.top)),
+            ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
+            ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
+            ("Conditional on", series(chosen.condition_on)),
+            (
+                "Answers to each question, of which means are taken",
+                "" if chosen.nondeterministic is None else count(chosen.nondeterministic),
+            ),
+            ("Fail above", "no gate" if gate is None else size_points(gate)),
+            ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
+            ("Seed", str(chosen.seed)),
+        ),
+    )
+
+
+def _guarantee(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+    found = summary.guarantee
+    if found is None:
+        return ()
+    return (
+        ("Method", _METHODS[found.method]),
+        ("Quantile", "" if found.critical is None else f"{found.critical:.2f}"),
+        ("Bootstrap samples", count(found.replicates) if found.replicates else ""),
+    )

@@ -1,0 +1,445 @@
+"""How rows and texts are spoken of: all words that differ between them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Protocol
+
+from testsgd.auditing.report.summary import (
+    AuditSummary,
+    CounterfactualSummary,
+    GroupSummary,
+    RuleSummary,
+    TermsSummary,
+    TermSummary,
+)
+from testsgd.report.formatting import (
+    count,
+    either,
+    how_often,
+    interval,
+    is_nothing,
+    number,
+    percent,
+    plural,
+    series,
+    signed,
+    size_points,
+)
+
+
+class Described(Protocol):
+    """A group that says who is in it, whatever else is known of it."""
+
+    @property
+    def text(self) -> str:
+        """Return the rules as people write them."""
+
+
+class Words(ABC):
+    """The words for one kind of data; what is said of both kinds alike is no part of it."""
+
+    kind: ClassVar[Literal["rows", "texts"]]  # The kind of data
+    # One piece of data, and several
+    one: ClassVar[str]
+    many: ClassVar[str]
+    others: ClassVar[str]  # Who a group is compared with
+    # All that the model was asked about, and none of it
+    every: ClassVar[str]
+    no: ClassVar[str]
+    rule: ClassVar[str]  # What a rule is called
+    rows_figure: ClassVar[str]  # The name of the number of rows
+    support: ClassVar[str]  # What a group's support is a share of
+    members: ClassVar[str]  # The heading above the rules of a group
+    # What is said if there is no frequent group; holds a place for the smallest support
+    nothing_frequent: ClassVar[str]
+    nothing_outside: ClassVar[str]  # What is said where no row is outside
+    exactly: ClassVar[str]  # Why an exact audit has no sampling margin
+    # What rates are given by, one and several
+    feature: ClassVar[str]
+    features: ClassVar[str]
+    # The name of the number of frequent rule sets; holds a place for the smallest support
+    frequent: ClassVar[str]
+    generated: ClassVar[str]  # The name of the number of rows that the data let an audit generate
+    # What rates are by each estimand, as the beginning of a sentence
+    estimands: ClassVar[Mapping[str, str]]
+    # What a rule set of single values is called, one and several
+    combination: ClassVar[str]
+    combinations: ClassVar[str]
+    variation: ClassVar[str]  # What explaining rules explain
+
+    @abstractmethod
+    def target(self, group: Described) -> str:
+        """Write who is in a group, to stand behind "for"."""
+
+    @abstractmethod
+    def sides(self, group: GroupSummary) -> str:
+        """Write how many rows there are inside a group and outside, without a verb."""
+
+    @abstractmethod
+    def size(self, group: GroupSummary) -> str:
+        """Write in a sentence how large a group is."""
+
+    @abstractmethod
+    def rule_in_words(self, rule: RuleSummary) -> str:
+        """Write what a rule asks for, as a phrase."""
+
+    def own_part(self, group: GroupSummary, label: str) -> str:
+        """Write how much of a group's difference is its terms' own; empty for rows."""
+        return ""
+
+    def beside_top(
+        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, own: bool = True
+    ) -> list[str]:
+        """Write what else to know of the first group, sentence by sentence.
+
+        `own` is False where the terms' own part is told already.
+        """
+        return []
+
+    def by_terms(self, group: GroupSummary, label: str) -> list[str]:
+        """Write first what a group's terms change by themselves; rows have no terms."""
+        return []
+
+
+# Of ambiguous terms so many are named, those with most mentions.
+_NAMED = 3
+
+
+def of_the_terms(group: GroupSummary, label: str) -> str:
+    """Write how much of a group's difference is the terms' own.
+
+    The difference from other texts has two parts: what changes when the same texts get other terms,
+    and what is left then. The second part is there whichever terms stand in these texts.
+    """
+    found = group.counterfactual
+    categories = series([rule.feature for rule in group.rules])
+    if found is None:
+        return (
+            f"How much of that is the {_terms(group)} own is not known: the same texts with other "
+            f"terms of {categories} were not compared."
+        )
+    rates = percent(found.rate_other)
+    if percent(found.rate_with) != percent(group.rate_in):
+        # Drawn seeds: the pairs are a part of the samples that the group's rate comes from.
+        rates += f" (against {percent(found.rate_with)} with {_them(group)})"
+    return (
+        f"With other terms of {categories} in place of {group.text}, the model predicts “{label}” "
+        f"for {rates} of the same {plural(found.seeds, 'text')}{_conclusion(group, found, label)}"
+    )
+
+
+def own_difference(group: GroupSummary, label: str) -> list[str]:
+    """Write what a group's terms change by themselves, then how the group differs from other texts.
+
+    Returned are the headline and two sentences; nothing if the terms were not compared with others.
+    """
+    found = group.counterfactual
+    if found is None:
+        return []
+    low, high = found.interval
+    nothing = low <= 0 <= high
+    worth = ""
+    if found.independent is not None:
+        worth = f", which count as {plural(round(found.independent), 'independent one')},"
+    within = " No difference at all is within that interval." if nothing else ""
+    return [
+        _nothing_by_terms(group, found, label) if nothing else _by_terms(group, found, label),
+        f"Taken as a sample of a larger population, the {plural(found.seeds, 'text')}{worth} put "
+        f"that difference at {interval(found.interval)} points.{within}",
+        f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
+        f"({percent(group.rate_in)}) differ by {signed(group.difference)} points, which comes from "
+        "what such texts are about and from the terms together.",
+    ]
+
+
+def _by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
+    return (
+        f"The model predicts “{label}” {how_often(found.difference)} with {group.text} "
+        f"({percent(found.rate_with)}) than with other terms of {_categories(group)} in the same "
+        f"texts ({percent(found.rate_other)})."
+    )
+
+
+def _nothing_by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
+    """Write that no group's terms make a difference; `group` is the first of the ranking."""
+    rates = (
+        f"“{label}” is predicted for {percent(found.rate_with)} with {group.text} and for "
+        f"{percent(found.rate_other)} with other terms of {_categories(group)} in the same texts"
+    )
+    if is_nothing(found.difference):
+        return f"No term makes a difference by itself: {rates}."
+    return f"No term makes a difference by itself that chance does not explain: {rates}."
+
+
+def _categories(group: GroupSummary) -> str:
+    return series([rule.feature for rule in group.rules])
+
+
+def _conclusion(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
+    own, whole = found.difference, group.difference
+    low, high = found.interval
+    categories = series([rule.feature for rule in group.rules])
+    which = f"whichever terms of {categories} they have"
+    if low <= 0 <= high:
+        told = (
+            f": by {_these(group)} no difference that can be told from none "
+            f"({signed(own)} points, interval {interval(found.interval)})."
+        )
+        if is_nothing(whole):
+            return told
+        return (
+            f"{told} As far as can be told, the difference comes with texts of this kind, {which}."
+        )
+    measured = f"interval {interval(found.interval)}"
+    if own * whole < 0:
+        return (
+            f": by {_these(group)} it {how_often(own)} ({measured}), against the difference from "
+            f"other texts. That one comes with texts of this kind, {which}."
+        )
+    # Of the numbers as they are written, so that they add up.
+    rest = round(100 * abs(whole), 1) - round(100 * abs(own), 1)
+    if rest < 0.05:
+        return (
+            f": the {_terms(group)} own difference is {signed(own)} points ({measured}), so what "
+            "else these texts have in common does not explain it."
+        )
+    return (
+        f": of the {size_points(abs(whole))}, {100 * abs(own):.1f} are the {_terms(group)} own "
+        f"({measured}). The other {rest:.1f} come with texts of this kind, "
+        f"{which}."
+    )
+
+
+def ambiguity(group: GroupSummary, terms: TermsSummary) -> str:
+    """Write which terms of a group, or of the texts that it is generated from, are ambiguous.
+
+    Empty if none is known to be ambiguous.
+    """
+    chosen = [term for term in terms_of(group, terms) if term.ambiguous]
+    remarks = [f"“{term.term}” is ambiguous: {_remark(term)}." for term in chosen]
+    categories = {rule.feature for rule in group.rules}
+    listed = [category for category in terms.categories if category.name in categories]
+    mentions = sum(category.mentions for category in listed)
+    doubtful = [
+        term for category in listed for term in category.terms if term.ambiguous and term.mentions
+    ]
+    share = sum(term.mentions for term in doubtful) / mentions if mentions else 0.0
+    if share > 0:
+        most = sorted(doubtful, key=lambda term: -term.mentions)[:_NAMED]
+        named = series([f"“{term.term}”" for term in most])
+        above_all = f"above all {named}" if len(doubtful) > 1 else f"namely {named}"
+        remarks.append(
+            f"Of the mentions of {series([category.name for category in listed])} terms in the "
+            f"texts, {percent(share)} are of ambiguous terms, {above_all}: texts of the group need "
+            "not be about persons."
+        )
+    return " ".join(remarks)
+
+
+def unknown_words(group: GroupSummary, terms: TermsSummary) -> str:
+    """Write which terms of a group the model does not know; empty if none, or unsaid."""
+    unknown = [term for term in terms_of(group, terms) if term.known_to_model is False]
+    if not unknown:
+        return ""
+    named = series([f"“{term.term}”" for term in unknown])
+    return (
+        f"The vocabulary of the model does not have every word of {named}; words that it does not "
+        "have are all the same to it."
+    )
+
+
+def not_known(terms: TermsSummary) -> str:
+    """Write which terms the model does not know at all; empty if none, or if it does not say."""
+    listed = [term for category in terms.categories for term in category.terms]
+    unknown = [term for term in listed if term.known_to_model is False]
+    if not unknown or len(unknown) == len(listed):
+        return ""
+    rates = [
+        f"{percent(category.nonsense_rate)} of the texts with a term of {category.name}"
+        for category in terms.categories
+        if category.nonsense_rate is not None
+        and any(term.known_to_model is False for term in category.terms)
+    ]
+    control = ""
+    if rates:
+        control = (
+            f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
+            f"{series(rates)}."
+        )
+    return (
+        f"{len(unknown)} of {plural(len(listed), 'term')} are not in the vocabulary of the model, "
+        "which takes them all for one unknown word: groups with them come last, and neither the "
+        f"headline nor the gate goes by them.{control}"
+    )
+
+
+def terms_of(group: GroupSummary, terms: TermsSummary) -> list[TermSummary]:
+    """Find the terms of a group in the list of terms."""
+    chosen = [(rule.feature, value) for rule in group.rules for value in rule.values or ()]
+    return [
+        term
+        for category in terms.categories
+        for term in category.terms
+        if (category.name, term.term) in chosen
+    ]
+
+
+def _terms(group: GroupSummary) -> str:
+    return "term's" if len(group.rules) == 1 else "terms'"
+
+
+def _these(group: GroupSummary) -> str:
+    return "itself, this term makes" if len(group.rules) == 1 else "themselves, these terms make"
+
+
+def _them(group: GroupSummary) -> str:
+    return "it" if len(group.rules) == 1 else "them"
+
+
+def _remark(term: TermSummary) -> str:
+    return term.ambiguous.rstrip(". ")
+
+
+class RowWords(Words):
+    """The words for the rows of a table, which are about people."""
+
+    kind = "rows"
+    one = "row"
+    many = "rows"
+    others = "everybody else"
+    every = "everybody"
+    no = "nobody"
+    rule = "rule"
+    rows_figure = "Rows in the file"
+    support = "the share of all rows that are in the group"
+    members = "Who is in it"
+    nothing_frequent = "No rule set has at least {} rows inside and outside."
+    nothing_outside = "nobody is outside"
+    exactly = "every perturbed row was predicted"
+    feature = "feature"
+    features = "features"
+    frequent = "Frequent: at least {} rows inside and outside"
+    generated = "Perturbed rows that the data set allows"
+    estimands: ClassVar[Mapping[str, str]] = {
+        "observed": "Among the rows as they are",
+        "neighbourhood": "Over the perturbation neighbourhood of the rows",
+    }
+    combination = "combination of sensitive values"
+    combinations = "combinations of sensitive values"
+    variation = "how rates differ between combinations of sensitive values"
+
+    def target(self, group: Described) -> str:
+        """Write who is in a group: its rules say it."""
+        return group.text
+
+    def sides(self, group: GroupSummary) -> str:
+        """Write how many rows there are inside a group and outside, without a verb."""
+        return f"the {plural(group.n_in, 'row')} inside and {count(group.n_out)} outside"
+
+    def size(self, group: GroupSummary) -> str:
+        """Write in a sentence how large a group is."""
+        rows = plural(group.n_in, "row")
+        return f"{rows}, {percent(group.support)} of all; {count(group.n_out)} outside."
+
+    def rule_in_words(self, rule: RuleSummary) -> str:
+        """Write what a rule asks for, as a phrase."""
+        if rule.values:
+            choice = "one of " if len(rule.values) > 2 else ""
+            return f"{rule.feature} is {choice}{either(rule.values)}"
+        if rule.low is not None and rule.high is not None:
+            return f"{rule.feature} is at least {number(rule.low)} and below {number(rule.high)}"
+        if rule.low is not None:
+            return f"{rule.feature} is {number(rule.low)} or more"
+        if rule.high is not None:
+            return f"{rule.feature} is below {number(rule.high)}"
+        return rule.text
+
+
+class TextWords(Words):
+    """The words for texts, which need not be about people."""
+
+    kind = "texts"
+    one = "text"
+    many = "texts"
+    others = "other texts"
+    every = "every text"
+    no = "no text"
+    rule = "term"
+    rows_figure = "Texts"
+    support = "the share of all texts that have a term of each category of the group"
+    members = "The texts in it"
+    nothing_frequent = "No category has a term in at least {} texts."
+    nothing_outside = "no text is outside"
+    exactly = "every seed was predicted with the group's terms, and every text as it is"
+    feature = "term"
+    features = "terms"
+    frequent = "Frequent: at least {} texts have a term of each category"
+    generated = "Generated texts that the texts allow, at most"
+    estimands: ClassVar[Mapping[str, str]] = {
+        "observed": "Among the texts as they are",
+        "neighbourhood": "With terms put in place of others",
+    }
+    combination = "combination of categories of terms"
+    combinations = "combinations of categories of terms"
+    variation = "how sets of terms of the same categories differ in their effects"
+
+    def target(self, group: Described) -> str:
+        """Write which texts are in a group."""
+        return f"texts with {group.text}"
+
+    def sides(self, group: GroupSummary) -> str:
+        """Write how many texts a group is generated from and how many are outside."""
+        texts = plural(group.n_in, "text")
+        return f"the {texts} that the group is generated from and {count(group.n_out)} outside"
+
+    def size(self, group: GroupSummary) -> str:
+        """Write in a sentence what a group is generated from, and what is outside."""
+        single = len(group.rules) == 1
+        categories = series([rule.feature for rule in group.rules])
+        have = "has" if group.n_in == 1 else "have"
+        are = (
+            "is the text that does"
+            if group.n_out == 1
+            else f"are the {count(group.n_out)} texts that do"
+        )
+        return (
+            f"Generated from the {plural(group.n_in, 'text')} that {have} "
+            f"{'a term' if single else 'terms'} of {categories}, {percent(group.support)} of all. "
+            f"Outside {are} not contain {'the term' if single else 'all of these terms'}."
+        )
+
+    def rule_in_words(self, rule: RuleSummary) -> str:
+        """Write what a rule puts into the texts, as a phrase."""
+        return f"{rule.text} in place of every term of {rule.feature}" if rule.values else rule.text
+
+    def own_part(self, group: GroupSummary, label: str) -> str:
+        """Write how much of a group's difference is its terms' own."""
+        return of_the_terms(group, label)
+
+    def by_terms(self, group: GroupSummary, label: str) -> list[str]:
+        """Write what the terms change by themselves, then the difference from others."""
+        return own_difference(group, label)
+
+    def beside_top(
+        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, own: bool = True
+    ) -> list[str]:
+        """Write how much is the terms' own, and whether terms are ambiguous or unknown."""
+        sentences = [self.own_part(group, label)] if own else []
+        if terms is not None:
+            sentences += [ambiguity(group, terms), unknown_words(group, terms), not_known(terms)]
+        return [sentence for sentence in sentences if sentence]
+
+
+_WORDS: dict[str, Words] = {"rows": RowWords(), "texts": TextWords()}
+
+
+def words_for(kind: Literal["rows", "texts"]) -> Words:
+    """Return the words for one kind of data."""
+    return _WORDS[kind]
+
+
+def vocabulary(summary: AuditSummary) -> Words:
+    """Return the words for the data of an audit."""
+    return words_for(summary.data.kind)

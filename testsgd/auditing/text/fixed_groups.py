@@ -1,0 +1,197 @@
+"""Rates of given groups of texts, without a search: to measure a model by again and again.
+
+Which texts are a group's seeds, what they become, and which texts are outside it depends on the
+texts alone. It is found once; then every model, such as each snapshot of a retraining, is asked
+about the same texts.
+
+What is asked about differs from rows (variants, each once), so only the questions are shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing.estimates import Counts, Estimates, counted_estimates, drawn_estimates
+from testsgd.auditing.fixed_groups import Questions, check_draws, draws_a_side
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.text.answers import SharedPredictions
+from testsgd.data.text import Texts
+from testsgd.models.text import TextModel
+from testsgd.rules.text import Mentions
+from testsgd.sampling.text import Replacer
+
+# Places of categories in a list of terms, and of the term chosen in each of them.
+TermGroup: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+
+_Change: TypeAlias = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TermGroupMeasure:
+    """Measures how models treat the same groups of the same texts.
+
+    Inside a group are its seeds, the texts with a term of each of its categories, rewritten with
+    its terms; outside are the texts, as they are, that lack one of its terms. If all of these are
+    no more than `max_queries`, a model is asked about each once, and the numbers are those of an
+    exact audit. Otherwise as many are drawn on each side of each group, from the seed alone: the
+    draws are the same for every model, so that chance is not what tells two models apart.
+
+    Attributes
+    ----------
+    texts : Texts
+        The texts.
+    mentions : Mentions
+        The sensitive terms in them.
+    groups : sequence of (tuple of int, tuple of int)
+        Each group's categories, and the term of each of them, as places in the list of terms. A
+        group may have no texts on one side; its rates there are NaN.
+    max_queries : int
+        Most texts to ask a model about.
+    seed : int
+        Seed of the draws.
+    jobs : int or None
+        Threads that ask a model at once; None: as many as there are processors if the model allows
+        it. Changes no result.
+
+    Raises
+    ------
+    ParameterError
+        If `max_queries` does not allow one draw on each side of each group.
+
+    Examples
+    --------
+    >>> from testsgd.data import Label, check_texts, specification_from_mapping, terms_from_mapping
+    >>> from testsgd.models import CallableTextModel
+    >>> from testsgd.rules.text import find_mentions
+    >>> rooms = specification_from_mapping({
+    ...     "dataset": {"name": "rooms"}, "text": {}, "label": {"column": "", "favourable": "good"},
+    ... })
+    >>> terms = terms_from_mapping({
+    ...     "terms": {"name": "colours"}, "categories": {"colour": {"red": {}, "blue": {}}},
+    ... })
+    >>> texts = check_texts(["a red door", "a blue door", "a door"], rooms)
+    >>> blue = ((0,), (1,))
+    >>> measure = TermGroupMeasure(
+    ...     texts, find_mentions(texts.texts, terms), (blue,), max_queries=100, seed=0
+    ... )
+    >>> estimates = measure(CallableTextModel(
+    ...     lambda texts: ["good" if "red" in text else "bad" for text in texts],
+    ...     label=rooms.label, name="likes red",
+    ... ))
+    >>> estimates.rate_in.tolist(), estimates.rate_out.tolist()
+    ([0.0], [0.5])
+    """
+
+    texts: Texts
+    mentions: Mentions
+    groups: Sequence[TermGroup]
+    max_queries: int
+    seed: int
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.exact:
+            check_draws(self.max_queries, len(self.groups))
+
+    @property
+    def exact(self) -> bool:
+        """True if a model is asked about all texts and variants that the groups need."""
+        return len(self._everything.distinct) <= self.max_queries
+
+    def __call__(self, model: TextModel) -> Estimates:
+        """Ask a model."""
+        jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
+        predictions = SharedPredictions(model, jobs=jobs)
+        questions = self._everything if self.exact else self._drawn
+        tallies = questions.tally(predictions.decide(self._written(questions.distinct)))
+        if self.exact:
+            return counted_estimates(tallies)
+        rows_in, rows_out = self._everything.sizes()
+        return drawn_estimates(rows_in, rows_out, tallies, AuditParameters(interval="wald"))
+
+    def answers(self, model: TextModel) -> tuple[NDArray[np.float64], ...] | None:
+        """Ask a model, and return its answers one by one: inside and outside, group by group.
+
+        Returns
+        -------
+        tuple of numpy.ndarray of float64, or None
+            1 for the favourable label, 0 for any other; None if there are too many to ask about.
+        """
+        if not self.exact:
+            return None
+        jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
+        questions = self._everything
+        decided = SharedPredictions(model, jobs=jobs).decide(self._written(questions.distinct))
+        found = decided.astype(np.float64)
+        return tuple(found[side] for side in questions.sides)
+
+    @cached_property
+    def _replacer(self) -> Replacer:
+        return Replacer(self.texts.texts, self.mentions)
+
+    @cached_property
+    def _changes(self) -> dict[_Change, int]:
+        """Number the ways to change a text: to leave it as it is has the number 0."""
+        return {(): 0}
+
+    @cached_property
+    def _everything(self) -> Questions:
+        """What is on both sides of each group: a text and how it is changed, as one number."""
+        presence, contains = self.mentions.presence(), self.mentions.contains()
+        sole = self.mentions.sole()
+        sides: list[Counts] = []
+        for categories, chosen in self.groups:
+            places = list(categories)
+            seeds = np.flatnonzero(presence[:, places].all(axis=1))
+            inside = np.ones(len(self.texts), dtype=bool)
+            for category, term in zip(categories, chosen, strict=True):
+                inside &= contains[category][:, term]
+            # A category all of whose mentions are of the chosen term stays as it is.
+            changed = sole[seeds][:, places] != np.array(chosen, dtype=np.int64)
+            changes = self._numbered(categories, chosen, changed)
+            sides += changes * len(self.texts) + seeds, np.flatnonzero(~inside)
+        return Questions.of(sides)
+
+    @cached_property
+    def _drawn(self) -> Questions:
+        count = draws_a_side(self.max_queries, len(self.groups))
+        everything = self._everything
+        sides: list[Counts] = []
+        for place, side in enumerate(everything.sides):
+            generator = np.random.default_rng([self.seed, 4, place])
+            drawn = generator.integers(0, max(1, len(side)), count if len(side) else 0)
+            sides.append(everything.distinct[side[drawn]])
+        return Questions.of(sides)
+
+    def _numbered(
+        self, categories: Sequence[int], chosen: Sequence[int], changed: NDArray[np.bool_]
+    ) -> Counts:
+        """Return the number of each seed's change, which several groups may share."""
+        patterns = changed @ (1 << np.arange(len(categories), dtype=np.int64))
+        distinct, places = np.unique(patterns, return_inverse=True)
+        numbers = []
+        for pattern in distinct.tolist():
+            parts = zip(categories, chosen, strict=True)
+            change = tuple(part for bit, part in enumerate(parts) if pattern >> bit & 1)
+            numbers.append(self._changes.setdefault(tuple(sorted(change)), len(self._changes)))
+        return np.array(numbers, dtype=np.int64)[places]
+
+    def _written(self, questions: Counts) -> Iterator[str]:
+        """Write the texts one by one: they are made faster than kept."""
+        changes = [
+            (tuple(category for category, _ in change), tuple(term for _, term in change))
+            for change in self._changes
+        ]
+        for question in questions.tolist():
+            number, row = divmod(question, len(self.texts))
+            if number:
+                yield self._replacer.variant(row, *changes[number])
+            else:
+                yield self.texts.texts[row]

@@ -1,0 +1,403 @@
+"""What every baseline is, what it is given and what it gives back."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from numbers import Real
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data import Table
+from testsgd.errors import MissingExtraError, ParameterError, TestSGDError
+from testsgd.models import Model
+from testsgd.rules import Axis, Contingency, lay_out, sensitive_axes
+from testsgd.sampling import BATCH_ROWS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A model and the rows on which the methods are compared.
+
+    Attributes
+    ----------
+    table : Table
+        The rows.
+    model : Model
+        The black box.
+    contingency : Contingency
+        The combinations of sensitive cells that occur, with the audit's bins.
+    decisions : numpy.ndarray of bool, shape (rows,)
+        Who of the rows as they are gets the favourable label.
+    theta : float
+        Smallest share of the rows that a group must have, for methods that ask for one.
+    max_features : int
+        Most features that a group is described by, for methods that ask for it.
+    seed : int
+        Same seed, same result.
+    """
+
+    table: Table
+    model: Model
+    contingency: Contingency
+    decisions: NDArray[np.bool_]
+    theta: float
+    max_features: int
+    seed: int
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The cells of each sensitive feature."""
+        return self.contingency.axes
+
+    @property
+    def min_count(self) -> int:
+        """Fewest rows of a frequent group, as the audit counts them."""
+        return max(1, math.ceil(self.theta * len(self.table) - 1e-9))
+
+
+def subject_of(
+    table: Table,
+    model: Model,
+    *,
+    theta: float,
+    max_features: int = 3,
+    bins: int | None = None,
+    seed: int = 0,
+) -> Subject:
+    """Lay out the sensitive features and ask the model about every row once.
+
+    Parameters
+    ----------
+    table : Table
+        The rows.
+    model : Model
+        The black box.
+    theta : float
+        Support threshold.
+    max_features : int
+        Most features that a group is described by.
+    bins : int, optional
+        Number of bins of every continuous sensitive feature, in place of the description's.
+    seed : int
+        Same seed, same result.
+
+    Returns
+    -------
+    Subject
+
+    Raises
+    ------
+    ModelError
+        If the model raises or returns something unusable.
+    ParameterError
+        If the sensitive features have too many cells.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification, load_table
+    >>> from testsgd.models import load_model
+    >>> specification = load_specification("demo")
+    >>> subject = subject_of(
+    ...     load_table(specification), load_model(None, specification).model, theta=0.05
+    ... )
+    >>> subject.min_count, len(subject.decisions)
+    (1000, 20000)
+    """
+    return Subject(
+        table=table,
+        model=model,
+        contingency=lay_out(table, sensitive_axes(table, bins=bins)),
+        decisions=decide_frame(model, table.frame),
+        theta=theta,
+        max_features=max_features,
+        seed=seed,
+    )
+
+
+def decide_frame(model: Model, frame: pd.DataFrame) -> NDArray[np.bool_]:
+    """Ask a model about the rows of a data frame, in batches.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (rows,)
+        Which of them get the favourable label.
+    """
+    decisions = np.zeros(len(frame), dtype=bool)
+    for start in range(0, len(frame), BATCH_ROWS):
+        rows = slice(start, start + BATCH_ROWS)
+        decisions[rows] = model.decisions(frame.iloc[rows])
+    return decisions
+
+
+# Findings that a result keeps.
+MOST_FINDINGS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineFinding:
+    """One thing that a method found.
+
+    Attributes
+    ----------
+    text : str
+        The group in words.
+    value : float
+        The method's own measure of it.
+    rows : numpy.ndarray of bool, shape (rows,), or None
+        Who of the table's rows is in it; None if the finding is no group of rows.
+    rows_other : numpy.ndarray of bool, shape (rows,), or None
+        For a pair of groups the one with the lower rate.
+    """
+
+    text: str
+    value: float
+    rows: NDArray[np.bool_] | None
+    rows_other: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a method that is not about one group.
+
+    Attributes
+    ----------
+    name : str
+        What it is called, in a few words.
+    value : float, int or str
+        The number; a text where there is none, which says why.
+    meaning : str
+        What it says, in a sentence.
+    """
+
+    name: str
+    value: float | int | str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineResult:
+    """What a method found.
+
+    Attributes
+    ----------
+    method : str
+        Its short name.
+    title : str
+        Its name.
+    measure : str
+        What the findings' values are, in a sentence.
+    findings : tuple of BaselineFinding
+        Best first, at most 20.
+    figures : tuple of Figure
+        What else it measured.
+    groups : int or None
+        Groups examined; None if it examines none.
+    queries : int
+        Rows that the method asked the model about, beside the table's own.
+    seconds : float
+        Wall-clock time.
+    note : str
+        What a reader must know: why it is not available, where it stopped.
+    available : bool
+        False: it could not be run, and nothing but the note says anything.
+    """
+
+    method: str
+    title: str
+    measure: str
+    findings: tuple[BaselineFinding, ...]
+    figures: tuple[Figure, ...]
+    groups: int | None
+    queries: int
+    seconds: float
+    note: str = ""
+    available: bool = True
+
+
+class Baseline(Protocol):
+    """A published method that looks for discrimination.
+
+    Attributes
+    ----------
+    method : str
+        Its short name, as in a command.
+    title : str
+        Its name, as in a table.
+    finding : str
+        What its users take for a finding.
+    names_groups : bool
+        Whether it finds groups. Otherwise it finds people, picked by how the model treats them,
+        and their rates cannot be compared with those of groups.
+    """
+
+    method: str
+    title: str
+    finding: str
+    names_groups: bool = True
+
+    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
+        """Run the method.
+
+        Parameters
+        ----------
+        subject : Subject
+            The rows and the model.
+        time_limit : float, optional
+            Seconds after which to stop; the result then says so in its note.
+
+        Returns
+        -------
+        BaselineResult
+            With ``available=False`` and a note if an optional package is missing or raises.
+        """
+        ...
+
+    def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
+        """Return whether its users would take any of its results for a finding."""
+        return any(finding.value > 0 for finding in result.findings)
+
+
+def unavailable(baseline: Baseline, measure: str, note: str) -> BaselineResult:
+    """Return the result of a method that cannot be run here.
+
+    Examples
+    --------
+    >>> from testsgd.baselines import Themis
+    >>> unavailable(Themis(), "a rate", "not installed").available
+    False
+    """
+    return BaselineResult(
+        method=baseline.method,
+        title=baseline.title,
+        measure=measure,
+        findings=(),
+        figures=(),
+        groups=None,
+        queries=0,
+        seconds=0.0,
+        note=note,
+        available=False,
+    )
+
+
+class Deadline:
+    """A stop watch with a limit in seconds; None for no limit.
+
+    Examples
+    --------
+    >>> Deadline(None).passed, Deadline(0.0).passed
+    (False, True)
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it was started."""
+        return time.monotonic() - self._started
+
+    @property
+    def passed(self) -> bool:
+        """True once the time is up."""
+        return self.limit is not None and self.seconds >= self.limit
+
+
+def check_time_limit(time_limit: Any) -> float | None:
+    """Check the seconds that a method may take; None for as long as it takes.
+
+    Raises
+    ------
+    ParameterError
+        If it is no positive number.
+
+    Examples
+    --------
+    >>> check_time_limit(600)
+    600.0
+    """
+    if time_limit is None:
+        return None
+    if (
+        isinstance(time_limit, bool)
+        or not isinstance(time_limit, Real)
+        or not math.isfinite(time_limit)
+        or time_limit <= 0
+    ):
+        raise ParameterError(
+            f"{time_limit!r} is not a positive number of seconds",
+            where="time_limit",
+            remedy="give seconds such as 600",
+        )
+    return float(time_limit)
+
+
+class PackageError(TestSGDError):
+    """An optional package is installed, and raised."""
+
+
+@contextmanager
+def package_calls(package: str, *, purpose: str) -> Iterator[None]:
+    """Tell the errors of an optional package from those of our own code.
+
+    Raised are a MissingExtraError if it cannot be imported, a PackageError for anything else.
+    Nothing but imports from the package and calls of it belong into the block.
+
+    Examples
+    --------
+    >>> with package_calls("numpy", purpose="counting"):
+    ...     [][1]
+    Traceback (most recent call last):
+    ...
+    testsgd.baselines.baseline.PackageError: counting: numpy ... failed with IndexError: list ...
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(package, extra=package, purpose=purpose) from error
+    except Exception as error:
+        lines = str(error).strip().splitlines()
+        told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+        raise PackageError(
+            f"{package} {_version(package)} failed with {told}",
+            where=purpose,
+            remedy=f"try another version of {package}, or leave this method out",
+            package=package,
+        ) from error
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(of unknown version)"
+
+
+class PackageBaseline(Baseline):
+    """A method that is an optional package: one that is missing or raises is not available."""
+
+    package: str  # Its extra has the same name.
+    measure: str
+
+    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
+        """Run the method; see :meth:`Baseline.run`."""
+        try:
+            return self._run(subject, Deadline(time_limit))
+        except (MissingExtraError, PackageError) as error:
+            return unavailable(self, self.measure, str(error))
+
+    @abstractmethod
+    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult: ...
+
+    def _calls(self) -> AbstractContextManager[None]:
+        return package_calls(self.package, purpose=self.title)

@@ -1,0 +1,309 @@
+"""One call for a certification of a network over a whole domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from testsgd.certification.domain import Domain, find_domain, with_data_weights
+from testsgd.certification.network import FeedForward, find_network
+from testsgd.certification.outcome import CertificationParameters, Moment
+from testsgd.certification.report.summarise import summarise_certification
+from testsgd.certification.report.verdict import check_policy
+from testsgd.certification.result import CertificationResult
+from testsgd.data import (
+    DatasetSpecification,
+    TextSpecification,
+    catalogue,
+    find_table,
+    resolve_specification,
+)
+from testsgd.data.toml_document import parse_toml, read_toml_text
+from testsgd.errors import ParameterError
+from testsgd.models import read_card
+
+Weight = Literal["volume", "data"]
+
+
+@dataclass(frozen=True)
+class CertificationInputs:
+    """A network and the domain that it is certified for; they fit each other."""
+
+    network: FeedForward
+    domain: Domain
+
+
+def certification_inputs(
+    model: Any,
+    domain: Any,
+    *,
+    protected: str | Sequence[str] | None,
+    protected_values: Any,
+    threshold: float | None,
+    weight: str,
+    data: Any,
+) -> CertificationInputs:
+    """Find the network and the domain, with the data's weights if they are asked for."""
+    _check_weight(weight, data)
+    names = protected_names(protected)
+    if domain is None:
+        domain = _domain_of(model, threshold)
+    specification = _data_set(domain)
+    source = domain if specification is None else specification
+
+    def described(network: FeedForward | None) -> Domain:
+        return find_domain(
+            source, protected=names, protected_values=protected_values, network=network
+        )
+
+    # A mistake in the domain is found before the network is read.
+    raw = described(None)
+    network = find_network(
+        model, threshold=threshold, specification=specification, categories=raw.groups
+    )
+    found = described(network)
+    if weight == "data":
+        found = _weighted(found, specification, data)
+    return CertificationInputs(network, found)
+
+
+def protected_names(protected: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Read the protected inputs, given one by one or with commas; None if none is given.
+
+    Examples
+    --------
+    >>> protected_names("race, gender"), protected_names(["race", "gender,age"])
+    (('race', 'gender'), ('race', 'gender', 'age'))
+    """
+    if protected is None:
+        return None
+    given = [protected] if isinstance(protected, str) else protected
+    if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
+        raise ParameterError(
+            f"{protected!r} is no list of inputs",
+            where="protected",
+            remedy="give names of inputs, with commas or as a list",
+            name="protected",
+        )
+    names = tuple(dict.fromkeys(part.strip() for one in given for part in one.split(",")))
+    names = tuple(name for name in names if name)
+    if given and not names:
+        raise ParameterError(
+            "no input is named",
+            where="protected",
+            remedy="give names of inputs, with commas or as a list",
+            name="protected",
+        )
+    return names or None
+
+
+def _check_weight(weight: str, data: Any) -> None:
+    if weight not in get_args(Weight):
+        raise ParameterError(
+            f"{weight!r} is not known",
+            where="weight",
+            remedy=f"choose one of {', '.join(get_args(Weight))}",
+            name="weight",
+        )
+    if data is not None and weight != "data":
+        raise ParameterError(
+            "rows are given, but the shares are those of the volume",
+            where="data",
+            remedy="weight by the data, or leave the rows out",
+            name="data",
+        )
+
+
+def _domain_of(model: Any, threshold: float | None) -> Any:
+    """Tell the domain from the model: the data set that it was trained on."""
+    text = str(model) if isinstance(model, (str, Path)) else ""
+    if text in catalogue() or text.endswith(".nnet"):
+        return text
+    if text.endswith(".keras") and Path(text).is_file():
+        name = read_card(Path(text).parent).get("data set")
+        if name in catalogue():
+            return name
+    # If there is no such model, that is the first thing to know.
+    find_network(model, threshold=threshold)
+    raise ParameterError(
+        "the domain is not given, and cannot be told from the model",
+        where="domain",
+        remedy="give a data set of the catalogue, or a file with the range of every input",
+        name="domain",
+    )
+
+
+def _data_set(domain: Any) -> DatasetSpecification | None:
+    """Return the data set's description, if the domain is one; its features are the inputs."""
+    if not _is_data_set(domain):
+        return None
+    specification = resolve_specification(domain)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} is a data set of texts, which have no domain to go through",
+            where="domain",
+            remedy="name a data set of rows",
+            name="domain",
+        )
+    return specification
+
+
+def _is_data_set(domain: Any) -> bool:
+    if isinstance(domain, (DatasetSpecification, TextSpecification)):
+        return True
+    if isinstance(domain, Mapping):
+        return "features" in domain or "text" in domain
+    if not isinstance(domain, (str, Path)):
+        return False
+    text = str(domain)
+    if text in catalogue():
+        return True
+    if not text.endswith(".toml") or not Path(text).is_file():
+        return False
+    document = parse_toml(read_toml_text(Path(text), purpose="describes the domain"), where=text)
+    return "features" in document or "text" in document
+
+
+def _weighted(domain: Domain, specification: DatasetSpecification | None, data: Any) -> Domain:
+    if specification is None:
+        raise ParameterError(
+            "only a data set's description says how its rows are read",
+            where="weight",
+            remedy="give a data set's name or description as the domain, or weight by volume",
+            name="weight",
+        )
+    return with_data_weights(domain, find_table(data, specification, limit=None, seed=0))
+
+
+def certify(
+    model: Any,
+    domain: Domain | DatasetSpecification | Mapping[str, Any] | str | Path | None = None,
+    *,
+    protected: str | Sequence[str] | None = None,
+    protected_values: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+    time: float | None = 60.0,
+    undecided: float | None = None,
+    weight: str = "volume",
+    data: Any = None,
+    jobs: int = 1,
+    samples: int = 10_000,
+    confidence: float = 0.95,
+    threshold: float | None = None,
+    max_unfair: float | None = None,
+    min_certified: float | None = None,
+    checkpoint: str | Path | None = None,
+    random_state: int = 0,
+    progress: Callable[[Moment], None] | None = None,
+) -> CertificationResult:
+    """Prove for which share of all people in a domain a network is individually fair.
+
+    Fair to a person is a network whose decision does not change when only the protected inputs
+    change. What is proved holds for every person in the domain, not only for those in a file.
+
+    Parameters
+    ----------
+    model : str, path-like, estimator, keras.Model or None
+        A name of the catalogue for the network that is shipped for that data set; a ``.keras``,
+        ``.h5``, ``.onnx``, ``.skops`` or ``.nnet`` file; a Keras model of dense layers; a
+        scikit-learn ``MLPClassifier`` or linear classifier, or a pipeline that ends in one;
+        ``"package.module:object"`` for one of these objects; None for the network trained for the
+        data set that is the domain.
+    domain : Domain, DatasetSpecification, mapping, str, path-like or None
+        The range of every input: a data set of the catalogue or its description, a file of ranges
+        (``.toml``, or ``.json`` with a key after a colon). None: that of the data set that the
+        model was trained on, if it is known.
+    protected : str or sequence of str, optional
+        The protected inputs, with commas or as a list; if not given those that the domain names, of
+        a data set its sensitive features.
+    protected_values : sequence or mapping, optional
+        Which values are compared: those of the one protected input; of several combinations, or a
+        list for each by name. All of the domain's if not given.
+    time : float or None
+        Seconds after which the search stops; None: it runs until everything is decided.
+    undecided : float, optional
+        The search stops as soon as the undecided share is at most this.
+    weight : {"volume", "data"}
+        Whether all points count the same, or as the data's own distribution of each input says.
+    data : data frame or path-like, optional
+        With ``weight="data"``: the rows, in place of the data set's own files.
+    jobs : int
+        Processors to work on.
+    samples : int
+        Points drawn from what stays undecided, to estimate how much of it is unfair.
+    confidence : float
+        Confidence of that estimate's interval.
+    threshold : float, optional
+        A score above it counts as the one label; the model's own, mostly 0.5, if not given.
+    max_unfair : float, optional
+        Policy: the largest share that may be unfair.
+    min_certified : float, optional
+        Policy: the smallest share that must be proved fair.
+    checkpoint : path-like, optional
+        A file that keeps what was proved; if it is there, the work goes on from it.
+    random_state : int
+        Same number, same samples.
+    progress : callable, optional
+        Called now and then with a :class:`testsgd.certification.Moment`.
+
+    Returns
+    -------
+    CertificationResult
+        Ctrl-C ends the search early, and gives what was proved until then; a second one breaks
+        off.
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong: the
+        model is no network or has a layer that cannot be certified, the domain does not fit it,
+        a protected input is not in it.
+
+    References
+    ----------
+    Kim, Wang and Wang, FairQuant: Certifying and Quantifying Fairness of Deep Neural Networks.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0, 1], [9, 0], [1, 0], [8, 1]], [0, 1, 0, 1])
+    >>> ranges = {"inputs": {"income": {"integer": [0, 9]}, "woman": {"integer": [0, 1]}}}
+    >>> result = testsgd.certify(model, ranges, protected="woman")
+    >>> f"{result.certified:.0%} proved fair, {result.falsified:.0%} proved unfair"
+    '100% proved fair, 0% proved unfair'
+    """
+    # Loads all that the search needs, and that only now.
+    from testsgd.certification.run import certify_network
+
+    settings = CertificationParameters(
+        time=time,
+        undecided=undecided,
+        jobs=jobs,
+        samples=samples,
+        confidence=confidence,
+        random_state=random_state,
+    )
+    # Before all the work, what is wrong with the policy.
+    check_policy(max_unfair, min_certified)
+    given = certification_inputs(
+        model,
+        domain,
+        protected=protected,
+        protected_values=protected_values,
+        threshold=threshold,
+        weight=weight,
+        data=data,
+    )
+    certification = certify_network(
+        given.network,
+        given.domain,
+        settings,
+        progress=progress,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+    )
+    summary = summarise_certification(
+        certification, max_unfair=max_unfair, min_certified=min_certified
+    )
+    return CertificationResult(summary, certification)

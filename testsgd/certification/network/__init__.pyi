@@ -1,0 +1,10 @@
+from .feedforward import Activation as Activation
+from .feedforward import CategoryColumns as CategoryColumns
+from .feedforward import Decision as Decision
+from .feedforward import DenseLayer as DenseLayer
+from .feedforward import FeedForward as FeedForward
+from .feedforward import InputColumns as InputColumns
+from .feedforward import NumberColumns as NumberColumns
+from .feedforward import Precision as Precision
+from .feedforward import Step as Step
+from .find import find_network as find_network

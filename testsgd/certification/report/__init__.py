@@ -1,0 +1,1 @@
+"""The report of a certification: one summary, its verdict and its layout."""

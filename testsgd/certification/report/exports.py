@@ -1,0 +1,170 @@
+"""The tables of a certification as data frames and CSV, and its policy as JUnit XML."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pandas as pd
+
+from testsgd.certification.report.summary import CertificationSummary, PolicyRule
+from testsgd.certification.report.wording import between, proved_texts
+from testsgd.report.formatting import share
+
+REGION_COLUMNS = (
+    "region",
+    "share",
+    "proved_fair",
+    "proved_unfair",
+    "undecided",
+    "estimated_unfair_of_samples",
+)
+
+
+def regions_frame(summary: CertificationSummary) -> pd.DataFrame:
+    """List the regions as a data frame.
+
+    Parameters
+    ----------
+    summary : CertificationSummary
+        The certification.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns :data:`REGION_COLUMNS`. The shares are of the domain; the last column is an
+        estimate, and NaN where no sample fell.
+    """
+    rows = [
+        (
+            region.text,
+            region.share,
+            region.certified,
+            region.falsified,
+            region.undecided,
+            float("nan") if region.unfair_estimate is None else region.unfair_estimate,
+        )
+        for region in summary.regions
+    ]
+    return pd.DataFrame(rows, columns=list(REGION_COLUMNS))
+
+
+def counterexamples_frame(summary: CertificationSummary) -> pd.DataFrame:
+    """List the counterexamples as a data frame, a row each person.
+
+    Parameters
+    ----------
+    summary : CertificationSummary
+        The certification.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``case`` numbers the counterexamples and ``proved`` says whether a proof covers them; then
+        come the inputs, in the network's order, and ``decision``. The rows of a case differ in the
+        protected inputs only.
+    """
+    domain = summary.domain
+    names = [one.name for one in domain.inputs]
+    rows = []
+    for case, example in enumerate(summary.counterexamples, start=1):
+        for answer in example.answers:
+            own = dict(zip(domain.protected, answer.protected, strict=True))
+            values = [own[name] if name in own else example.person[name] for name in names]
+            rows.append([case, example.proved, *values, answer.decision])
+    frame = pd.DataFrame(rows, columns=range(len(names) + 3))
+    # Set afterwards: an input may be called as one of these columns.
+    frame.columns = pd.Index(["case", "proved", *names, "decision"])
+    return frame
+
+
+def render_certification_csv(summary: CertificationSummary) -> str:
+    """Write the regions as CSV text, one a line."""
+    text: str = regions_frame(summary).to_csv(index=False, lineterminator="\n")
+    return text
+
+
+# XML has no way to write these.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_certification_junit(summary: CertificationSummary) -> str:
+    """Write the verdict of a certification as JUnit XML.
+
+    Parameters
+    ----------
+    summary : CertificationSummary
+        The certification.
+
+    Returns
+    -------
+    str
+        A test case a rule of the policy: a failure if it is proved to be broken, an error if there
+        is not enough evidence, so that a build is green only if everything is proved. Without a
+        policy there is one case, which passes.
+    """
+    verdict = summary.verdict
+    outcomes = [rule.outcome for rule in verdict.rules]
+    counts = {
+        "tests": str(max(len(outcomes), 1)),
+        "failures": str(outcomes.count("failed")),
+        "errors": str(outcomes.count("not_enough_evidence")),
+        "time": f"{summary.seconds:.3f}",
+    }
+    root = ET.Element("testsuites", {"name": "testsgd certify", **counts})
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": _clean(f"{summary.network.name} on {summary.domain.name}"),
+            **counts,
+            "skipped": "0",
+            "timestamp": _clean(summary.created),
+        },
+    )
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(summary):
+        ET.SubElement(properties, "property", {"name": name, "value": value})
+    for rule in verdict.rules:
+        _case(suite, rule, summary)
+    if not verdict.rules:
+        ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": "no policy"})
+    said = ET.SubElement(suite, "system-out")
+    said.text = _clean("\n".join([verdict.headline, *verdict.sentences]))
+    ET.indent(root, " ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _case(suite: ET.Element, rule: PolicyRule, summary: CertificationSummary) -> None:
+    name = {
+        "max_unfair": f"at most {share(rule.limit)} unfair",
+        "min_certified": f"at least {share(rule.limit)} proved fair",
+    }[rule.name]
+    case = ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": name})
+    if rule.outcome == "passed":
+        return
+    kind = "failure" if rule.outcome == "failed" else "error"
+    reason = ET.SubElement(case, kind, {"message": _clean(rule.sentence), "type": rule.outcome})
+    reason.text = _clean(summary.verdict.headline)
+
+
+def _properties(summary: CertificationSummary) -> list[tuple[str, str]]:
+    proved, found = summary.proved, summary.estimated
+    texts = proved_texts(proved)
+    written = [
+        ("exit code", str(summary.verdict.exit_code)),
+        ("proved fair, at least", texts.certified),
+        ("proved unfair, at least", texts.falsified),
+        ("undecided, at most", texts.undecided),
+    ]
+    if found is not None:
+        ends = between(found.domain_unfair_low, found.domain_unfair_high)
+        confidence = share(found.confidence)
+        written.append(
+            (f"estimated by sampling: unfair, {confidence} confidence", " to ".join(ends))
+        )
+    return written
+
+
+def _clean(text: str) -> str:
+    return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text)

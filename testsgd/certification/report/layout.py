@@ -1,0 +1,490 @@
+"""How a certification is laid out as a report."""
+
+from __future__ import annotations
+
+from testsgd.certification.report.charts import (
+    estimated_stack,
+    proved_stack,
+    region_strips,
+    shares_over_time,
+)
+from testsgd.certification.report.notes import certification_notes
+from testsgd.certification.report.summary import (
+    CertificationSummary,
+    CounterexampleSummary,
+    EstimatedSummary,
+    RegionSummary,
+)
+from testsgd.certification.report.wording import (
+    STATUS_NAMES,
+    at_least,
+    at_most,
+    between,
+    bound,
+    compared_text,
+    estimate_title,
+    layers_text,
+    part_of,
+    people,
+    people_counts,
+    people_number,
+    proved_texts,
+    sums_text,
+    value_text,
+)
+from testsgd.report.blocks import (
+    GATE_STANDINGS,
+    Block,
+    Boxed,
+    Column,
+    Details,
+    Document,
+    Facts,
+    Figure,
+    KeyFigure,
+    KeyFigures,
+    Only,
+    Paragraph,
+    Row,
+    Section,
+    Status,
+    Strong,
+    Table,
+    Text,
+    meaning_section,
+)
+from testsgd.report.formatting import (
+    NOTHING,
+    count,
+    either,
+    moment,
+    number,
+    percent,
+    plural,
+    seconds,
+    series,
+    share,
+)
+from testsgd.report.summaries import origin, version_facts
+
+# Longer tables are folded away on a page, and so many regions are drawn.
+_OPEN_ROWS = 12
+# More labels than these are counted, not listed.
+_LABELS = 6
+
+_STOPPED = {
+    "done": "nothing was left to do",
+    "time": "the time limit was reached",
+    "undecided": "little enough was undecided",
+    "interrupted": "it was interrupted",
+}
+_METHODS = {
+    "enumerated": "every person was tried",
+    "bounded": "bounds were proved on boxes of people",
+}
+_WEIGHTS = {
+    "volume": "every point alike; of real inputs, length",
+    "data": "weighted by the data's own distribution of each input",
+}
+
+
+def certification_layout(summary: CertificationSummary) -> Document:
+    """Lay a certification out as a report; nothing is computed again."""
+    verdict, estimated = summary.verdict, summary.estimated
+    return Document(
+        what="Certification",
+        subject=f"{summary.network.name} on {summary.domain.name}",
+        status=Status(STATUS_NAMES[verdict.status], GATE_STANDINGS.get(verdict.status, "")),
+        headline=verdict.headline,
+        sentences=tuple(verdict.sentences),
+        figures=(Only("html", (_figures(summary),)),),
+        opening=(Only("html", (Paragraph(_definition(summary), "definition"),)),),
+        sections=(
+            Section(
+                "proved",
+                "What is proved" if estimated is None else "What is proved, and what is estimated",
+                _proved(summary),
+                contents="What is proved",
+                markdown="blocks",
+            ),
+            Section("time", "Over time", _over_time(summary)),
+            Section("regions", "Where unfairness sits", _regions(summary)),
+            Section("cases", "Counterexamples", _cases(summary), markdown="blocks"),
+            Section(
+                "particulars",
+                "Domain, network and settings",
+                _particulars(summary),
+                contents="Domain, network, settings",
+                markdown="folded",
+            ),
+            meaning_section(certification_notes(summary)),
+        ),
+        **origin(summary),
+        closing="The drawings are in the HTML report.",
+    )
+
+
+def _figures(summary: CertificationSummary) -> KeyFigures:
+    proved, texts = summary.proved, proved_texts(summary.proved)
+    counted = people_counts(proved, summary.domain, summary.method)
+    fair, unfair = (
+        ([plural(people, "person", "people")] for people in counted) if counted else ([], [])
+    )
+    return KeyFigures(
+        (
+            KeyFigure(
+                "Proved fair",
+                bound(texts.certified, "≥"),
+                (*fair, "every protected value compared gets the same decision"),
+                "good" if proved.certified else "",
+            ),
+            KeyFigure(
+                "Proved unfair",
+                bound(texts.falsified, "≥"),
+                (*unfair, "two protected values get different decisions"),
+                "bad" if proved.falsified else "",
+            ),
+            KeyFigure(
+                "Undecided",
+                bound(texts.undecided, "≤"),
+                ("nothing is proved of the rest" if proved.undecided else "nobody is left",),
+            ),
+        )
+    )
+
+
+def _definition(summary: CertificationSummary) -> Text:
+    """Return what every share is of, who is compared, and what is decided."""
+    domain, labels = summary.domain, summary.network.labels
+    of = f"Every share is of {people(domain)}"
+    if domain.points is not None:
+        of += (
+            f": {people_number(domain.points)} combination{'' if domain.points == 1 else 's'} of "
+            "the inputs that are not protected"
+        )
+    decisions: list[str | Strong] = []
+    for index, label in enumerate(labels[:_LABELS]):
+        if index:
+            decisions.append(" or " if index == min(len(labels), _LABELS) - 1 else ", ")
+        decisions.append(Strong(f"“{label}”"))
+    more = f" or another of {len(labels)}" if len(labels) > _LABELS else ""
+    return (
+        f"{of}. Compared are {compared_text(domain)}. The decision is ",
+        *decisions,
+        f"{more}. Proved shares are rounded down, the undecided share is rounded up.",
+    )
+
+
+def _proved(summary: CertificationSummary) -> tuple[Block, ...]:
+    """Show the three shares, and set apart from them what samples say."""
+    texts = proved_texts(summary.proved)
+    shares = Table(
+        "What is proved",
+        (Column("Proved"), Column("Share of the domain", "number")),
+        (
+            Row(("Proved fair, at least", texts.certified)),
+            Row(("Proved unfair, at least", texts.falsified)),
+            Row(("Undecided, at most", texts.undecided)),
+        ),
+    )
+    figure = Figure("Shares of the domain, proved fair and unfair", (proved_stack(summary),))
+    estimated = () if summary.estimated is None else (_estimated(summary, summary.estimated),)
+    return figure, Only("markdown", (shares,)), *estimated
+
+
+def _estimated(summary: CertificationSummary, estimated: EstimatedSummary) -> Boxed:
+    part = " to ".join(between(estimated.low, estimated.high))
+    domain = " to ".join(between(estimated.domain_unfair_low, estimated.domain_unfair_high))
+    reading = (
+        "Of the undecided part ",
+        Strong(part),
+        f" is unfair, by {count(estimated.unfair)} of {plural(estimated.samples, 'sample')}; of "
+        "the whole domain it is ",
+        Strong(domain),
+        ". These are estimates and no proofs.",
+    )
+    shares = Table(
+        "What is estimated",
+        (Column(estimate_title(summary)), Column("Share", "number")),
+        (
+            Row(("Unfair share of the undecided part", part)),
+            Row(("Unfair share of the domain", domain)),
+        ),
+    )
+    return Boxed(
+        (
+            Figure("Estimated share", (estimated_stack(summary, estimated),)),
+            Only("html", (Paragraph(reading),)),
+            Only("markdown", (shares,)),
+        )
+    )
+
+
+def _over_time(summary: CertificationSummary) -> tuple[Block, ...]:
+    drawn = shares_over_time(summary)
+    if drawn is None:
+        return ()
+    about = (
+        "Blue from below is what was proved fair by then, orange from above what was proved "
+        "unfair; what is between was still undecided."
+    )
+    caption = (
+        "Time is drawn so that each step to the right takes several times as long as the one "
+        "before."
+    )
+    figure = Figure("Shares over time", (drawn,), caption if drawn.across.logarithmic else "")
+    return (Only("html", (Paragraph(about), figure)),)
+
+
+def _regions(summary: CertificationSummary) -> tuple[Block, ...]:
+    """Draw and list the regions; nothing without any."""
+    if not summary.regions:
+        return ()
+    about = (
+        "Parts of the domain with the most unfairness, proved or possible. All conditions of a "
+        "region hold together; an input that is not named takes any value."
+    )
+    likely = "; the paler orange part of it is estimated to be unfair, by the samples in it"
+    figure = Figure(
+        "Unfair and undecided shares of the regions",
+        # Those that are drawn make the scale: one of the others may be much larger.
+        (region_strips(summary.regions[:_OPEN_ROWS]),),
+        "Bars: shares of the whole domain; orange is proved unfair, grey undecided"
+        f"{'' if summary.estimated is None else likely}. At the right: the region's share of the "
+        "domain.",
+    )
+    return Only("html", (Paragraph(about), figure)), _region_table(summary)
+
+
+def _region_table(summary: CertificationSummary) -> Table:
+    """List the regions; the parts are shares of the region, only the first share is the domain's.
+
+    The estimate stands in a column that says so, and appears only if samples were drawn.
+    """
+    sampled = any(region.unfair_estimate is not None for region in summary.regions)
+    columns = (
+        Column("", "number"),
+        Column("Region", "name"),
+        Column("Share of the domain", "number"),
+        Column("Of it proved fair", "number"),
+        Column("Of it proved unfair", "strong"),
+        Column("Of it undecided", "number"),
+        *((Column("Estimated: unfair, of samples in it", "number"),) if sampled else ()),
+    )
+    rows = tuple(
+        Row(
+            (
+                count(index),
+                region.text,
+                percent(region.share),
+                at_least(part_of(region.certified, region)),
+                at_least(part_of(region.falsified, region)),
+                at_most(part_of(region.undecided, region)),
+                *((_estimate(region),) if sampled else ()),
+            ),
+            units=tuple(rule.text for rule in region.rules),
+        )
+        for index, region in enumerate(summary.regions, start=1)
+    )
+    return Table(
+        "Regions where unfairness is proved or possible",
+        columns,
+        rows,
+        fold=f"{plural(len(rows), 'region')} with all shares",
+        open_rows=_OPEN_ROWS,
+    )
+
+
+def _estimate(region: RegionSummary) -> str:
+    return NOTHING if region.unfair_estimate is None else percent(region.unfair_estimate)
+
+
+def short_region_table(summary: CertificationSummary, most: int) -> Table:
+    """List the first regions for a terminal; all parts are shares of the domain."""
+    sampled = summary.estimated is not None
+    columns = (
+        Column("Proved unfair", "number", short="proved"),
+        *((Column("Estimated unfair", "number", short="estimated"),) if sampled else ()),
+        Column("Undecided", "number", short="undecided"),
+        Column("Region", short="region"),
+        Column("Size", "number"),
+    )
+    rows = []
+    for region in summary.regions[:most]:
+        estimate = ""
+        if region.unfair_estimate is not None:
+            estimate = f"{region.falsified + region.undecided * region.unfair_estimate:.2%}"
+        rows.append(
+            Row(
+                (
+                    at_least(region.falsified, 2),
+                    *((estimate,) if sampled else ()),
+                    at_most(region.undecided, 2),
+                    region.text,
+                    f"{region.share:.2%}",
+                )
+            )
+        )
+    return Table(
+        f"{summary.network.name} on {summary.domain.name}: where unfairness is proved, "
+        "estimated or possible, as shares of the domain",
+        columns,
+        tuple(rows),
+    )
+
+
+def _cases(summary: CertificationSummary) -> tuple[Block, ...]:
+    if not summary.counterexamples:
+        return ()
+    about = (
+        "The rows of a case are people who differ in nothing but "
+        f"{' and '.join(summary.domain.protected)}, and get different decisions."
+    )
+    if any(example.proved for example in summary.counterexamples):
+        about += " A case marked “proved” lies in a part that is proved unfair."
+    title = "Counterexamples: rows of a case differ in the protected inputs only"
+    table = _case_table(summary)
+    return (Only("html", (Paragraph(about), table)), Only("markdown", (Details(title, (table,)),)))
+
+
+def _case_table(summary: CertificationSummary) -> Table:
+    """List counterexamples, a row each person; the rows of a case differ only in what is protected.
+
+    The eye should find who is decided otherwise than the first.
+    """
+    protected, examples = summary.domain.protected, summary.counterexamples
+    shared = list(examples[0].person)
+    columns = (
+        Column("Case", "group"),
+        *(Column(name, "text" if index else "name") for index, name in enumerate(protected)),
+        Column("Decision"),
+        Column("Sum" if summary.network.decision == "threshold" else "Sums", "number"),
+        *(
+            Column(name, "number" if _is_number(examples[0], name) else "text", shared=True)
+            for name in shared
+        ),
+    )
+    rows = []
+    for case, example in enumerate(examples, start=1):
+        person = [value_text(example.person[name]) for name in shared]
+        for index, answer in enumerate(example.answers):
+            proof = "proved" if example.proved else "by running"
+            rows.append(
+                Row(
+                    (count(case), *answer.protected, answer.decision, sums_text(answer), *person),
+                    emphasis=answer.decision != example.answers[0].decision,
+                    note="" if index else proof,
+                    group=case,
+                )
+            )
+        if example.left_out:
+            blank = [""] * (len(columns) - 2)
+            rest = f"and {count(example.left_out)} more"
+            rows.append(Row((count(case), rest, *blank), group=case))
+    return Table("Counterexamples", columns, tuple(rows))
+
+
+def _is_number(example: CounterexampleSummary, name: str) -> bool:
+    return not isinstance(example.person[name], str)
+
+
+def _particulars(summary: CertificationSummary) -> tuple[Block, ...]:
+    inputs = _input_table(summary)
+    return (
+        _network_facts(summary),
+        _domain_facts(summary),
+        Only("html", (inputs,)),
+        _setting_facts(summary),
+        _run_facts(summary),
+        Only("markdown", (inputs,)),
+    )
+
+
+def _input_table(summary: CertificationSummary) -> Table:
+    """List the inputs of the network and the values that each may take."""
+    rows = tuple(
+        Row((entry.name, entry.text, "protected, compared" if entry.protected else "free"))
+        for entry in summary.domain.inputs
+    )
+    return Table(
+        "Inputs of the domain",
+        (Column("Input", "name"), Column("Values"), Column("Role")),
+        rows,
+        fold=f"{plural(len(rows), 'input')} and the values of each",
+        open_rows=_OPEN_ROWS,
+    )
+
+
+def _network_facts(summary: CertificationSummary) -> Facts:
+    network = summary.network
+    threshold = network.decision == "threshold"
+    turning = "" if network.turning_sum is None else number(network.turning_sum)
+    return Facts(
+        "Network",
+        (
+            ("Name", network.name),
+            ("Kind", network.kind),
+            ("Layers", layers_text(network.columns, network.layers)),
+            ("Runs in", network.precision),
+            ("Decides", "by a threshold" if threshold else "for the largest sum"),
+            ("Decisions", either(network.labels)),
+            ("The decision turns at a sum of", turning),
+            ("File (sha256)", network.file_sha256 or ""),
+        ),
+    )
+
+
+def _domain_facts(summary: CertificationSummary) -> Facts:
+    domain = summary.domain
+    return Facts(
+        "Domain",
+        (
+            ("Name", domain.name),
+            ("People: combinations of the free inputs", people_number(domain.points)),
+            ("How they count", _WEIGHTS[domain.weight]),
+            ("Protected", series(domain.protected)),
+            ("Compared", compared_text(domain)),
+        ),
+    )
+
+
+def _setting_facts(summary: CertificationSummary) -> Facts:
+    asked = summary.settings
+    return Facts(
+        "Settings",
+        (
+            ("Time limit", "none" if asked.time is None else seconds(asked.time)),
+            ("Stop at undecided", "" if asked.undecided is None else share(asked.undecided)),
+            ("Policy: unfair at most", _limit(asked.max_unfair)),
+            ("Policy: proved fair at least", _limit(asked.min_certified)),
+            ("Samples of the undecided part", count(asked.samples)),
+            ("Confidence of the estimate", number(asked.confidence)),
+            ("Jobs", count(asked.jobs)),
+            ("Seed", str(asked.random_state)),
+        ),
+    )
+
+
+def _run_facts(summary: CertificationSummary) -> Facts:
+    tried = "Boxes looked at" if summary.method == "bounded" else "People tried"
+    return Facts(
+        "Run",
+        (
+            ("Written", moment(summary.created)),
+            ("Method", _METHODS[summary.method]),
+            ("Ended because", _STOPPED[summary.stopped]),
+            (tried, _some(summary.boxes)),
+            ("Boxes left undecided", _some(summary.open_boxes)),
+            ("People within rounding of the turning point", _some(summary.within_rounding)),
+            ("Time of the search", seconds(summary.seconds)),
+            *version_facts(summary),
+        ),
+    )
+
+
+def _limit(limit: float | None) -> str:
+    return "no such policy" if limit is None else share(limit)
+
+
+def _some(amount: int) -> str:
+    return count(amount) if amount else ""

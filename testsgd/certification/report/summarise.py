@@ -1,0 +1,269 @@
+"""From a certification to the summary document that every view is rendered from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from testsgd.certification.domain import CategoryInput, IntegerInput
+from testsgd.certification.report.summary import (
+    AnswerSummary,
+    CertificationSettings,
+    CertificationSummary,
+    CounterexampleSummary,
+    DomainSummary,
+    EstimatedSummary,
+    InputSummary,
+    LayerSummary,
+    MomentSummary,
+    NetworkSummary,
+    ProvedSummary,
+    RegionRule,
+    RegionSummary,
+)
+from testsgd.certification.report.verdict import certification_verdict, check_policy
+from testsgd.report.formatting import either
+from testsgd.report.summaries import package_versions, present_moment
+
+if TYPE_CHECKING:
+    from testsgd.certification.domain import Domain, DomainInput
+    from testsgd.certification.network import FeedForward
+    from testsgd.certification.outcome import Certification, Condition, Counterexample, Region
+
+_PACKAGES = ("numpy", "scipy", "numba", "onnx")
+
+# A chart shows no more steps than these.
+_MOST_MOMENTS = 240
+
+# Of many compared combinations a counterexample lists so many, and each decision is among them.
+_MOST_ANSWERS = 12
+
+# Of longer lists of values in a region's rules only the first are written.
+_MOST_VALUES = 5
+
+# What the summary has as the certification has it.
+_COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding")
+
+EVERYWHERE = "the whole domain"
+
+
+def summarise_certification(
+    certification: Certification,
+    *,
+    max_unfair: float | None = None,
+    min_certified: float | None = None,
+) -> CertificationSummary:
+    """Write what was proved and estimated as one document, and judge a policy by what is proved.
+
+    Parameters
+    ----------
+    certification : Certification
+        What was found.
+    max_unfair : float, optional
+        Policy: the largest share that may be unfair.
+    min_certified : float, optional
+        Policy: the smallest share that must be proved fair.
+
+    Returns
+    -------
+    CertificationSummary
+
+    Raises
+    ------
+    ParameterError
+        If a limit of the policy is no share.
+    """
+    check_policy(max_unfair, min_certified)
+    asked, domain = certification.parameters, certification.domain
+    settings = CertificationSettings(
+        **asdict(asked), max_unfair=max_unfair, min_certified=min_certified
+    )
+    proved = ProvedSummary(**asdict(certification.shares))
+    estimated, described = _estimated(certification), _domain(domain)
+    examples = [_counterexample(one, certification) for one in certification.counterexamples]
+    return CertificationSummary(
+        created=present_moment(),
+        settings=settings,
+        versions=package_versions(_PACKAGES),
+        network=_network(certification.network),
+        domain=described,
+        **{name: getattr(certification, name) for name in _COPIED},
+        proved=proved,
+        estimated=estimated,
+        counterexamples=examples,
+        regions=[_region(region, domain) for region in certification.regions],
+        moments=_moments(certification),
+        verdict=certification_verdict(
+            proved,
+            estimated,
+            described,
+            settings,
+            method=certification.method,
+            stopped=certification.stopped,
+            spent=certification.seconds,
+            open_boxes=certification.open_boxes,
+            within_rounding=certification.within_rounding,
+            shown_unfair=sum(not one.proved for one in examples),
+        ),
+    )
+
+
+def _network(network: FeedForward) -> NetworkSummary:
+    decision = network.decision
+    return NetworkSummary(
+        name=network.name,
+        kind=network.kind,
+        columns=int(network.layers[0].weights.shape[0]),
+        layers=[
+            LayerSummary(units=int(layer.weights.shape[1]), activation=layer.activation)
+            for layer in network.layers
+        ],
+        precision=network.precision,
+        decision=decision.kind,
+        labels=list(decision.labels),
+        turning_sum=_finite(decision.turning_sum) if decision.kind == "threshold" else None,
+        tolerance=decision.tolerance,
+        file_sha256=network.file_sha256,
+    )
+
+
+def _finite(value: float) -> float | None:
+    """Leave out what JSON cannot write: a threshold of 0 or 1 on a sigmoid is never crossed."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _domain(domain: Domain) -> DomainSummary:
+    protected = {item.name: item for item in domain.inputs if item.name in domain.protected}
+    sizes = [item.size for item in protected.values()]
+    allowed = math.prod(size for size in sizes if size is not None) if None not in sizes else None
+    return DomainSummary(
+        name=domain.name,
+        inputs=[_input(item, protected=item.name in protected) for item in domain.inputs],
+        protected=list(domain.protected),
+        compared=[
+            [
+                protected[name].text(value)
+                for name, value in zip(domain.protected, combination, strict=True)
+            ]
+            for combination in domain.protected_values
+        ],
+        compared_all=len(set(domain.protected_values)) == allowed,
+        points=domain.points,
+        weight="data" if domain.marginals else "volume",
+    )
+
+
+def _input(item: DomainInput, *, protected: bool) -> InputSummary:
+    common: Any = {"name": item.name, "protected": protected, "text": item.extent}
+    if isinstance(item, CategoryInput):
+        return InputSummary(kind="category", values=list(item.values), **common)
+    kind: Any = "integer" if isinstance(item, IntegerInput) else "real"
+    return InputSummary(kind=kind, low=item.low, high=item.high, **common)
+
+
+def _estimated(certification: Certification) -> EstimatedSummary | None:
+    found, unfair = certification.remainder, certification.unfair
+    if found is None or unfair is None:
+        return None
+    return EstimatedSummary(
+        samples=found.samples,
+        unfair=found.unfair,
+        low=float(found.low),
+        high=float(found.high),
+        confidence=certification.parameters.confidence,
+        domain_unfair=float(unfair),
+        domain_unfair_low=float(certification.unfair_low),
+        domain_unfair_high=float(certification.unfair_high),
+    )
+
+
+def _counterexample(found: Counterexample, certification: Certification) -> CounterexampleSummary:
+    domain, labels = certification.domain, certification.network.decision.labels
+    listed = _listed(found.decisions)
+    answers = [
+        AnswerSummary(
+            protected=[
+                domain.input(name).text(value)
+                for name, value in zip(
+                    domain.protected, domain.protected_values[place], strict=True
+                )
+            ],
+            decision=labels[found.decisions[place]],
+            sums=[float(one) for one in found.sums[place]],
+        )
+        for place in listed
+    ]
+    return CounterexampleSummary(
+        person={
+            item.name: _value(item, value)
+            for item, value in zip(domain.free, found.values, strict=True)
+        },
+        answers=answers,
+        left_out=len(found.decisions) - len(listed),
+        proved=found.proved,
+    )
+
+
+def _listed(decisions: tuple[int, ...]) -> list[int]:
+    """Choose the combinations to list: the first of each decision, then the first of all."""
+    if len(decisions) <= _MOST_ANSWERS:
+        return list(range(len(decisions)))
+    firsts = [decisions.index(label) for label in sorted(set(decisions))][:_MOST_ANSWERS]
+    others = [place for place in range(len(decisions)) if place not in firsts]
+    return sorted([*firsts, *others[: _MOST_ANSWERS - len(firsts)]])
+
+
+def _value(item: DomainInput, value: float) -> int | float | str:
+    if isinstance(item, CategoryInput):
+        return item.text(value)
+    return int(value) if isinstance(item, IntegerInput) else float(value)
+
+
+def _region(region: Region, domain: Domain) -> RegionSummary:
+    rules = [_rule(condition, domain) for condition in region.conditions]
+    return RegionSummary(
+        rules=rules,
+        text=" and ".join(rule.text for rule in rules) or EVERYWHERE,
+        **{name: value for name, value in vars(region).items() if name != "conditions"},
+    )
+
+
+def _rule(condition: Condition, domain: Domain) -> RegionRule:
+    name, low, high = condition.name, condition.low, condition.high
+    item = domain.input(name)
+    if isinstance(item, CategoryInput):
+        values = list(item.values[int(low) : int(high) + 1])
+        return RegionRule(name=name, values=values, text=_category_text(item, values))
+    text = (
+        domain.describe_value(name, low)
+        if low == high
+        else f"{name} from {item.text(low)} to {item.text(high)}"
+    )
+    return RegionRule(name=name, low=float(low), high=float(high), text=text)
+
+
+def _category_text(item: CategoryInput, values: list[str]) -> str:
+    """Write which values are allowed; of many which are not, or how many more there are."""
+    others = [value for value in item.values if value not in values]
+    if len(values) <= _MOST_VALUES:
+        return f"{item.name} = {either(values)}"
+    if len(others) <= _MOST_VALUES:
+        return f"{item.name} other than {either(others)}"
+    shown = values[: _MOST_VALUES - 1]
+    return f"{item.name} = {either([*shown, f'{len(values) - len(shown)} more'])}"
+
+
+def _moments(certification: Certification) -> list[MomentSummary]:
+    """Return the shares over time, thinned out; the last are those at the end."""
+    known = [
+        (moment.seconds, moment.boxes, moment.shares)
+        for moment in certification.moments
+        if moment.seconds <= certification.seconds
+    ]
+    step = max(1, math.ceil(len(known) / _MOST_MOMENTS))
+    known = [*known[::step], (certification.seconds, certification.boxes, certification.shares)]
+    return [
+        MomentSummary(seconds=seconds, boxes=boxes, **asdict(shares))
+        for seconds, boxes, shares in known
+    ]

@@ -1,0 +1,251 @@
+"""The summary of a certification: one JSON-able document from which every view is rendered.
+
+The document is versioned (``testsgd.certify/1``) and described by the JSON Schema that ships
+beside the audit's (``schemas/certify-1.json``), which is generated from the classes below. What is
+proved is under ``proved``, what samples say under ``estimated``; no number mixes the two unseen.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.report.summaries import Part
+
+SCHEMA_NAME = "testsgd.certify/1"
+
+
+class CertificationSettings(Part):
+    """What the user asked for."""
+
+    time: float | None = Field(description="seconds after which the search stops; null: no limit")
+    undecided: float | None = Field(
+        description="the search stops once the undecided share is at most this; null: it does not"
+    )
+    jobs: int = Field(description="processes or threads")
+    samples: int = Field(description="points to draw from what stays undecided")
+    confidence: float = Field(description="of the interval that the samples give")
+    counterexamples: int = Field(description="most counterexamples to keep")
+    regions: int = Field(description="most regions to describe")
+    random_state: int = Field(description="seed of every random choice")
+    max_unfair: float | None = Field(
+        description="policy: the largest share that may be unfair; null: no such policy"
+    )
+    min_certified: float | None = Field(
+        description="policy: the smallest share that must be proved fair; null: no such policy"
+    )
+
+
+class LayerSummary(Part):
+    """One layer of the network."""
+
+    units: int = Field(description="how many sums it computes")
+    activation: str = Field(description="what it makes of them; of the last layer linear")
+
+
+class NetworkSummary(Part):
+    """The network that was certified."""
+
+    name: str = Field(description="what it is called")
+    kind: str = Field(description="what it is, in words")
+    columns: int = Field(description="numbers that its first layer takes")
+    layers: list[LayerSummary] = Field(description="its layers, in order")
+    precision: Literal["float32", "float64"] = Field(description="the arithmetic it runs in")
+    decision: Literal["threshold", "argmax"] = Field(
+        description="how it decides: one sum above a turning point, or the largest of several"
+    )
+    labels: list[str] = Field(description="its decisions; of a threshold: below, above")
+    turning_sum: float | None = Field(
+        description="of a threshold: the sum of the last layer where the decision turns"
+    )
+    tolerance: float = Field(
+        description="sums this near to the turning point may fall either way, by rounding"
+    )
+    file_sha256: str | None = Field(None, description="sha256 of the model's file, if it has one")
+
+
+class InputSummary(Part):
+    """One input of the network and the values it may take."""
+
+    name: str = Field(description="the input")
+    kind: Literal["integer", "real", "category"] = Field(description="what it takes")
+    low: float | None = Field(None, description="smallest value, of a number")
+    high: float | None = Field(None, description="largest value, of a number")
+    values: list[str] | None = Field(None, description="the values of a category")
+    protected: bool = Field(description="true: the values of this input are compared")
+    text: str = Field(description="the values in words")
+
+
+class DomainSummary(Part):
+    """All people the certificate is about."""
+
+    name: str = Field(description="what it is called")
+    inputs: list[InputSummary] = Field(description="every input, in the network's order")
+    protected: list[str] = Field(description="the protected inputs")
+    compared: list[list[str]] = Field(
+        description="the combinations of protected values that are compared, each a value a "
+        "protected input"
+    )
+    compared_all: bool = Field(
+        description="true: these are all combinations that the domain allows"
+    )
+    points: int | None = Field(
+        description="people in it: combinations of the inputs that are not protected; null if an "
+        "input is real"
+    )
+    weight: Literal["volume", "data"] = Field(
+        description="what a share is of: all points alike, or weighted by the data's marginals"
+    )
+
+
+class ProvedSummary(Part):
+    """What is proved, as shares of the domain; holds for every point of it."""
+
+    certified: float = Field(
+        ge=0, le=1, description="lower bound: every protected value gets the same decision"
+    )
+    falsified: float = Field(
+        ge=0, le=1, description="lower bound: two protected values get different decisions"
+    )
+    undecided: float = Field(ge=0, le=1, description="upper bound: nothing is proved of the rest")
+
+
+class EstimatedSummary(Part):
+    """What samples of the undecided part say: estimated with a confidence, never proved."""
+
+    samples: int = Field(description="points drawn from the undecided part")
+    unfair: int = Field(description="of them: two protected values get different decisions")
+    low: float = Field(description="lower end for the unfair share of the undecided part")
+    high: float = Field(description="its upper end (Clopper and Pearson)")
+    confidence: float = Field(description="of the interval")
+    domain_unfair: float = Field(
+        description="unfair share of the whole domain, by all draws from the boxes left undecided: "
+        "without bias, but for a cut at what is proved"
+    )
+    domain_unfair_low: float = Field(
+        description="lower end for the unfair share of the whole domain, by all draws from the "
+        "boxes left undecided; never below what is proved unfair"
+    )
+    domain_unfair_high: float = Field(
+        description="its upper end; never above what is left of the part that is proved fair"
+    )
+
+
+class AnswerSummary(Part):
+    """What one of several people who differ only in protected inputs gets."""
+
+    protected: list[str] = Field(description="the values of the protected inputs")
+    decision: str = Field(description="the decision")
+    sums: list[float] = Field(description="the sums that decide")
+
+
+class CounterexampleSummary(Part):
+    """People who differ only in protected inputs and get different decisions."""
+
+    person: dict[str, int | float | str] = Field(
+        description="the values that all of them share, by input"
+    )
+    answers: list[AnswerSummary] = Field(description="what each of them gets")
+    left_out: int = Field(0, description="compared combinations that are not listed")
+    proved: bool = Field(
+        description="true: it lies in a part that is proved unfair; false: running the model "
+        "showed it"
+    )
+
+
+class RegionRule(Part):
+    """A condition on one input."""
+
+    name: str = Field(description="the input")
+    values: list[str] | None = Field(None, description="the values allowed, of a category")
+    low: float | None = Field(None, description="smallest value allowed, of a number")
+    high: float | None = Field(None, description="largest value allowed, of a number")
+    text: str = Field(description="the condition as people write it")
+
+
+class RegionSummary(Part):
+    """A part of the domain where unfairness is proved or possible; shares are of the domain."""
+
+    rules: list[RegionRule] = Field(description="all hold; none: the whole domain")
+    text: str = Field(description="the rules as people write them")
+    share: float = Field(description="of the domain")
+    certified: float = Field(description="share of the domain that is in it and proved fair")
+    falsified: float = Field(description="share of the domain that is in it and proved unfair")
+    undecided: float = Field(description="share of the domain that is in it and undecided")
+    unfair_estimate: float | None = Field(
+        description="estimated: unfair share of the samples of the undecided part that fell into "
+        "it; null if none did"
+    )
+
+
+class MomentSummary(Part):
+    """How far the search had come at some time."""
+
+    seconds: float = Field(description="since its start")
+    boxes: int = Field(description="boxes looked at until then")
+    certified: float = Field(description="as in `proved`")
+    falsified: float = Field(description="as in `proved`")
+    undecided: float = Field(description="as in `proved`")
+
+
+class PolicyRule(Part):
+    """One rule of the policy, and whether it is kept; judged by what is proved alone."""
+
+    name: Literal["max_unfair", "min_certified"] = Field(description="which rule")
+    limit: float = Field(description="its limit")
+    outcome: Literal["passed", "failed", "not_enough_evidence"] = Field(
+        description="proved to be kept, proved to be broken, or neither"
+    )
+    sentence: str = Field(description="the outcome, as a sentence")
+
+
+class CertificationVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"] = Field(
+        description="the outcome in one word"
+    )
+    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    headline: str = Field(description="what is proved, as a sentence")
+    rules: list[PolicyRule] = Field(description="the policy, rule by rule; none: no policy")
+    sentences: list[str] = Field(description="what to know beside it")
+
+
+class CertificationSummary(Part):
+    """Everything a certification proved and estimated, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.certify/1"] = Field(
+        "testsgd.certify/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    settings: CertificationSettings = Field(description="what was asked for")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    network: NetworkSummary = Field(description="the network")
+    domain: DomainSummary = Field(description="all people it was certified for")
+    method: Literal["enumerated", "bounded"] = Field(
+        description="how: every point was tried, or bounds were proved on boxes of points"
+    )
+    stopped: Literal["done", "time", "undecided", "interrupted"] = Field(description="why it ended")
+    boxes: int = Field(description="boxes looked at")
+    open_boxes: int = Field(description="boxes that are left undecided")
+    seconds: float = Field(
+        description="wall-clock time of the search; loading it, drawing the samples and describing "
+        "the regions is not counted"
+    )
+    within_rounding: int = Field(
+        description="of an enumeration: people so near to the turning point that the rounding of "
+        "another machine may decide otherwise; they are decided as the model does here"
+    )
+    proved: ProvedSummary = Field(description="the three shares; sound for every point")
+    estimated: EstimatedSummary | None = Field(
+        description="what samples say of the undecided part; null if none were drawn"
+    )
+    counterexamples: list[CounterexampleSummary] = Field(description="some of those found")
+    regions: list[RegionSummary] = Field(
+        description="where unfairness sits, proved or possible; the largest first"
+    )
+    moments: list[MomentSummary] = Field(description="the shares over time, the last at the end")
+    verdict: CertificationVerdict = Field(description="the outcome in words, with the exit code")

@@ -1,0 +1,236 @@
+"""Phrases of a certification's report that several views use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TypeAlias
+
+from testsgd.certification.report.summary import (
+    AnswerSummary,
+    CertificationSummary,
+    DomainSummary,
+    LayerSummary,
+    ProvedSummary,
+    RegionSummary,
+)
+from testsgd.report.formatting import MINUS, count, plural, series, share, shorten
+
+STATUS_NAMES = {
+    "reported": "Reported, no policy set",
+    "gate_passed": "Policy kept, provably",
+    "gate_failed": "Policy broken, provably",
+    "not_enough_evidence": "Not enough evidence for the policy",
+}
+
+# More compared values than these are counted, not listed.
+_LISTED = 3
+
+_VALUE = 40
+
+# More people than these are not written to the last digit.
+_COUNTED = 10**12
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def changing(domain: DomainSummary) -> str:
+    """Write what is changed while everything else stays.
+
+    Returned: such as "changing race alone"; if not all protected values are compared, which are.
+    """
+    names = series([shorten(name, _VALUE) for name in domain.protected])
+    said = f"changing {names} alone" if len(domain.protected) == 1 else f"changing only {names}"
+    if domain.compared_all:
+        return said
+    if len(domain.compared) > _LISTED:
+        return f"{said}, among {count(len(domain.compared))} of the possible values,"
+    values = [shorten(combination(one), _VALUE) for one in domain.compared]
+    if len(values) == 2:
+        return f"{said} between {values[0]} and {values[1]}"
+    return f"{said} among {series(values)}"
+
+
+def combination(values: list[str]) -> str:
+    """Write a combination of protected values."""
+    return " with ".join(values)
+
+
+def named_combination(names: list[str], values: list[str]) -> str:
+    """Write a combination of protected values, each with its input."""
+    return " and ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+
+
+def value_text(value: int | float | str) -> str:
+    """Write a value of an input; a real one with nine digits."""
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def compared_text(domain: DomainSummary, most: int = 12) -> str:
+    """List the combinations that are compared, the first of many."""
+    shown = [combination(one) for one in domain.compared[:most]]
+    more = len(domain.compared) - len(shown)
+    names = combination(domain.protected)
+    shown += [f"{count(more)} more"] if more else []
+    return f"{names} = {series(shown) if len(domain.protected) == 1 else '; '.join(shown)}"
+
+
+def people(domain: DomainSummary) -> str:
+    """Name the people a share is of, by how they count."""
+    if domain.weight == "data":
+        return "all people in the domain, weighted as in the data"
+    return "all people in the domain"
+
+
+def layers_text(columns: int, layers: list[LayerSummary]) -> str:
+    """Write the layers of a network, equal ones next to each other once."""
+    parts: list[tuple[str, int]] = []
+    for layer in layers:
+        text = f"{count(layer.units)} {layer.activation.replace('_', ' ')}"
+        if parts and parts[-1][0] == text:
+            parts[-1] = (text, parts[-1][1] + 1)
+        else:
+            parts.append((text, 1))
+    written = [text if times == 1 else f"{count(times)} times {text}" for text, times in parts]
+    return ", ".join([plural(columns, "column"), *written])
+
+
+def bound(text: str, sign: str) -> str:
+    r"""Write a share as a bound, unless it is nothing or everything."""
+    return text if text in ("0%", "100%") else f"{sign} {text}"
+
+
+def people_counts(
+    proved: ProvedSummary, domain: DomainSummary, method: str
+) -> tuple[int, int] | None:
+    """Return to how many people it is fair and unfair, where each was tried and counts the same."""
+    points = domain.points
+    if method != "enumerated" or proved.undecided or domain.weight != "volume" or not points:
+        return None
+    unfair = round(proved.falsified * points)
+    return points - unfair, unfair
+
+
+def people_number(points: int | None) -> str:
+    """Write how many people there are; very many only about."""
+    if points is None:
+        return "not countable"
+    if points < _COUNTED:
+        return count(points)
+    digits, power = f"{points:.1e}".split("e+")
+    return f"about {digits} \N{MULTIPLICATION SIGN} 10{str(int(power)).translate(_RAISED)}"
+
+
+def part_of(part: float, region: RegionSummary) -> float:
+    """Return a part of a region as a share of the region."""
+    return min(part / region.share, 1.0) if region.share > 0 else 0.0
+
+
+def sums_text(answer: AnswerSummary) -> str:
+    """Write the sums that decide."""
+    return ", ".join(f"{one:.4g}".replace("-", MINUS) for one in answer.sums)
+
+
+def estimate_title(summary: CertificationSummary) -> str:
+    """Name an estimate apart from what is proved."""
+    return f"Estimated by sampling, {share(summary.settings.confidence)} confidence"
+
+
+Share: TypeAlias = float | Decimal
+
+_MOST_DIGITS = 6
+_DIGITS_OF_REST = 4
+_TELLING_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class ProvedTexts:
+    """The three shares as they are written, with as many digits each."""
+
+    certified: str
+    falsified: str
+    undecided: str
+    digits: int
+
+
+def proved_texts(proved: ProvedSummary) -> ProvedTexts:
+    """Write the three shares.
+
+    Returned: with at least one decimal place, two if nothing is undecided, and more until no share
+    that is not zero is written as zero and the undecided one is not much larger than it is.
+    """
+    decided = proved.undecided == 0
+    digits = 2 if decided and 0 < proved.falsified < 1 else 1
+    for part in (proved.certified, proved.falsified):
+        while part > 0 and not _percent(part, digits, ROUND_FLOOR) and digits < _MOST_DIGITS:
+            digits += 1
+    while not decided and digits < _DIGITS_OF_REST and _rest(proved, digits) > 2 * proved.undecided:
+        digits += 1
+    certified = _percent(proved.certified, digits, ROUND_FLOOR)
+    falsified = _percent(proved.falsified, digits, ROUND_FLOOR)
+    rest = Decimal(0) if decided else Decimal(100) - certified - falsified
+    return ProvedTexts(_written(certified), _written(falsified), _written(rest), digits)
+
+
+def _rest(proved: ProvedSummary, digits: int) -> float:
+    """Return the share that is left of the two proved ones as they are written."""
+    proved_shares = (proved.certified, proved.falsified)
+    return 1 - float(sum(_percent(share, digits, ROUND_FLOOR) for share in proved_shares)) / 100
+
+
+def at_least(share: Share, digits: int = 1) -> str:
+    """Write a lower bound: rounded down."""
+    return _written(_percent(share, digits, ROUND_FLOOR))
+
+
+def at_most(share: Share, digits: int = 1) -> str:
+    """Write an upper bound: rounded up."""
+    return _written(min(_percent(share, digits, ROUND_CEILING), Decimal(100)))
+
+
+def between(low: float, high: float) -> tuple[str, str]:
+    """Write an interval's ends, rounded outwards, with digits that tell its width."""
+    digits = 1
+    while 100 * (high - low) < 2 * 10.0**-digits and digits < _MOST_DIGITS:
+        digits += 1
+    return at_least(low, digits), at_most(high, digits)
+
+
+def exactly(share: float) -> Decimal:
+    """Return a share as the document writes it, to be added and compared without rounding."""
+    return Decimal(repr(float(share)))
+
+
+def lower_beside(share: Share, limit: float, digits: int) -> str:
+    """Write a lower bound with so many digits that it is on its own side of a limit."""
+    return at_least(share, _telling(share, limit, digits, ROUND_FLOOR))
+
+
+def upper_beside(share: Share, limit: float, digits: int) -> str:
+    """Write an upper bound with so many digits that it is on its own side of a limit."""
+    return at_most(share, _telling(share, limit, digits, ROUND_CEILING))
+
+
+def _telling(share: Share, limit: float, digits: int, rounding: str) -> int:
+    bound = exactly(limit) * 100
+    while digits < _TELLING_DIGITS and _side(_percent(share, digits, rounding), bound) != _side(
+        _decimal(share) * 100, bound
+    ):
+        digits += 1
+    return digits
+
+
+def _side(value: Decimal, bound: Decimal) -> int:
+    return (value > bound) - (value < bound)
+
+
+def _percent(share: Share, digits: int, rounding: str) -> Decimal:
+    return (_decimal(share) * 100).quantize(Decimal(1).scaleb(-digits), rounding)
+
+
+def _decimal(share: Share) -> Decimal:
+    return share if isinstance(share, Decimal) else exactly(share)
+
+
+def _written(percent: Decimal) -> str:
+    return f"{percent:.0f}%" if percent in (0, 100) else f"{percent}%"

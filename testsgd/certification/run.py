@@ -1,0 +1,429 @@
+"""Certify a network on a domain: try everybody, or search over boxes until told to stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.domain import Domain, check_domain
+from testsgd.certification.network import FeedForward
+from testsgd.certification.outcome import (
+    Certification,
+    CertificationParameters,
+    Counterexample,
+    Moment,
+    Remainder,
+    Shares,
+    Stopped,
+)
+from testsgd.certification.proving import Problem, Prover, build_problem
+from testsgd.certification.search import (
+    Answers,
+    BranchAndBound,
+    Draws,
+    ask,
+    draw_falsified,
+    draw_open,
+    draw_points,
+    enumerate_people,
+    fingerprint,
+    is_small,
+    read_checkpoint,
+    regions_of_everybody,
+    regions_of_search,
+    write_checkpoint,
+)
+from testsgd.scoring import clopper_pearson
+
+
+class Clock:
+    """Tells a search whether to go on; while it is held, the first Ctrl-C only asks it to stop.
+
+    A second Ctrl-C breaks off. Where somebody else handles the signal, or in another thread than
+    the main one, Ctrl-C is left as it is.
+
+    `limit`: seconds; `should_stop`: asked between steps; True stops the search.
+    """
+
+    def __init__(self, limit: float | None, should_stop: Callable[[], bool] | None = None) -> None:
+        self._limit = limit
+        self._should_stop = should_stop
+        self._interrupted = False
+        self._ours = False
+        self.start()
+
+    def start(self, already: float = 0.0) -> None:
+        """Begin to count; `already` are the seconds that an earlier run took."""
+        self._start = time.perf_counter()
+        self._already = already
+
+    def __enter__(self) -> Clock:
+        self._ours = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        if self._ours:
+            signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._interrupted:
+            signal.default_int_handler(number, frame)
+        self._interrupted = True
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far, those of earlier runs included."""
+        return self._already + time.perf_counter() - self._start
+
+    def in_time(self) -> bool:
+        """Return whether there is time; asked within a step too."""
+        late = self._limit is not None and time.perf_counter() - self._start >= self._limit
+        return not (self._interrupted or late)
+
+    def stopped(self) -> Stopped | None:
+        """Return why to stop, between two steps; None to go on."""
+        if self._interrupted or (self._should_stop is not None and self._should_stop()):
+            return "interrupted"
+        return None if self.in_time() else "time"
+
+
+# Draws from open boxes in which somebody is falsified.
+_TRIES = 256
+
+
+def remainder_of(
+    answers: Answers, draws: Draws, shares: Shares, confidence: float
+) -> Remainder | None:
+    """Turn draws into intervals."""
+    samples = len(draws.points)
+    if samples == 0:
+        return None
+    unfair = int(answers.unfair.sum())
+    low, high = clopper_pearson(unfair, samples, 1.0 - confidence)
+    # What is unfair and not known yet is the draws' measure times how many unfair people a try
+    # tells of, on average. It tells of none, one or two: add the rates of at least one and of two.
+    told = int((answers.unfair | draws.more).sum()) + draws.more_left_out
+    twice = int((answers.unfair & draws.more).sum())
+    # No try tells of two where nobody is falsified beside the pieces.
+    counts = np.array([told, twice] if draws.beside else [told])
+    least, most = clopper_pearson(counts, draws.tries, (1.0 - confidence) / len(counts))
+    proved = shares.falsified, shares.falsified + shares.undecided
+
+    def share(rate: float) -> float:
+        return float(np.clip(draws.falsified + draws.measure * rate, *proved))
+
+    return Remainder(
+        samples=samples,
+        unfair=unfair,
+        low=float(low),
+        high=float(high),
+        domain_unfair=share(counts.sum() / draws.tries),
+        domain_low=share(least.sum()),
+        domain_high=share(most.sum()),
+    )
+
+
+def counterexamples_of(
+    network: FeedForward,
+    domain: Domain,
+    search: BranchAndBound,
+    points: NDArray[np.float64],
+    answers: Answers,
+    parameters: CertificationParameters,
+    generator: np.random.Generator,
+) -> tuple[Counterexample, ...]:
+    """Choose people who are treated unfairly, proved ones first."""
+    if not parameters.counterexamples:
+        return ()
+    more = draw_falsified(search, _TRIES, generator)
+    if search.examples:
+        lo, hi = (np.array(side) for side in zip(*search.examples, strict=True))
+        more = np.concatenate([draw_points(search.axes, lo, hi, generator), more])
+    asked = ask(network, domain, more)
+    falsified = np.arange(len(more) + len(points)) < len(more)
+    points = np.concatenate([more, points])
+    answers = Answers(
+        np.concatenate([asked.decisions, answers.decisions]),
+        np.concatenate([asked.sums, answers.sums]),
+    )
+    chosen = np.flatnonzero(answers.unfair)
+    return clearest(
+        network,
+        points[chosen],
+        Answers(answers.decisions[chosen], answers.sums[chosen]),
+        falsified[chosen],
+        parameters.counterexamples,
+    )
+
+
+def clearest(
+    network: FeedForward,
+    points: NDArray[np.float64],
+    answers: Answers,
+    proved: NDArray[np.bool_],
+    count: int,
+) -> tuple[Counterexample, ...]:
+    """Return the counterexamples that are farthest from the turning point, proved ones first."""
+    if network.decision.kind == "threshold":
+        margin = np.abs(answers.sums[..., 0] - network.decision.turning_sum).min(axis=1)
+    else:
+        ordered = np.sort(answers.sums, axis=2)
+        margin = (ordered[..., -1] - ordered[..., -2]).min(axis=1)
+    order = np.lexsort((-margin, ~proved))[:count]
+    return tuple(
+        Counterexample(
+            values=tuple(float(value) for value in points[place]),
+            decisions=tuple(int(decision) for decision in answers.decisions[place]),
+            sums=tuple(tuple(float(x) for x in row) for row in answers.sums[place]),
+            proved=bool(proved[place]),
+        )
+        for place in order
+    )
+
+
+Progress = Callable[[Moment], None]
+
+# Seconds between two calls of progress, and between two checkpoints.
+_PROGRESS = 0.1
+_CHECKPOINT = 30.0
+_MOMENTS = 200
+
+
+def certify_network(
+    network: FeedForward,
+    domain: Domain,
+    parameters: CertificationParameters,
+    *,
+    progress: Progress | None = None,
+    checkpoint: Path | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Certification:
+    """Prove for which share of a domain a network decides alike for all protected values.
+
+    Parameters
+    ----------
+    network : FeedForward
+        The network.
+    domain : Domain
+        Everybody it may be asked about, with the network's inputs in its order.
+    parameters : CertificationParameters
+        When to stop, and what to draw and to describe.
+    progress : callable, optional
+        Called with a :class:`Moment` about ten times a second.
+    checkpoint : path-like, optional
+        File to continue from, if there is one, and to write to.
+    should_stop : callable, optional
+        Asked between steps; True ends the search as Ctrl-C does.
+
+    Returns
+    -------
+    Certification
+
+    Raises
+    ------
+    ParameterError, ModelError
+        If network and domain do not go together.
+    ResultError
+        If the checkpoint is of something else.
+
+    Notes
+    -----
+    The question, and the search by halving, are those of FairQuant (Kim, Wang, Wang, 2025); the
+    bounds, the counting of half-spaces and the order of the search are not. See
+    docs/certification.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from testsgd.certification.domain import IntegerInput
+    >>> from testsgd.certification.network import (
+    ...     Decision, DenseLayer, InputColumns, NumberColumns)
+    >>> number = NumberColumns(np.ones(1), np.zeros(1))
+    >>> network = FeedForward(
+    ...     "example", "made up",
+    ...     (DenseLayer(np.array([[1.0], [3.0]]), np.array([-10.5]), "linear"),),
+    ...     (InputColumns("skill", number), InputColumns("sex", number)),
+    ...     Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64")
+    >>> domain = Domain("example", (IntegerInput("skill", 0, 19), IntegerInput("sex", 0, 1)),
+    ...                 ("sex",), ((0.0,), (1.0,)))
+    >>> certify_network(network, domain, CertificationParameters()).shares
+    Shares(certified=0.85, falsified=0.15, undecided=0.0)
+    """
+    check_domain(domain, network)
+    problem = build_problem(network, domain)
+    if checkpoint is None and is_small(problem, domain.points):
+        return _everybody(network, domain, problem, parameters, progress)
+    return _boxes(network, domain, problem, parameters, progress, checkpoint, should_stop)
+
+
+def _everybody(
+    network: FeedForward,
+    domain: Domain,
+    problem: Problem,
+    parameters: CertificationParameters,
+    progress: Progress | None,
+) -> Certification:
+    """Try every person."""
+    start = time.perf_counter()
+    everybody = enumerate_people(network, domain, problem)
+    unfair = everybody.answers.unfair
+    falsified = float(everybody.weights[unfair].sum()) / float(everybody.weights.sum())
+    if unfair.all():
+        falsified = 1.0
+    shares = Shares(1.0 - falsified, falsified, 0.0)
+    chosen = np.flatnonzero(unfair & (everybody.weights > 0))
+    examples = clearest(
+        network,
+        everybody.points[chosen],
+        Answers(everybody.answers.decisions[chosen], everybody.answers.sums[chosen]),
+        np.ones(len(chosen), dtype=bool),
+        parameters.counterexamples,
+    )
+    seconds = time.perf_counter() - start
+    moment = Moment(seconds, len(everybody.points), shares)
+    if progress is not None:
+        progress(moment)
+    return Certification(
+        network=network,
+        domain=domain,
+        parameters=parameters,
+        shares=shares,
+        stopped="done",
+        method="enumerated",
+        points=domain.points,
+        boxes=len(everybody.points),
+        open_boxes=0,
+        seconds=seconds,
+        moments=(moment,),
+        remainder=None,
+        counterexamples=examples,
+        regions=regions_of_everybody(everybody, domain, problem.axes, parameters.regions),
+        within_rounding=everybody.within_rounding,
+    )
+
+
+@dataclass
+class _Run:
+    """A search and its history."""
+
+    search: BranchAndBound
+    clock: Clock
+    moments: list[Moment]
+    stopped: Stopped = "done"
+
+
+def _boxes(
+    network: FeedForward,
+    domain: Domain,
+    problem: Problem,
+    parameters: CertificationParameters,
+    progress: Progress | None,
+    checkpoint: Path | None,
+    should_stop: Callable[[], bool] | None,
+) -> Certification:
+    """Search over boxes."""
+    # The clock is held until the end: what is drawn afterwards is part of the result.
+    with (
+        Clock(parameters.time, should_stop) as clock,
+        Prover(problem, jobs=parameters.jobs) as prover,
+    ):
+        # Machine code is loaded, or made, before the clock starts: it is no work on the problem.
+        prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=1, keep=True)
+        search = BranchAndBound(prover)
+        already, moments = 0.0, list[Moment]()
+        about = fingerprint(network, domain) if checkpoint is not None else ""
+        known = checkpoint is not None and Path(checkpoint).exists()
+        if checkpoint is not None and known:
+            already, moments = read_checkpoint(Path(checkpoint), search, about)
+        clock.start(already)
+        if not known:
+            search.begin()
+        run = _Run(search, clock, moments)
+        _search(run, parameters, progress, checkpoint, about)
+        seconds = clock.seconds
+        if checkpoint is not None:
+            write_checkpoint(Path(checkpoint), search, about, seconds, run.moments)
+        generator = np.random.default_rng(parameters.random_state)
+        draws = draw_open(search, parameters.samples, generator)
+        answers = ask(network, domain, draws.points)
+        shares = search.shares
+        return Certification(
+            network=network,
+            domain=domain,
+            parameters=parameters,
+            shares=shares,
+            stopped=run.stopped,
+            method="bounded",
+            points=domain.points,
+            boxes=search.looks,
+            open_boxes=int((search.boxes["undecided"] > 0).sum()),
+            seconds=seconds,
+            moments=tuple(run.moments),
+            remainder=remainder_of(answers, draws, shares, parameters.confidence),
+            counterexamples=counterexamples_of(
+                network, domain, search, draws.points, answers, parameters, generator
+            ),
+            regions=regions_of_search(
+                search, domain, draws.nodes, answers.unfair, parameters.regions
+            ),
+            within_rounding=0,
+        )
+
+
+def _search(
+    run: _Run,
+    parameters: CertificationParameters,
+    progress: Progress | None,
+    checkpoint: Path | None,
+    about: str,
+) -> None:
+    """Take steps until something stops the search."""
+    search, clock = run.search, run.clock
+    told, saved = -_PROGRESS, clock.seconds
+    while True:
+        seconds, shares = clock.seconds, search.shares
+        moment = Moment(seconds, search.looks, shares)
+        _remember(run.moments, moment)
+        if progress is not None and seconds - told >= _PROGRESS:
+            told = seconds
+            progress(moment)
+        if checkpoint is not None and seconds - saved >= _CHECKPOINT:
+            saved = seconds
+            write_checkpoint(Path(checkpoint), search, about, seconds, run.moments)
+        if shares.undecided <= 0:
+            run.stopped = "done"
+            return
+        if parameters.undecided is not None and shares.undecided <= parameters.undecided:
+            run.stopped = "undecided"
+            return
+        if (why := clock.stopped()) is not None:
+            run.stopped = why
+            return
+        if not search.step(clock.in_time):
+            run.stopped = "done"
+            return
+
+
+def _remember(moments: list[Moment], moment: Moment) -> None:
+    """Keep a moment; of a long history every other one is dropped, never the first or last."""
+    moments.append(moment)
+    if len(moments) > _MOMENTS:
+        del moments[1:-1:2]

@@ -1,0 +1,15 @@
+from .box_reanalysis import decided_points as decided_points
+from .branch_and_bound import BranchAndBound as BranchAndBound
+from .checkpoint import fingerprint as fingerprint
+from .checkpoint import read_checkpoint as read_checkpoint
+from .checkpoint import write_checkpoint as write_checkpoint
+from .enumeration import Answers as Answers
+from .enumeration import ask as ask
+from .enumeration import enumerate_people as enumerate_people
+from .enumeration import is_small as is_small
+from .regions import regions_of_everybody as regions_of_everybody
+from .regions import regions_of_search as regions_of_search
+from .remainder import Draws as Draws
+from .remainder import draw_falsified as draw_falsified
+from .remainder import draw_open as draw_open
+from .remainder import draw_points as draw_points

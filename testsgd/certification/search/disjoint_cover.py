@@ -1,0 +1,213 @@
+"""The undecided part of an open box as a union of pieces from which points can be drawn exactly.
+
+Certified are the points for which every assumption holds and everybody is above, or everybody is
+below; falsified those for which every assumption holds, one person is above and another below. So
+whoever is undecided
+
+- fails an assumption, or
+- is outside of everybody above and of everybody below, or, which is less if somebody is surely
+  falsified,
+- is outside of everybody below and of one above, or outside of everybody above and of another
+  below.
+
+Under assumptions two half-spaces that contradict each other may have common points (for whom an
+assumption fails). Where they cannot be shown to have none, what is outside of one of them is a
+piece, or what is outside of everybody above and everybody below, whoever is falsified.
+
+Each of these is what one half-space, or two that have no common point, leave of the box. Its share
+of the box is known from the counts, and points of it are drawn without rejection
+(:mod:`testsgd.certification.proving.compiled_drawing`). The pieces overlap. A point is kept only if
+it was drawn from the first piece that holds it; that makes draws uniform on the union (Karp and
+Luby, 1983, keep one for a piece chosen at random), and as certified and falsified points are left
+out, uniform on the undecided part. The search keeps of each box what its pieces have together.
+
+Whoever is falsified is left out, but counts for the unfair share of the whole domain. Where less is
+drawn because somebody is surely falsified, all of them lie beside the pieces; elsewhere all of them
+lie in the pieces. Beside them, the pieces still tell how many there are: one is above and another
+below for what the shares of these two half-spaces exceed 100% by, and as much again as is outside
+of both; and of these, falsified are those who fail no assumption.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.certification.proving import Prover
+from testsgd.certification.proving.axes import Axes, Floats
+from testsgd.certification.search.box_reanalysis import Reanalysis, decided
+
+if TYPE_CHECKING:
+    from testsgd.certification.proving.compiled_axis_parts import AxisView
+
+
+# Groups of draws of one piece of work of a thread.
+_GROUPS = 32
+# Pieces before those of the assumptions.
+_FIRST = 2
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Pieces of B boxes.
+
+    `shares`: shape (B, pieces), of the box, at least; 0 where there is no such piece. The first two
+    columns, and then one an assumption; `pairs`: shape (B, 2, 2), outside of which half-spaces the
+    first two pieces are; -1 if of none.
+    """
+
+    shares: Floats
+    pairs: NDArray[np.int64]
+
+    @property
+    def beside(self) -> NDArray[np.bool_]:
+        """In which boxes somebody is falsified, and nobody of them in a piece; (B,)."""
+        return np.asarray(self.pairs[:, 1, 0] >= 0)
+
+    @property
+    def together(self) -> Floats:
+        """Share of each box, with common parts counted as often as there are pieces; (B,)."""
+        return np.asarray(self.shares.sum(axis=1))
+
+    def spaces(
+        self, of: NDArray[np.intp], piece: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return outside of which half-spaces some pieces of boxes `of` are; -1 if of none."""
+        assumption = piece >= _FIRST
+        pair = self.pairs[of, np.where(assumption, 0, piece)]
+        first = np.where(assumption, piece + (4 - _FIRST), pair[:, 0])
+        return first, np.where(assumption, -1, pair[:, 1])
+
+    def more_falsified(
+        self,
+        of: NDArray[np.intp],
+        piece: NDArray[np.intp],
+        held: NDArray[np.bool_],
+        first: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Return which points tell of falsified people beyond those that are known.
+
+        Known is what is counted where the falsified lie beside the pieces: what the two shares
+        exceed 100% by, less the shares of all failures of assumptions. It lacks what is outside of
+        both half-spaces, and takes off more than it should for whoever fails an assumption and is
+        not in both half-spaces, or fails several. Elsewhere the falsified are drawn themselves.
+
+        `of`, `piece`: shape (n,), from which piece of which box the points were drawn; `held`:
+        shape (n, half-spaces), which half-spaces hold them; `first`: shape (n,), whether no earlier
+        piece holds them. Returned: the measure of these points, by pieces, is the share that is
+        falsified and not known.
+        """
+        neither = first & ~held[:, 2] & ~held[:, 3]
+        failing = (piece >= _FIRST) & ~(first & held[:, 2] & held[:, 3])
+        inside = first & decided(held)[1]
+        return np.where(self.beside[of], neither | failing, inside)
+
+    def first_holding(self, of: NDArray[np.intp], held: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the first piece of the boxes `of` that holds each point; none is after the last.
+
+        `of`: shape (n,); `held`: shape (n, half-spaces), which half-spaces hold the points.
+        """
+        rows = np.arange(len(of))
+        pieces = self.shares.shape[1]
+        first = np.full(len(of), pieces, dtype=np.intp)
+        for piece in reversed(range(pieces)):
+            one, two = self.spaces(of, np.full(len(of), piece, dtype=np.intp))
+            outside = (one < 0) | ~held[rows, one]
+            outside &= (two < 0) | ~held[rows, two]
+            first[outside & (self.shares[of, piece] > 0)] = piece
+        return first
+
+
+def cut_boxes(again: Reanalysis) -> Pieces:
+    """Cover the undecided part of each box with pieces.
+
+    Returned: as few of them as cover it with the least share together.
+    """
+    counted = again.counted
+    lost = np.where(again.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
+    alone = again.apart % 2 == 0
+    more = np.where(counted[:, 0] >= counted[:, 1], 0, 1)
+    neither = np.maximum(1.0 - counted[:, 0] - counted[:, 1], 0.0)
+    neither[alone] = 1.0 - counted[alone, :2].max(axis=1)
+    not_below = np.maximum(1.0 - counted[:, 1] - counted[:, 2], 0.0)
+    not_above = np.maximum(1.0 - counted[:, 0] - counted[:, 3], 0.0)
+    both = np.isfinite(again.thresholds[:, 2:4]).all(axis=1) & (again.apart == 3)
+    both &= (not_below + not_above < neither) & (again.unfair > 0)
+    shares = np.zeros((len(counted), _FIRST + lost.shape[1]))
+    pairs = np.full((len(counted), 2, 2), -1, dtype=np.int64)
+    shares[:, 0] = np.where(both, not_below, neither)
+    shares[:, 1] = np.where(both, not_above, 0.0)
+    shares[:, _FIRST:] = lost
+    pairs[:, 0] = np.where(both[:, None], [1, 2], [0, 1])
+    pairs[both, 1] = [0, 3]
+    pairs[alone, 0, 0], pairs[alone, 0, 1] = more[alone], -1
+    # Nothing is gained over the whole box.
+    whole = shares.sum(axis=1) >= 1.0
+    shares[whole], pairs[whole] = 0.0, -1
+    shares[whole, 0] = 1.0
+    shares[again.status > 0] = 0.0
+    return Pieces(shares, pairs)
+
+
+def draw_from_pieces(
+    prover: Prover,
+    again: Reanalysis,
+    pieces: Pieces,
+    of: NDArray[np.intp],
+    piece: NDArray[np.intp],
+    generator: np.random.Generator,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Draw a point of each of some pieces, by the domain's measure.
+
+    `of`, `piece`: shape (n,), of which box which piece. `points`: shape (n, axes); `drawn`: shape
+    (n,), false where the share of the piece, which is rounded up, is larger than the piece.
+    """
+    # Imported here: the machine code takes a second to load.
+    from testsgd.certification.proving.compiled_drawing import draw_outside
+
+    many, axes = len(of), again.lo.shape[1]
+    points, drawn = np.zeros((many, axes)), np.zeros(many)
+    if many == 0:
+        return points, drawn > 0
+    uniforms = generator.random((many, axes + 1, 2))
+    order = np.lexsort((piece, of))
+    of, piece = of[order], piece[order]
+    new = np.concatenate([[True], (of[1:] != of[:-1]) | (piece[1:] != piece[:-1])])
+    firsts = np.concatenate([np.flatnonzero(new), [many]]).astype(np.int64)
+    of, piece = of[new], piece[new]
+    spaces = np.stack(pieces.spaces(of, piece), axis=1)
+    forms = again.forms[of[:, None], spaces]
+    thresholds = np.where(spaces < 0, np.inf, again.thresholds[of[:, None], spaces])
+    masses, bins = pieces.shares[of, piece], again.bins[of]
+    lo, hi = again.lo[of], again.hi[of]
+    where = _view_of(again.axes)
+
+    def work(start: int) -> None:
+        stop = min(start + _GROUPS, len(of))
+        draw_outside(
+            where, lo, hi, forms, thresholds, bins, masses, firsts, start, stop, uniforms, points,
+            drawn,
+        )  # fmt: skip
+
+    prover.spread(work, range(0, len(of), _GROUPS))
+    # Back to the order that was asked for.
+    back = np.argsort(order)
+    return points[back], drawn[back] > 0
+
+
+def _view_of(axes: Axes) -> AxisView:
+    """Lay out axes for drawing."""
+    from testsgd.certification.proving.compiled_axis_parts import AxisView
+
+    return AxisView(
+        axes.kinds,
+        axes.columns,
+        # Machine code is made for arrays of one type, empty or not.
+        np.concatenate([axes.edges, np.zeros(1)]),
+        np.concatenate([axes.cumulative, np.zeros(1)]),
+        axes.starts,
+        axes.shifts,
+    )

@@ -1,0 +1,160 @@
+"""``testsgd monitor run``: events from the standard input or a file, alerts as they come."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from testsgd.cli.console import print_line
+from testsgd.cli.folders import check_writable
+from testsgd.cli.options import QuietOption, VerboseOption, listed
+from testsgd.cli.signals import Ending
+from testsgd.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from testsgd.errors import TestSGDError
+    from testsgd.monitoring import DeadLetter, MonitorResult
+
+
+def run(
+    specification: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SPEC.toml", help="What is to be watched: the TOML file that says so."
+        ),
+    ],
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of events: .jsonl, one JSON object a line, or .csv with a header. "
+            "(default: JSON lines on the standard input)"
+        ),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file to go on from, if it is there; at the end the state is written to it. "
+            "No other process can use it meanwhile."
+        ),
+    ] = None,
+    dead_letters: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file to which events are added that are not counted because of their time, a "
+            "JSON object a line. (default: they are only counted and answered)"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Which reports: html,md,json.")
+    ] = "html,md,json",
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Watch over decisions as they come, and print each alert at once, a JSON object a line.
+
+    An event is an object such as {"id": "a7", "group": "female", "decision": 1}; its true label may
+    come later, {"id": "a7", "label": 1}. An event that is wrong is answered by {"error": ...} and
+    changes nothing. Where deadlines or windows need time, an event that is too late, too far ahead
+    or in another unit of time is answered by {"dead_letter": ...} and is not counted. At the end,
+    or when it is interrupted, the outcome is said on the standard error. Exit codes: 0 no alert, 1
+    an alert was raised, ever, 2 bad input, 3 not enough evidence.
+    """
+    from testsgd.monitoring import MonitorResult, load_monitor, monitor
+    from testsgd.monitoring.event_sources import event_source, json_lines
+
+    wanted = listed(formats)
+    MonitorResult.check_formats(wanted)
+    folders = (out, *(path.parent for path in (state, dead_letters) if path is not None))
+    for folder in folders:
+        if folder is not None:
+            check_writable(folder)
+    watched = load_monitor(specification).specification
+    source = json_lines("", sys.stdin.buffer) if events is None else event_source(events, watched)
+    ending = Ending()
+    with ending.noticed(), _added_to(dead_letters) as add:
+
+        def bury(letter: DeadLetter) -> None:
+            told = letter.to_dict()
+            add(json.dumps(told, allow_nan=False))
+            _print({key: told[key] for key in told if key != "event"}, ending)
+
+        result = monitor(
+            watched,
+            dataclasses.replace(source, items=ending.until(source.items)),
+            state=state,
+            on_alert=lambda alert: _print(alert.to_dict(), ending),
+            on_error=lambda error, number: _print(_refusal(error, number), ending),
+            on_dead_letter=bury,
+        )
+    written = [] if out is None else result.write(out, wanted)
+    if not quiet:
+        _print_result(result, written)
+    return result.exit_code
+
+
+@contextmanager
+def _added_to(path: Path | None) -> Iterator[Callable[[str], None]]:
+    """Yield what adds a line to a file at once; without a file it does nothing."""
+    if path is None:
+        yield lambda line: None
+        return
+    try:
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            yield lambda line: print(line, file=file, flush=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot write there ({error.strerror})",
+            where=str(path),
+            remedy="choose another file for the dead letters",
+        ) from error
+
+
+def _refusal(error: TestSGDError, number: int) -> dict[str, Any]:
+    told = " ".join(str(error).split())
+    return {"error": told, "kind": type(error).__name__, "line": number}
+
+
+def _print(told: dict[str, Any], ending: Ending) -> None:
+    """Print an answer at once; if nobody reads them any more, the stream is at its end."""
+    try:
+        print_line(json.dumps(told, allow_nan=False))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        ending.wanted = True
+        # Python would try again at its exit, and fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_result(result: MonitorResult, written: list[Path]) -> None:
+    for told in (
+        result.verdict.headline,
+        *result.verdict.sentences,
+        *(f"Written: {path}" for path in written),
+    ):
+        typer.echo(told, err=True)
+
+
+app = typer.Typer(
+    name="monitor",
+    help="Watch over a stream of decisions, and say when groups are treated differently.",
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def _group() -> None:
+    """Watch over a stream of decisions, and say when groups are treated differently."""
+
+
+app.command("run")(run)

@@ -1,0 +1,325 @@
+"""``testsgd shield``: make a shield, let it decide, simulate what it does, serve it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from testsgd.cli.console import DONE, USAGE_ERROR, print_block, print_line
+from testsgd.cli.folders import check_writable
+from testsgd.cli.options import QuietOption, SeedOption, VerboseOption, listed
+from testsgd.errors import JournalError, ParameterError, TestSGDError
+
+if TYPE_CHECKING:
+    from testsgd.shielding import ShieldPlan, SimulationResult
+
+
+ShieldArgument = Annotated[
+    Path,
+    typer.Argument(metavar="SHIELD.npz", help="The file that testsgd shield synthesize wrote."),
+]
+
+JournalOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file that every decision is written to before it is given; if it is there, the "
+        "shield goes on from it."
+    ),
+]
+
+FsyncOption = Annotated[
+    bool,
+    typer.Option(
+        "--fsync",
+        help="With --journal: wait until each decision is on the disc, so that a power failure "
+        "loses none either. Slower.",
+    ),
+]
+
+SpecificationOption = Annotated[
+    Path | None,
+    typer.Option("--spec", help="Refuse a shield that was made for another specification."),
+]
+
+ThresholdOption = Annotated[
+    str | None,
+    typer.Option(help="Another threshold than the specification's, such as 0.05 or 1/20."),
+]
+
+LengthOption = Annotated[int | None, typer.Option(help="Another horizon.")]
+
+ProcessorsOption = Annotated[int, typer.Option(help="Processors to work on.")]
+
+_SIZE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.I)
+
+
+def byte_count(text: str, where: str) -> int:
+    """Read an amount of memory in bytes from a number with a unit.
+
+    >>> byte_count("8GB", "--memory-limit"), byte_count("1.5 KiB", "--memory-limit")
+    (8000000000, 1536)
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ParameterError(
+            f"{text!r} is no amount of memory", where=where, remedy="give one such as 8GB"
+        )
+    power = " kmgt".index(match["unit"].lower() or " ")
+    return int(float(match["number"]) * (1024 if match["binary"] else 1000) ** power)
+
+
+def changes_of(threshold: str | None, length: int | None) -> dict[str, str | int]:
+    """Return the keys of a specification that options change."""
+    changes = {"threshold": threshold, "length": length}
+    return {name: value for name, value in changes.items() if value is not None}
+
+
+def synthesize(
+    specification: Annotated[
+        Path,
+        typer.Argument(metavar="SPEC.toml", help="What is to be kept: the TOML file that says so."),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the shield. (default: NAME.npz)"),
+    ] = None,
+    threshold: ThresholdOption = None,
+    length: LengthOption = None,
+    storage: Annotated[
+        str,
+        typer.Option(
+            help="Store the decisions whole, or find them again by windows, which takes less "
+            "memory; auto: whole up to a gibibyte."
+        ),
+    ] = "auto",
+    memory_limit: Annotated[
+        str,
+        typer.Option(help="Refuse a synthesis that is predicted to need more memory."),
+    ] = "8GB",
+    jobs: ProcessorsOption = 1,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a report of the synthesis into this folder.")
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Which reports: html,md,json.")
+    ] = "html,md,json",
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Find the shield that keeps a bound at the least expected cost.
+
+    The memory that the synthesis needs is said before it begins. If there is no such shield, the
+    smallest threshold that can be kept is named, and the exit code is 2.
+    """
+    from testsgd.shielding import ShieldResult, synthesis_result
+
+    limit = byte_count(memory_limit, "--memory-limit")
+    wanted = listed(formats)
+    ShieldResult.check_formats(wanted)
+    # Of a specification that is wrong, the errors come first.
+    target = out or Path(f"{specification.stem}.npz")
+    check_writable(target.parent)
+    if report is not None:
+        check_writable(report)
+
+    def announce(plan: ShieldPlan) -> None:
+        from testsgd.shielding.report.wording import bytes_text
+
+        if not quiet:
+            print_line(f"Memory that is needed: about {bytes_text(plan.predicted_bytes)}")
+
+    result = synthesis_result(
+        specification,
+        out=target,
+        storage=storage,  # type: ignore[arg-type]  # checked there
+        jobs=jobs,
+        memory_limit=limit,
+        announce=announce,
+        **changes_of(threshold, length),
+    )
+    written = [target] if report is None else [target, *result.write(report, wanted)]
+    if not quiet:
+        print_line(result.verdict.headline)
+        for sentence in result.verdict.sentences:
+            print_line(sentence)
+        for path in written:
+            print_line(f"Written: {path}")
+    return DONE
+
+
+def run(
+    shield: ShieldArgument,
+    journal: JournalOption = None,
+    fsync: FsyncOption = False,
+    specification: SpecificationOption = None,
+    jobs: ProcessorsOption = 1,
+    verbose: VerboseOption = False,
+) -> int:
+    """Decide about events, one JSON object a line, as they come.
+
+    A line is a recommendation, {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"},
+    or the true label of a decision, {"label": 1, "id": "a7"}; cost and id may be left out. Each is
+    answered by one line, at once. A line that is wrong is answered by {"error": ...}, changes
+    nothing, and makes the exit code 2 at the end.
+    """
+    from testsgd.serving import answer, parsed, refusal
+    from testsgd.shielding import load_shield
+
+    code = DONE
+    with load_shield(
+        shield, specification=specification, journal=journal, fsync=fsync, jobs=jobs
+    ) as loaded:
+        for line in sys.stdin.buffer:
+            if not line.strip():
+                continue
+            try:
+                given = answer(loaded, parsed(line))
+            except JournalError:
+                # What cannot be written down must not be decided.
+                raise
+            except TestSGDError as error:
+                given, code = refusal(error), USAGE_ERROR
+            _print(given)
+    return code
+
+
+def _print(given: dict[str, object]) -> None:
+    print_line(json.dumps(given, allow_nan=False))
+    sys.stdout.flush()
+
+
+def simulate(
+    shield: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SHIELD",
+            help="A shield (.npz), or the TOML file of a specification to synthesise one for.",
+        ),
+    ],
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV file of people to draw from. (default: the distribution that the shield "
+            "expects)"
+        ),
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Sequences of people.")] = 1000,
+    periods: Annotated[
+        int | None,
+        typer.Option(help="Periods of a run. (default: those of the specification, or 1)"),
+    ] = None,
+    threshold: ThresholdOption = None,
+    length: LengthOption = None,
+    max_above: Annotated[
+        float | None,
+        typer.Option(
+            help="Exit with 1 if more than this share of the runs is above the threshold with "
+            "the shield."
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    jobs: ProcessorsOption = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the reports. (default: reports/NAME-shield)"),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--format", help="Which reports: html,md,json.")
+    ] = "html,md,json",
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Simulate runs without a shield and with it: bias, changes, cost and accuracy.
+
+    Exit codes: 0 done, 1 a run broke a bound that is guaranteed or more runs than --max-above are
+    above the threshold, 2 bad input.
+    """
+    from testsgd.shielding import SimulationResult, simulate_shield
+
+    wanted = listed(formats)
+    SimulationResult.check_formats(wanted)
+    folder = out or Path("reports") / f"{shield.stem}-shield"
+    check_writable(folder)
+    result = simulate_shield(
+        shield,
+        log,
+        runs=runs,
+        periods=periods,
+        random_state=seed,
+        jobs=jobs,
+        max_above=max_above,
+        **changes_of(threshold, length),
+    )
+    written = result.write(folder, wanted)
+    if not quiet:
+        _print_result(result, written)
+    return result.exit_code
+
+
+def _print_result(result: SimulationResult, written: list[Path]) -> None:
+    from testsgd.shielding.report.layout import period_table, sides_table
+
+    summary = result.summary
+    print_block(sides_table(summary))
+    if len(summary.periods) > 1:
+        print_block(period_table(summary))
+    print_line(summary.verdict.headline)
+    for sentence in summary.verdict.sentences:
+        print_line(sentence)
+    for path in written:
+        print_line(f"Written: {path}")
+
+
+def serve(
+    shield: ShieldArgument,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; only this machine can reach the default.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8080,
+    journal: JournalOption = None,
+    fsync: FsyncOption = False,
+    specification: SpecificationOption = None,
+    jobs: ProcessorsOption = 1,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Answer for a shield over HTTP, until it is interrupted.
+
+    POST /decide takes {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"} and gives
+    the decision, POST /observe takes {"label": 1, "id": "a7"}; cost and id may be left out. GET
+    /state says where the shield stands, GET /healthz that it is there. There is no check of who
+    asks: put it behind something that does if others can reach the address.
+    """
+    from testsgd.serving import serve as listen
+    from testsgd.shielding import load_shield
+
+    def announce(address: str) -> None:
+        if not quiet:
+            print_line(f"Serving on {address}")
+            sys.stdout.flush()
+
+    with load_shield(
+        shield, specification=specification, journal=journal, fsync=fsync, jobs=jobs
+    ) as loaded:
+        try:
+            listen(loaded, host=host, port=port, announce=announce)
+        except KeyboardInterrupt:
+            # That is how it ends.
+            return DONE
+    return DONE
+
+
+app = typer.Typer(
+    name="shield",
+    help="Keep a bound on the bias of a sequence of decisions, at the least expected cost.",
+    no_args_is_help=True,
+)
+app.command("synthesize")(synthesize)
+app.command("run")(run)
+app.command("simulate")(simulate)
+app.command("serve")(serve)

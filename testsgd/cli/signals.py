@@ -1,0 +1,59 @@
+"""How a stream without an end is ended: by an interruption, between two events."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+class Ending:
+    """Ends a stream at an interruption, but never within an event.
+
+    While the next event is waited for, an interruption ends the stream at once; while one is
+    worked on, after it.
+
+    `wanted`: whether somebody interrupted.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._waiting = False
+
+    def until(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Return items until an interruption."""
+        waiting = iter(items)
+        while not self.wanted:
+            try:
+                self._waiting = True
+                item = next(waiting)
+                self._waiting = False
+            except (KeyboardInterrupt, StopIteration):
+                self._waiting = False
+                return
+            yield item
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Notice interruptions and requests to terminate while the block runs."""
+        names = (signal.SIGINT, signal.SIGTERM)
+        try:
+            before = [signal.signal(name, self._notice) for name in names]
+        except ValueError:
+            # Only the main thread may; elsewhere nobody interrupts.
+            yield
+            return
+        try:
+            yield
+        finally:
+            for name, handler in zip(names, before, strict=True):
+                signal.signal(name, handler)
+
+    def _notice(self, _number: int, _frame: FrameType | None) -> None:
+        again, self.wanted = self.wanted, True
+        if self._waiting or again:
+            raise KeyboardInterrupt

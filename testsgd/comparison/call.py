@@ -1,0 +1,107 @@
+"""One call for a comparison of methods on one model of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from testsgd.auditing import Progress
+from testsgd.auditing.inputs import audit_parameters, check_repeatable, find_model_and_table
+from testsgd.baselines import check_time_limit
+from testsgd.comparison.report.summarise import summarise_comparison
+from testsgd.comparison.result import ComparisonResult
+from testsgd.comparison.run import compare_methods
+from testsgd.comparison.testsgd_method import resolve_methods
+from testsgd.data import Specification, TextSpecification, check_count, resolve_specification
+from testsgd.errors import ParameterError
+
+# Seconds that each method beside the audit may take.
+TIME_LIMIT = 600.0
+
+
+def compare(
+    model: Any,
+    data: Any,
+    spec: Specification | Mapping[str, Any] | str | Path,
+    *,
+    methods: str | Sequence[str] | None = None,
+    time_limit: float | None = TIME_LIMIT,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> ComparisonResult:
+    """Run the audit and other published methods on one model, and show what each finds.
+
+    Every group that a method names is measured with one yardstick, the model's decisions on the
+    rows as they are, and looked for among the findings of the other methods.
+
+    Parameters
+    ----------
+    model, data, spec, favourable, threshold, limit, progress
+        As for :func:`audit`; the data are rows, not texts.
+    methods : str, sequence of str or None
+        Which methods: some of ``"themis"``, ``"gerryfair"``, ``"divexplorer"``, ``"bias-scan"``
+        and ``"individual"``; None or ``"all"`` for all. The audit always takes part. Methods whose
+        package is not installed are listed with what to install.
+    time_limit : float or None
+        Seconds that each method beside the audit may take; None for as long as it takes.
+    **parameters
+        Those of :class:`testsgd.auditing.AuditParameters`; ``theta``, ``max_features``, ``bins``
+        and ``seed`` hold for all methods that have such a parameter.
+
+    Returns
+    -------
+    ComparisonResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong: the
+        data are texts, a method is unknown, the model cannot be asked.
+
+    References
+    ----------
+    Zhang, Sun, Wang and Sun, TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+    Discrimination, Table 8.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> result = testsgd.compare(None, None, "demo", methods="gerryfair", limit=2000)
+    >>> [method.method for method in result.summary.methods]
+    ['testsgd', 'gerryfair']
+    """
+    names = resolve_methods(methods)
+    seconds = check_time_limit(time_limit)
+    specification = resolve_specification(spec, favourable=favourable)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} is a data set of texts, and the other methods look at rows",
+            where="compare",
+            remedy="audit it with testsgd audit, or name a data set of rows",
+            name=specification.name,
+        )
+    settings = audit_parameters(parameters, specification)
+    check_repeatable(settings, "a comparison of methods")
+    check_count("limit", limit, 1)
+    loaded, table = find_model_and_table(
+        model,
+        data,
+        specification,
+        favourable_given=favourable is not None,
+        threshold=threshold,
+        limit=limit,
+        seed=settings.seed,
+    )
+    comparison = compare_methods(
+        loaded,
+        table,
+        settings,
+        methods=names,
+        time_limit=seconds,
+        progress=progress,
+    )
+    return ComparisonResult(summarise_comparison(comparison), comparison)

@@ -1,0 +1,1 @@
+"""The report of a comparison: one summary, its verdict and its layout."""

@@ -1,0 +1,164 @@
+"""The summary of a comparison: one JSON-able document from which every view is rendered.
+
+The document is versioned (``testsgd.comparison/1``) and described by the JSON Schema that ships
+beside the audit's (``schemas/comparison-1.json``), which is generated from the classes below.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.auditing.report.summary import DataSummary, ModelSummary, Part
+
+SCHEMA_NAME = "testsgd.comparison/1"
+
+
+class ComparisonSettings(Part):
+    """What the user asked for, and what counts as the same finding."""
+
+    methods: list[str] = Field(description="the methods that were asked for, the audit first")
+    time_limit: float | None = Field(
+        description="seconds that each method beside the audit might take; null for no limit"
+    )
+    theta: float = Field(description="support threshold of the audit and of methods that have one")
+    max_features: int = Field(description="most features that a group is described by")
+    bins: int | None = Field(
+        description="bins of every continuous sensitive feature; null: as the data set says"
+    )
+    confidence: float = Field(description="of the intervals of the audit's differences")
+    guarantee: Literal["per-group", "simultaneous", "fdr"] = Field(
+        description="what these intervals hold for: each group alone, all groups at once, or those "
+        "that are found"
+    )
+    seed: int = Field(description="seed of every random choice")
+    near: float = Field(
+        description="Jaccard's index of the rows from which a finding is another method's too"
+    )
+    copies: float = Field(
+        description="Jaccard's index from which two findings of one method are one"
+    )
+
+
+class SideSummary(Part):
+    """How the model treats a group: its decisions on the rows as they are."""
+
+    n_in: int = Field(description="rows in the group")
+    n_out: int = Field(description="rows outside")
+    share: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
+    rate_in: float | None = Field(description="rate of the favourable label in the group")
+    rate_out: float | None = Field(description="rate outside")
+    difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
+
+
+class NearestSummary(Part):
+    """The finding of another method that is nearest to a finding."""
+
+    method: str = Field(description="the other method")
+    place: int | None = Field(
+        description="the place of its finding; null if it found no group of rows"
+    )
+    nearness: float = Field(
+        ge=0,
+        le=1,
+        description="Jaccard's index of the rows of both, or of those outside, whichever is "
+        "smaller; a group and everybody else count as one division of the rows; of a pair the "
+        "better one of its groups",
+    )
+
+
+class InAuditSummary(Part):
+    """The frequent group of the audit that is nearest to a finding, whatever its rank."""
+
+    text: str = Field(description="the group")
+    rank: int | None = Field(description="its rank by score; null if it is not ranked")
+    nearness: float = Field(ge=0, le=1, description="as that of findings")
+
+
+class ComparedFindingSummary(Part):
+    """One finding of a method, measured as all are, and beside those of the others."""
+
+    place: int = Field(ge=1, description="its place among the method's findings")
+    text: str = Field(description="the group in words")
+    value: float = Field(description="the method's own measure of it")
+    interval: tuple[float, float] | None = Field(
+        None, description="of the audit's findings: the interval of the difference"
+    )
+    side: SideSummary | None = Field(
+        description="the group by the model's decisions; null if the finding is no group of rows"
+    )
+    other_side: SideSummary | None = Field(
+        None, description="of a pair of groups the one with the lower rate"
+    )
+    nearest: list[NearestSummary] = Field(description="the nearest finding of each other method")
+    only: bool | None = Field(
+        description="true: no other method has a finding that near; null if there is none to "
+        "compare with"
+    )
+    in_audit: InAuditSummary | None = Field(
+        None, description="the nearest group of the audit; null for the audit's own findings"
+    )
+
+
+class FigureSummary(Part):
+    """A number of a method that is not about one group."""
+
+    name: str = Field(description="what it is called")
+    value: float | int | str = Field(description="the number; a text where there is none")
+    meaning: str = Field(description="what it says, in a sentence")
+
+
+class MethodSummary(Part):
+    """What one method found, and what it took."""
+
+    method: str = Field(description="its short name")
+    title: str = Field(description="its name")
+    measure: str = Field(description="what the values of its findings are")
+    available: bool = Field(description="false: it could not be run here, see `note`")
+    note: str = Field("", description="what a reader must know of it")
+    findings: list[ComparedFindingSummary] = Field(
+        description="its first findings, near copies left out"
+    )
+    distinct: int = Field(description="findings without near copies, listed here or not")
+    compared: int = Field(description="of those listed: which could be looked for among others")
+    only: int = Field(description="of those compared: which no other method found")
+    figures: list[FigureSummary] = Field(description="what else it measured")
+    groups: int | None = Field(description="groups examined; null if it examines none")
+    queries: int = Field(description="rows it asked the model about, beside the rows as they are")
+    seconds: float = Field(description="wall-clock time")
+    groups_per_second: float | None = Field(
+        description="groups examined in a second, on average; of the audit those of its search "
+        "alone, given the decisions as the other methods are"
+    )
+
+
+class ComparisonVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Literal["compared"] = Field(description="the outcome in one word")
+    exit_code: Literal[0] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what to know beside it")
+
+
+class ComparisonSummary(Part):
+    """Everything a comparison did and found, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.comparison/1"] = Field(
+        "testsgd.comparison/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    settings: ComparisonSettings = Field(description="what was asked for")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    data: DataSummary = Field(description="the rows")
+    model: ModelSummary = Field(description="the model that all methods asked")
+    mode: Literal["exact", "sampled"] = Field(description="how the audit found its rates")
+    overall_rate: float = Field(
+        description="rate of the favourable label among the rows as they are"
+    )
+    methods: list[MethodSummary] = Field(description="one after another, the audit first")
+    verdict: ComparisonVerdict = Field(description="the outcome in words, with the exit code")
+    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")

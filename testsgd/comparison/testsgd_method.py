@@ -1,0 +1,163 @@
+"""The methods that take part, and our audit as one of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import TableFindings
+from testsgd.baselines import (
+    METHODS,
+    MOST_FINDINGS,
+    BaselineFinding,
+    BaselineResult,
+    Figure,
+    Subject,
+)
+from testsgd.comparison.outcome import Search
+from testsgd.errors import ParameterError
+from testsgd.rules import mine
+
+# The audit, among the methods.
+AUDIT = "testsgd"
+
+
+def method_names() -> tuple[str, ...]:
+    """Return the names of all methods, the audit's first.
+
+    Examples
+    --------
+    >>> method_names()[:2]
+    ('testsgd', 'themis')
+    """
+    return (AUDIT, *METHODS)
+
+
+def resolve_methods(methods: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Check which methods are wanted.
+
+    Parameters
+    ----------
+    methods : str, sequence of str or None
+        Names, or one text of names with commas between them; ``"all"`` or None for all. The audit
+        always takes part.
+
+    Returns
+    -------
+    tuple of str
+        The audit, then the others in the order in which they are reported.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown, or there is none.
+
+    Examples
+    --------
+    >>> resolve_methods("individual,themis")
+    ('testsgd', 'themis', 'individual')
+    """
+    if methods is None or methods == "all":
+        return method_names()
+    given = methods.split(",") if isinstance(methods, str) else list(methods)
+    wanted = [str(name).strip() for name in given]
+    wanted = [name for name in wanted if name]
+    known = method_names()
+    choices = f"choose from {', '.join(known)}, or all"
+    if not wanted:
+        raise ParameterError("no method is named", where="methods", remedy=choices)
+    for name in wanted:
+        if name not in known:
+            raise ParameterError(
+                f"the method {name!r} is unknown", where="methods", remedy=choices, method=name
+            )
+    return (AUDIT, *(name for name in METHODS if name in wanted))
+
+
+def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResult:
+    """Put an audit's findings into the form of the others.
+
+    Parameters
+    ----------
+    findings : TableFindings
+        The audit.
+    seconds : float
+        How long it took.
+
+    Returns
+    -------
+    BaselineResult
+        Its first distinct groups by their score.
+    """
+    groups = first_groups(findings)
+    members = group_rows(findings, groups)
+    score = findings.sizes
+    return BaselineResult(
+        method=AUDIT,
+        title="testsgd",
+        measure="The score: how much the rate of the favourable label in the group differs from "
+        "that of everybody else, over rows and small changes of them.",
+        findings=tuple(
+            BaselineFinding(
+                text=findings.rule_set(int(group)).text, value=float(score[group]), rows=rows
+            )
+            for group, rows in zip(groups, members, strict=True)
+        ),
+        figures=(
+            Figure(
+                "rule sets",
+                findings.rule_sets.candidates,
+                "all that the sensitive features allow; examined are those with enough rows, each "
+                "group of rows once",
+            ),
+        ),
+        groups=len(findings.rule_sets),
+        queries=findings.queries,
+        seconds=seconds,
+        note="" if findings.mode == "exact" else "The rates are estimated from samples.",
+    )
+
+
+def time_search(subject: Subject) -> Search:
+    """Take the time of the audit's search alone, given what the other methods are given.
+
+    Parameters
+    ----------
+    subject : Subject
+        The rows and the decisions about them.
+
+    Returns
+    -------
+    Search
+        The groups with enough rows, and how long it took to find them with their rates.
+    """
+    start = time.perf_counter()
+    contingency = subject.contingency
+    tallies = [contingency.tally(), contingency.tally(subject.decisions.astype(np.int64))]
+    groups = mine(
+        contingency,
+        np.vstack(tallies),
+        min_count=subject.min_count,
+        min_outside=subject.min_count,
+        max_features=subject.max_features,
+    )
+    inside, favourable = groups.sums.astype(np.float64)
+    outside = len(subject.decisions) - inside
+    difference = favourable / inside - (subject.decisions.sum() - favourable) / outside
+    np.argsort(-np.abs(difference), kind="stable")
+    return Search(len(groups), time.perf_counter() - start)
+
+
+def first_groups(findings: TableFindings) -> NDArray[np.intp]:
+    """Return the groups an audit looks at first, as many as other methods may find."""
+    return np.array(findings.highlights[:MOST_FINDINGS], dtype=np.intp)
+
+
+def group_rows(findings: TableFindings, groups: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which rows belong to each of some groups, shape (groups, rows)."""
+    cells = findings.rule_sets.members(groups, findings.contingency)
+    rows: NDArray[np.bool_] = cells[:, findings.contingency.cell_of_row]
+    return rows

@@ -1,0 +1,93 @@
+"""How what a fairness property counts, a bias and its threshold are worded."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from testsgd.report.formatting import number, series
+from testsgd.report.summaries import Part
+
+if TYPE_CHECKING:
+    from testsgd.fairness import FairnessProperty
+    from testsgd.fairness.property import Increments
+
+_DECISIONS = ((1, "accept"), (0, "reject"))
+# What becomes of a group without a rate, by `empty_group`.
+EMPTY_GROUPS = {"vacuous": "is left out of the comparison", "zero": "has rate 0"}
+EMPTY_GROUP_NOTES = {
+    "vacuous": "A group that has no rate yet is left out of the comparison.",
+    "zero": "A group that has no rate yet counts as one with rate 0.",
+}
+
+
+class CountedProperty(Part):
+    """What is counted of each group, and how rates are compared."""
+
+    name: str
+    property: str = Field(description="the fairness property")
+    numerator: list[str] = Field(description="events that count above the line of a group's rate")
+    denominator: list[str] = Field(description="events that count below it")
+    labelled: bool = Field(description="true: the property counts by the true labels")
+    measure: Literal["difference", "ratio"] = Field(
+        description="the largest difference of two rates, or 1 minus the smallest over the largest"
+    )
+
+
+def counted_property(fairness: FairnessProperty) -> dict[str, Any]:
+    """Return the fields of a :class:`CountedProperty`, but for its name."""
+    return {
+        "property": fairness.name,
+        "numerator": _counted_events(fairness, fairness.numerator),
+        "denominator": _counted_events(fairness, fairness.denominator),
+        "labelled": fairness.labelled,
+        "measure": fairness.measure,
+    }
+
+
+def _counted_events(fairness: FairnessProperty, added: Increments) -> list[str]:
+    """Name the events that add something to a counter, as a specification names them."""
+    if not fairness.labelled:
+        return [name for decision, name in _DECISIONS if added[decision][1]]
+    return [
+        f"{name}:{label}"
+        for decision, name in _DECISIONS
+        for label in (1, 0)
+        if added[decision][label]
+    ]
+
+
+def exact_number(text: str) -> str:
+    """Write a fraction as a decimal number if it is a short one.
+
+    >>> exact_number("1/10"), exact_number("1/3"), exact_number("0")
+    ('0.1', '1/3', '0')
+    """
+    value = Fraction(text)
+    decimal = number(float(value))
+    return decimal if len(decimal) <= 8 and Fraction(decimal) == value else text
+
+
+def bias_text(bias: float) -> str:
+    """Write a bias.
+
+    >>> bias_text(0.09999), bias_text(0.0)
+    ('0.100', '0.000')
+    """
+    return f"{bias:.3f}"
+
+
+def events_text(names: list[str]) -> str:
+    """Return which events are counted.
+
+    >>> events_text(["accept:1", "reject:1"])
+    'an acceptance with true label 1 or a rejection with true label 1'
+    """
+    words = []
+    for name in names:
+        decision, _, label = name.partition(":")
+        said = {"accept": "an acceptance", "reject": "a rejection"}.get(decision, decision)
+        words.append(f"{said} with true label {label}" if label else said)
+    return series(words, last="or")

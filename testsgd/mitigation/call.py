@@ -1,0 +1,238 @@
+"""One call for a mitigation, of a model of rows or of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from testsgd.auditing import AuditResult, Progress
+from testsgd.data import SensitiveTerms, Specification, check_count
+from testsgd.mitigation.alternatives import resolve_alternatives
+from testsgd.mitigation.inputs import mitigation_inputs
+from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.report.summarise import summarise_mitigation
+from testsgd.mitigation.result import MitigationResult
+from testsgd.mitigation.run import run_mitigation
+from testsgd.mitigation.sample_allocation import draw_pools, kinds_of
+from testsgd.mitigation.samples import samples_frame
+from testsgd.models import Examples, LoadedModel, Refitter, refitter_for
+
+
+def mitigate(
+    model: Any,
+    data: Any,
+    spec: Specification | Mapping[str, Any] | str | Path,
+    *,
+    audit: AuditResult | str | Path | None = None,
+    group: int | None = None,
+    all_above: float | None = None,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    terms: SensitiveTerms | str | Path | None = None,
+    limit: int | None = None,
+    compare: str | Sequence[str] = "all",
+    journal: str | Path | None = None,
+    resume: bool = False,
+    writable: bool = False,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> MitigationResult:
+    """Retrain a model with samples that counter its discrimination of a group.
+
+    The group is found by an audit of the rows that are not held out. Samples of it that the model
+    itself labels the other way are added to the training data, more and more of them; of the
+    retrained models that lose hardly any accuracy the one with the smallest difference is kept.
+    Only then the held-out rows are looked at. The verdict is about the model that is kept, there.
+
+    Parameters
+    ----------
+    model : str, path-like, estimator, keras.Model or None
+        As for :func:`audit`, but it must be possible to train it again: a network that
+        ``testsgd train`` wrote (by name or file), a scikit-learn estimator, or a compiled Keras
+        model; None for the network trained for the data set. It is not changed itself.
+    data : data frame, list of str, path-like or None
+        The rows or texts, with their labels, as for :func:`audit`.
+    spec : DatasetSpecification, TextSpecification, mapping, str or path-like
+        What the data mean.
+    audit : AuditResult, str or path-like, optional
+        The audit that the group is from, or its ``result.json``. It is of all rows, so the held-out
+        ones have a part in naming the group, and the result says so. If not given, the rows that
+        are not held out are audited.
+    group : int, optional
+        The group's rank in the audit; if neither this nor `all_above` is given, the first with at
+        least 30 held-out rows on both sides.
+    all_above : float, optional
+        In place of one group: all distinct groups with a larger score.
+    favourable : str, optional
+        The label whose rate is compared, in place of the description's.
+    threshold : float
+        A score above it counts as the favourable label.
+    terms : SensitiveTerms, str or path-like, optional
+        For texts: the sensitive terms.
+    limit : int, optional
+        Work on a random sample of so many rows or texts.
+    compare : str or sequence of str
+        Which other methods to try on the same splits: ``"all"``, ``"none"``, or some of
+        ``"retraining without samples"``, ``"reweighing"`` and ``"exponentiated-gradient"``.
+    journal : path-like, optional
+        A file that keeps what was done, for `resume`; it stays, and may be removed when the result
+        is safe.
+    resume : bool
+        Go on from the journal after an interruption.
+    writable : bool
+        Raise an error at once if the retrained model could not be written.
+    progress : callable, optional
+        Called now and then with a phase's name, how much is done and how much there is.
+    **parameters
+        Those of :class:`testsgd.mitigation.MitigationParameters` (``max_accuracy_drop``, ``runs``,
+        ``steps``, ``fewest_samples``, ``largest_share``, ``side``, ``fallback``, ``max_draws``,
+        ``from_scratch``, ``seed``), and without `audit` those of
+        :class:`testsgd.auditing.AuditParameters` (``theta``, ...). What a mitigation does not
+        report its audits do not work out: a guarantee for the whole search, stability, conditional
+        scores.
+
+    Returns
+    -------
+    MitigationResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong: the
+        audit has no such group or is of another model, there are no labels, the model cannot be
+        trained again.
+
+    References
+    ----------
+    Zhang, Sun, Wang and Sun, TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+    Discrimination, RQ3 and Table 7.
+    """
+    alternatives = resolve_alternatives(compare)
+    given = mitigation_inputs(
+        model,
+        data,
+        spec,
+        audit=audit,
+        favourable=favourable,
+        threshold=threshold,
+        terms=terms,
+        limit=limit,
+        parameters={**parameters, "group": group, "all_above": all_above},
+    )
+    # Before the audit, which may take long: without labels or training nothing comes of it.
+    split = given.split()
+    training, validation = given.training(split), given.examples(split.parts.validation)
+    scratch = given.settings.from_scratch
+
+    def build(
+        loaded: LoadedModel[Any], training: Examples, ending: Examples, anew: bool
+    ) -> Refitter[Any]:
+        return refitter_for(loaded, given.specification, training, ending, from_scratch=anew)
+
+    refitted = build(given.loaded, training, validation, scratch)
+    if writable:
+        refitted.check_writable()
+    found = given.find(split, progress)
+    targets = given.targets(found, split)
+    material = given.material(targets, split)
+    # Groups that were found without the held-out rows are compared on all rows all the same.
+    before = material.audit(given.loaded, material.audited) if split.unseen else found
+    targets_learnt = material.soft_targets(split.parts.train) if given.settings.soften else None
+    if targets_learnt is not None and len(targets_learnt) == len(training):
+        softened = replace(training, targets=targets_learnt)
+        refitted = build(given.loaded, softened, validation, scratch)
+    kept = Journal(journal, given.about(before, targets), resume=resume)
+    outcome = run_mitigation(
+        given.loaded,
+        refitted,
+        material,
+        before,
+        given.settings,
+        build=build,
+        compare=alternatives,
+        journal=kept,
+        progress=progress,
+    )
+    return MitigationResult(summarise_mitigation(outcome), outcome)
+
+
+def counter_samples(
+    model: Any,
+    data: Any,
+    spec: Specification | Mapping[str, Any] | str | Path,
+    *,
+    audit: AuditResult | str | Path | None = None,
+    group: int | None = None,
+    all_above: float | None = None,
+    count: int | None = None,
+    favourable: Any = None,
+    threshold: float = 0.5,
+    terms: SensitiveTerms | str | Path | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Generate samples that counter the discrimination of a group, and leave the model alone.
+
+    For models that testsgd cannot train again.
+
+    Parameters
+    ----------
+    model, data, spec, audit, group, all_above, favourable, threshold, terms, limit, progress
+        As for :func:`mitigate`; any model will do.
+    count : int, optional
+        How many samples of each side of each group that gets some; ``largest_share`` of the
+        training rows if not given.
+    **parameters
+        As for :func:`mitigate`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The features, or the text, and the label, in the order in which they should be added; and
+        where each is from: the seed, what was changed, and why it has its label. The seeds are
+        training rows only: 72 of 100, if the model has no card that says otherwise.
+
+    Raises
+    ------
+    TestSGDError
+        As for :func:`mitigate`.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> samples = testsgd.counter_samples(None, None, "demo", count=100)
+    >>> len(samples), samples["gender"].unique().tolist()
+    (100, ['female'])
+    """
+    check_count("count", count, 1)
+    given = mitigation_inputs(
+        model,
+        data,
+        spec,
+        audit=audit,
+        favourable=favourable,
+        threshold=threshold,
+        terms=terms,
+        limit=limit,
+        parameters={**parameters, "group": group, "all_above": all_above},
+    )
+    split = given.split()
+    targets = given.targets(given.find(split, progress), split)
+    material = given.material(targets, split)
+    wanted = count or given.settings.sizes(material.training_size)[-1]
+    kind = kinds_of(material, given.settings)[0]
+    pools = draw_pools(
+        given.loaded,
+        material,
+        given.settings,
+        kind=kind,
+        gaps=[target.score for target in targets],
+        run=1,
+        wanted=wanted,
+    )
+    return samples_frame(pools, given.specification, targets)

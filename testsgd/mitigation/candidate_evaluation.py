@@ -1,0 +1,447 @@
+"""Judging a candidate: what it costs, what it brings, and whether it is a model at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import Estimates
+from testsgd.mitigation.data_splits import Material, Places, RowShares
+from testsgd.scoring import combined_interval, paired_interval
+
+Decisions = NDArray[np.bool_]
+Interval = tuple[float, float]
+
+# A model must decide either way, and be right either way, at least so often, as a share of how
+# often the original does.
+LEAST_SHARE = 0.5
+
+# If the original is right less often one way nothing is concluded: a few are lost by chance.
+FEWEST_COUNTED = 10
+
+
+@dataclass(frozen=True)
+class DecisionCounts:
+    """How two models decide on the same rows or texts.
+
+    Attributes
+    ----------
+    rows, positives : int
+        How many there are, and how many have the favourable label.
+    true_positives_before, true_positives_after : int
+        How many of those with the favourable label get it from either model.
+    false_positives_before, false_positives_after : int
+        How many of the others get it.
+    gained_positives, lost_positives : int
+        With the favourable label: who gets it from the second model only, and from the first only.
+    gained_negatives, lost_negatives : int
+        The same of the others.
+    """
+
+    rows: int
+    positives: int
+    true_positives_before: int
+    true_positives_after: int
+    false_positives_before: int
+    false_positives_after: int
+    gained_positives: int
+    lost_positives: int
+    gained_negatives: int
+    lost_negatives: int
+
+    @classmethod
+    def of(cls, before: Decisions, after: Decisions, labels: NDArray[np.bool_]) -> DecisionCounts:
+        """Count decisions.
+
+        Examples
+        --------
+        >>> before, after, labels = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
+        >>> counts = DecisionCounts.of(before, after, labels)
+        >>> counts.right_before, counts.right_after, counts.mended, counts.broken
+        (4, 2, 0, 2)
+        """
+        gained, lost = after & ~before, before & ~after
+        return cls(
+            rows=len(labels),
+            positives=int(labels.sum()),
+            true_positives_before=int((before & labels).sum()),
+            true_positives_after=int((after & labels).sum()),
+            false_positives_before=int((before & ~labels).sum()),
+            false_positives_after=int((after & ~labels).sum()),
+            gained_positives=int((gained & labels).sum()),
+            lost_positives=int((lost & labels).sum()),
+            gained_negatives=int((gained & ~labels).sum()),
+            lost_negatives=int((lost & ~labels).sum()),
+        )
+
+    def __add__(self, other: DecisionCounts) -> DecisionCounts:
+        sums = {
+            item.name: getattr(self, item.name) + getattr(other, item.name) for item in fields(self)
+        }
+        return DecisionCounts(**sums)
+
+    @property
+    def negatives(self) -> int:
+        """How many do not have the favourable label."""
+        return self.rows - self.positives
+
+    @property
+    def true_negatives_before(self) -> int:
+        """How many of them do not get it from the first model."""
+        return self.negatives - self.false_positives_before
+
+    @property
+    def true_negatives_after(self) -> int:
+        """How many of them do not get it from the second model."""
+        return self.negatives - self.false_positives_after
+
+    @property
+    def right_before(self) -> int:
+        """How many the first model labels as the data do."""
+        return self.true_positives_before + self.true_negatives_before
+
+    @property
+    def right_after(self) -> int:
+        """How many the second model labels as the data do."""
+        return self.true_positives_after + self.true_negatives_after
+
+    @property
+    def mended(self) -> int:
+        """How many only the second model labels as the data do."""
+        return self.gained_positives + self.lost_negatives
+
+    @property
+    def broken(self) -> int:
+        """How many only the first model labels as the data do."""
+        return self.lost_positives + self.gained_negatives
+
+    @property
+    def selected_before(self) -> int:
+        """How many get the favourable label from the first model."""
+        return self.true_positives_before + self.false_positives_before
+
+    @property
+    def selected_after(self) -> int:
+        """How many get it from the second model."""
+        return self.true_positives_after + self.false_positives_after
+
+    @property
+    def gained(self) -> int:
+        """How many get it from the second model only."""
+        return self.gained_positives + self.gained_negatives
+
+    @property
+    def lost(self) -> int:
+        """How many get it from the first model only."""
+        return self.lost_positives + self.lost_negatives
+
+    @property
+    def accuracy_drop(self) -> float:
+        """Percentage points of accuracy lost."""
+        return 100 * (self.broken - self.mended) / self.rows if self.rows else 0.0
+
+    @property
+    def balanced_drop(self) -> float:
+        """Percentage points lost of the mean of the accuracies on those of either label."""
+        losses = [
+            lost / count
+            for lost, count in (
+                (self.lost_positives - self.gained_positives, self.positives),
+                (self.gained_negatives - self.lost_negatives, self.negatives),
+            )
+            if count
+        ]
+        return 100 * float(np.mean(losses)) if losses else 0.0
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether the second model decides, or is right, one way less than half as often.
+
+        If everybody gets the same label no group is treated differently, at little accuracy where
+        nearly all have that label anyway. It is no better model.
+        """
+        decided = (
+            (self.selected_before, self.selected_after),
+            (self.rows - self.selected_before, self.rows - self.selected_after),
+        )
+        right = (
+            (self.true_positives_before, self.true_positives_after),
+            (self.true_negatives_before, self.true_negatives_after),
+        )
+        pairs = (*decided, *(pair for pair in right if pair[0] >= FEWEST_COUNTED))
+        return any(after < LEAST_SHARE * before for before, after in pairs)
+
+
+@dataclass(frozen=True)
+class PartFigures:
+    """The two models on one part of the data.
+
+    Attributes
+    ----------
+    counts : DecisionCounts
+        By the labels.
+    expected : tuple of (float, float) or None
+        Percentage points lost of accuracy and of balanced accuracy as cross-fitted probabilities
+        expect it, or as rows with weights count. A model may have learnt the labels of its training
+        rows by heart; these probabilities know none of them. None: as `counts` say.
+    """
+
+    counts: DecisionCounts
+    expected: tuple[float, float] | None = None
+
+    @property
+    def accuracy_drop(self) -> float:
+        """Points of accuracy lost, by the probabilities and weights where they are known."""
+        return self.counts.accuracy_drop if self.expected is None else self.expected[0]
+
+    @property
+    def balanced_drop(self) -> float:
+        """Points of balanced accuracy lost, by the probabilities and weights where known."""
+        return self.counts.balanced_drop if self.expected is None else self.expected[1]
+
+
+@dataclass(frozen=True)
+class WrittenTarget:
+    """Who pays for what became of a target, on the held-out rows or texts.
+
+    Attributes
+    ----------
+    inside, outside : DecisionCounts
+        Of those in the group, as they are, and of everybody else.
+    change : tuple of (float, (float, float)) or None
+        By how much the difference of the neighbourhood rates changed, with the interval for pairs;
+        None if it is not known for single rows, or there are none on one side.
+    """
+
+    inside: DecisionCounts
+    outside: DecisionCounts
+    change: tuple[float, Interval] | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """The model that is written, beside the original.
+
+    Attributes
+    ----------
+    training, validation, held_out : PartFigures
+        On each part of the data. Where the original may have learnt from the rows that it is judged
+        on, the same fitted to the training rows alone stands in for it.
+    constant : bool
+        Which label for all is right most often on the training rows: the best constant model.
+    targets : tuple of WrittenTarget
+        Who pays; beside the original itself.
+    neighbourhood : tuple of Estimates
+        The targets' neighbourhood rates on the held-out part, by the original and by the new model.
+    """
+
+    training: PartFigures
+    validation: PartFigures
+    held_out: PartFigures
+    constant: bool
+    targets: tuple[WrittenTarget, ...]
+    neighbourhood: tuple[Estimates, Estimates]
+
+
+def part_figures(
+    before: Decisions,
+    model: Any,
+    material: Material,
+    places: Places,
+    probabilities: NDArray[np.float64] | None = None,
+) -> PartFigures:
+    """Compare two models on some rows or texts; `before` is what the first decides on them.
+
+    Without probabilities of the favourable label, and without weights, the labels alone count.
+    """
+    after = material.decisions(model, places)
+    labels = material.favourable[places]
+    counts = DecisionCounts.of(before, after, labels)
+    if (probabilities is None and material.weights is None) or not len(places):
+        return PartFigures(counts)
+    chances = labels.astype(np.float64) if probabilities is None else probabilities[places]
+    weights = np.ones(len(places)) if material.weights is None else material.weights[places]
+    return PartFigures(counts, _expected_drops(before, after, chances, weights))
+
+
+def compare_written(
+    original: Any,
+    reference: Any,
+    model: Any,
+    material: Material,
+    shares: tuple[RowShares | None, RowShares | None],
+    measure: Callable[[Any], Estimates],
+) -> Written:
+    """Compare the model that is written with the original, when nothing is chosen any more.
+
+    `reference` is the model whose accuracy is not to be lost; `shares` are those that
+    :meth:`Material.row_shares` returns for the held-out part, of the original and of the new model;
+    `measure` measures the targets' neighbourhood rates there.
+    """
+    parts = material.split.parts
+    test = parts.test
+    before, after = material.decisions(original, test), material.decisions(model, test)
+    labels = material.favourable[test]
+    targets = []
+    for index, target in enumerate(material.targets):
+        inside = material.members(target)[test]
+        group, others = (
+            DecisionCounts.of(before[side], after[side], labels[side]) for side in (inside, ~inside)
+        )
+        targets.append(WrittenTarget(group, others, _change(shares, index, material)))
+
+    def part(places: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
+        first = material.decisions(reference, places)
+        return part_figures(first, model, material, places, chances)
+
+    return Written(
+        training=part(material.trained, material.probabilities()),
+        validation=part(material.validation),
+        held_out=part(test),
+        constant=bool(material.favourable[material.trained].mean() >= 0.5),
+        targets=tuple(targets),
+        neighbourhood=(measure(original), measure(model)),
+    )
+
+
+def _change(
+    shares: tuple[RowShares | None, RowShares | None], index: int, material: Material
+) -> tuple[float, Interval] | None:
+    """Compute by how much a target's difference changed, each row compared with itself."""
+    before, after = shares
+    if before is None or after is None:
+        return None
+    moved = [new - old for old, new in zip(before[index], after[index], strict=True)]
+    if not all(len(side) for side in moved):
+        return None
+    confidence = material.audit_parameters.confidence
+    parts = []
+    for side in moved:
+        mean, square = float(side.mean()), float((side**2).mean())
+        low, high = paired_interval(mean, square, len(side), confidence)
+        parts.append((mean, (float(low), float(high))))
+    interval = combined_interval(parts, (1, -1))
+    return parts[0][0] - parts[1][0], interval
+
+
+def _expected_drops(
+    before: Decisions,
+    after: Decisions,
+    chances: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, float]:
+    """Compute the percentage points lost of accuracy, and of balanced accuracy.
+
+    `chances` are the probabilities of the favourable label, `weights` how much each row counts.
+    """
+    # By how much each row is given the favourable label less often.
+    less = before.astype(np.float64) - after
+    accuracy = 100 * float((weights * less * (2 * chances - 1)).sum()) / float(weights.sum())
+    losses = []
+    for lost, share in ((less, chances), (-less, 1 - chances)):
+        mass = float((weights * share).sum())
+        if mass:
+            losses.append(float((weights * share * lost).sum()) / mass)
+    return accuracy, 100 * sum(losses) / max(1, len(losses))
+
+
+# Rows or texts to ask a candidate about, at most, before its score is measured on draws.
+CANDIDATE_QUERIES = 200_000
+
+# Of more training rows or texts so many are drawn to judge candidates by.
+_MOST_TRAINING = 5_000
+
+
+class Judge:
+    """Judges candidates on the rows that are not held out.
+
+    The budgets are in percentage points; `reference` is the model whose accuracy is not to be lost,
+    if that is not the original. `before` holds the original's rates for the targets.
+    `by_probabilities` says that one validation row is worth more than the budget, so that the few
+    labels alone cannot say whether it is kept. What cross-fitted probabilities expect is then
+    judged on all rows that are not held out; else on the training rows only, whose labels the model
+    may have learnt by heart. Where there are no probabilities the training rows' labels count.
+    """
+
+    def __init__(
+        self,
+        original: Any,
+        material: Material,
+        max_accuracy_drop: float,
+        *,
+        max_balanced_drop: float = 100.0,
+        reference: Any = None,
+    ) -> None:
+        self._material = material
+        self._budget, self._balanced_budget = max_accuracy_drop, max_balanced_drop
+        self._measure = material.measure(material.seen, max_queries=CANDIDATE_QUERIES)
+        self._chances = material.probabilities()
+        few = max_accuracy_drop * len(material.validation) < 100
+        self.by_probabilities = few and self._chances is not None
+        training = material.seen if self.by_probabilities else material.trained
+        if len(training) > _MOST_TRAINING:
+            generator = np.random.default_rng([material.audit_parameters.seed, 5])
+            training = np.sort(generator.choice(training, _MOST_TRAINING, replace=False))
+        self._training = training
+        reference = original if reference is None else reference
+        self._before = [
+            material.decisions(reference, places) for places in (training, material.validation)
+        ]
+        self._last: tuple[Any, tuple[PartFigures, PartFigures]] | None = None
+        self.before = self._measure(original)
+        self._rates = (
+            self._measure
+            if material.estimand == "neighbourhood"
+            else material.observed(material.seen)
+        )
+        self.before_scores = self._scores(original)
+
+    def __call__(self, model: Any) -> tuple[float, Sequence[float]]:
+        """Return the points of accuracy lost, and the targets' scores.
+
+        What is lost is the larger of what is lost on the validation rows and on the training rows.
+        """
+        drop = max(part.accuracy_drop for part in self._parts(model))
+        return drop, self._scores(model)
+
+    def refuses(self, model: Any) -> bool:
+        """Return whether a model is not to be taken, however accurate it is.
+
+        It loses too much of balanced accuracy, or decides or is right one way less than half as
+        often as the original.
+        """
+        return any(
+            part.counts.one_sided or part.balanced_drop > self._balanced_budget + 1e-9
+            for part in self._parts(model)
+        )
+
+    def refuses_trained(self, model: Any) -> bool:
+        """Return the same of the training rows alone, and whether too much accuracy is lost there.
+
+        For models whose figures on other rows are known from a cross-validation.
+        """
+        part = self._parts(model)[0]
+        return (
+            part.counts.one_sided
+            or part.balanced_drop > self._balanced_budget + 1e-9
+            or part.accuracy_drop > self._budget + 1e-9
+        )
+
+    def _scores(self, model: Any) -> list[float]:
+        """Return the sizes of the targets' differences, of the kind that the audit speaks of."""
+        return [float(score) for score in self._rates(model).score]
+
+    def _parts(self, model: Any) -> tuple[PartFigures, PartFigures]:
+        """Compare a model with the reference on the training and on the validation rows."""
+        if self._last is None or self._last[0] is not model:
+            material = self._material
+            figures = (
+                part_figures(self._before[0], model, material, self._training, self._chances),
+                part_figures(self._before[1], model, material, material.validation),
+            )
+            self._last = model, figures
+        return self._last[1]

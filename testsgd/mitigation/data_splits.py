@@ -1,0 +1,319 @@
+"""What a mitigation works on: rows or texts, split in three, and what can be done with them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
+from testsgd.auditing.estimates import counted_estimates
+from testsgd.auditing.parameters import Estimand
+from testsgd.data import Specification
+from testsgd.mitigation.parameters import LEAST_HELD_OUT, Dosage, Kind, MitigationParameters, Side
+from testsgd.mitigation.sample_selection import SampleSource, draw_samples
+from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.targets import Target
+from testsgd.models import Examples, LoadedModel, Split
+
+Places = NDArray[np.intp]
+
+# For each target each row's share of favourable answers: of the rows inside, and of those outside.
+RowShares = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+# A side with a smaller share of the training rows or texts gets all the samples.
+SMALL_SIDE = 0.1
+
+
+@dataclass(frozen=True)
+class DataSplit:
+    """Which rows or texts are for what, and how that is known.
+
+    Attributes
+    ----------
+    parts : Split
+        Places in the data.
+    source : str
+        How the split was found, in words.
+    warning : str
+        What is doubtful about it; empty if nothing is.
+    known : bool
+        Whether the original model is known to have learnt from no other rows than the training's.
+    unseen : bool
+        Whether the targets were found without the held-out rows.
+    repeats : int
+        Rows or texts that are in no part, because they would have been held out but repeat others.
+    """
+
+    parts: Split
+    source: str
+    warning: str = ""
+    known: bool = True
+    unseen: bool = True
+    repeats: int = 0
+
+
+def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
+    """Return the parameters of the audits that a mitigation compares, from those of an audit.
+
+    A mitigation reports what each group's rates were and are, and nothing of what an audit says
+    besides. So its audits, before and after, have no guarantee for the whole search, no stability,
+    no conditional scores and no gate, and are quicker by as much.
+
+    Parameters
+    ----------
+    parameters : AuditParameters
+        Those of the audit that names the groups.
+
+    Returns
+    -------
+    AuditParameters
+        The groups, their rates and their ranks are the same with both.
+
+    Examples
+    --------
+    >>> chosen = comparison_parameters(AuditParameters(theta=0.1, fail_above=0.2))
+    >>> chosen.theta, chosen.guarantee, chosen.stability, chosen.fail_above
+    (0.1, 'per-group', 0, None)
+    """
+    return replace(parameters, guarantee="per-group", stability=0, condition_on=(), fail_above=None)
+
+
+def finding_parameters(parameters: AuditParameters) -> AuditParameters:
+    """Return the parameters of the audit that names the groups, from those of an audit.
+
+    Where groups are ranked by intervals for the whole search, its guarantee stays.
+
+    Examples
+    --------
+    >>> chosen = finding_parameters(AuditParameters(rank_by="lower-bound", fail_above=0.2))
+    >>> chosen.guarantee, chosen.stability, chosen.fail_above
+    ('simultaneous', 0, None)
+    """
+    if parameters.ranked_by in ("score", "counterfactual"):
+        return comparison_parameters(parameters)
+    return replace(parameters, stability=0, condition_on=(), fail_above=None)
+
+
+class Material(ABC):
+    """Rows or texts with labels, split in three.
+
+    Parameters
+    ----------
+    specification : DatasetSpecification or TextSpecification
+        What they are.
+    favourable : numpy.ndarray of bool
+        Which have the favourable label.
+    split : DataSplit
+        Which are trained on, which choose among candidates, and which are held out.
+    targets : tuple of Target
+        The groups.
+    audit_parameters : AuditParameters
+        How audits are made; see :func:`comparison_parameters`.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray of float64 or None
+        How much each row or text counts in the accuracy; None: all the same.
+    """
+
+    weights: NDArray[np.float64] | None = None
+    # How many times the step of shifted samples is made.
+    strength: float
+
+    def __init__(
+        self,
+        specification: Specification,
+        favourable: NDArray[np.bool_],
+        split: DataSplit,
+        targets: tuple[Target, ...],
+        audit_parameters: AuditParameters,
+    ) -> None:
+        self.specification = specification
+        self.favourable = favourable
+        self.split = split
+        self.targets = targets
+        self.audit_parameters = comparison_parameters(audit_parameters)
+
+    @property
+    @abstractmethod
+    def audited(self) -> Places:
+        """The places that audits look at: all but those that are for training only."""
+
+    @property
+    def seen(self) -> Places:
+        """The audited places that are not held out: what candidates' scores are measured on."""
+        return np.setdiff1d(self.audited, self.split.parts.test)
+
+    @property
+    def trained(self) -> Places:
+        """The audited places that models are trained on, ascending."""
+        return np.intersect1d(self.split.parts.train, self.audited)
+
+    @property
+    def training_size(self) -> int:
+        """How many of the audited rows or texts are trained on."""
+        return len(self.trained)
+
+    @property
+    def validation(self) -> Places:
+        """The audited places that candidates' accuracy is judged on."""
+        return np.intersect1d(self.split.parts.validation, self.audited)
+
+    @abstractmethod
+    def examples(self, places: Places) -> Examples:
+        """Return some rows or texts with their labels."""
+
+    @abstractmethod
+    def decisions(self, model: Any, places: Places) -> NDArray[np.bool_]:
+        """Return for some rows or texts whether a model gives them the favourable label."""
+
+    @abstractmethod
+    def members(self, target: Target) -> NDArray[np.bool_]:
+        """Return for each row or text whether it is in a group."""
+
+    @abstractmethod
+    def seeds(self, target: Target, side: Side) -> Places:
+        """Return the training rows or texts from which samples of one side are made."""
+
+    @abstractmethod
+    def source(self, index: int, side: Side) -> SampleSource:
+        """Return what samples of one side of a target, given by its index, are drawn from."""
+
+    def sample(
+        self,
+        model: Any,
+        index: int,
+        side: Side,
+        *,
+        kind: Kind,
+        wanted: int,
+        share: float,
+        parameters: MitigationParameters,
+        generator: np.random.Generator,
+    ) -> CounterSamples:
+        """Generate samples of a kind of one side of a target, given by its index."""
+        return draw_samples(
+            self.source(index, side),
+            model,
+            side=side,
+            target=index,
+            kind=kind,
+            favourable=counter_label(self.targets[index], side),
+            wanted=wanted,
+            max_draws=parameters.max_draws,
+            fallback=parameters.fallback,
+            generator=generator,
+            share=share,
+            strength=self.strength,
+        )
+
+    @abstractmethod
+    def measure(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
+        """Return what measures the targets' rates on some rows or texts, for any model."""
+
+    @abstractmethod
+    def audit(
+        self, model: LoadedModel[Any], places: Places, *, progress: Progress | None = None
+    ) -> Findings:
+        """Audit a model on some rows or texts."""
+
+    @property
+    def estimand(self) -> Estimand:
+        """Which rates the audit speaks of."""
+        return self.audit_parameters.estimand
+
+    def rates(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
+        """Return what finds the targets' rates that the audit speaks of, for any model."""
+        if self.estimand == "observed":
+            return self.observed(places)
+        return self.measure(places, max_queries=max_queries)
+
+    def observed(self, places: Places) -> Callable[[Any], Estimates]:
+        """Return what finds the targets' rates on rows or texts as they are, for any model."""
+        inside = np.array([self.members(target)[places] for target in self.targets])
+        rows = inside.sum(axis=1)
+
+        def estimates(model: Any) -> Estimates:
+            decisions = self.decisions(model, places)
+            favourable = (inside & decisions).sum(axis=1)
+            tallies = (rows, len(places) - rows, favourable, int(decisions.sum()) - favourable)
+            return counted_estimates(np.array(tallies, dtype=np.int64))
+
+        return estimates
+
+    @abstractmethod
+    def row_shares(self, model: Any, places: Places, *, max_queries: int) -> RowShares | None:
+        """Return what the measured rates are means of, row by row; None if draws were asked."""
+
+    def parameters_for(self, places: Places) -> AuditParameters:
+        """Return how an audit of some rows or texts is made.
+
+        Of a part of them, groups are judged that are large enough for a verdict.
+        """
+        chosen = self.audit_parameters
+        if len(places) == len(self.audited) or (chosen.theta is not None and not chosen.min_rows):
+            return chosen
+        return replace(chosen, min_rows=min(chosen.min_rows or LEAST_HELD_OUT, LEAST_HELD_OUT))
+
+    def accuracy(self, model: Any, places: Places) -> float:
+        """Return the share of some rows or texts that a model labels as the data do."""
+        right = self.decisions(model, places) == self.favourable[places]
+        weights = None if self.weights is None else self.weights[places]
+        return float(np.average(right, weights=weights))
+
+    def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
+        """Return the sides of a target that get samples."""
+        match choice:
+            case "group":
+                return ("group",)
+            case "rest":
+                return ("rest",)
+            case "both":
+                return ("group", "rest")
+        # Where one side is small, few decisions must change there, which costs the least accuracy.
+        inside, outside = (len(self.seeds(target, side)) for side in ("group", "rest"))
+        if outside == 0 or (inside and inside < SMALL_SIDE * (inside + outside)):
+            return ("group",)
+        if inside == 0 or outside < SMALL_SIDE * (inside + outside):
+            return ("rest",)
+        return ("group", "rest")
+
+    def tried(self, kind: Kind, dosages: Sequence[Dosage]) -> Sequence[Dosage]:
+        """Return the numbers and weights of samples of a kind that are worth a retraining."""
+        # Samples that the model labels so already move it little, however heavy they are.
+        return [dosage for dosage in dosages if kind != "counter" or dosage.weight == 1]
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of samples to try one after the other, if the user names none."""
+
+    def soft_targets(self, places: Places) -> NDArray[np.float64] | None:
+        """Return softened labels of training examples; None where a refitter has its own."""
+        probabilities = self.probabilities()
+        return None if probabilities is None else probabilities[places]
+
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """Return each row's probability of the favourable label, NaN where it is held out.
+
+        None where no better is known than the labels.
+        """
+        return None
+
+
+def counter_label(target: Target, side: Side) -> bool:
+    """Return whether samples of a side that counter a target's discrimination are favourable.
+
+    Examples
+    --------
+    >>> from testsgd.rules import RuleSet
+    >>> disfavoured = Target(rank=1, group=0, rule_set=RuleSet(()), direction="less", score=0.2)
+    >>> counter_label(disfavoured, "group"), counter_label(disfavoured, "rest")
+    (True, False)
+    """
+    return (target.direction == "less") == (side == "group")

@@ -1,0 +1,1 @@
+"""The report of a mitigation: one summary, its verdict and its layout."""

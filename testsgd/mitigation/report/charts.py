@@ -1,0 +1,291 @@
+"""What is drawn of a mitigation: rates and differences before and after, and all candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from testsgd.auditing.report.vocabulary import words_for
+from testsgd.mitigation.report.phrases import (
+    FEW,
+    accuracy_change,
+    budget,
+    candidate_score,
+    enough,
+    estimated,
+    largest,
+    score,
+    weight,
+)
+from testsgd.mitigation.report.summary import (
+    CandidateSummary,
+    GroupChange,
+    MitigationSummary,
+    RatesSummary,
+    TargetSummary,
+)
+from testsgd.report.blocks import Figure
+from testsgd.report.charts import (
+    Area,
+    Highlight,
+    Mark,
+    Plane,
+    Shape,
+    StripRow,
+    Strips,
+    Symbol,
+    Threshold,
+)
+from testsgd.report.formatting import MINUS, count, interval, percent, plural, points
+from testsgd.report.scales import Scale, difference_scale, linear_scale
+
+# Candidates that lose more than this many budgets are not drawn, if others are.
+_BUDGETS_SHOWN = 3.0
+
+# The kinds of samples, in the order in which they are tried, with their shapes.
+_SHAPES: dict[str, Shape] = {
+    "none": "cross",
+    "counter": "circle",
+    "odds": "square",
+    "shifted": "triangle",
+    "anchored": "wedge",
+}
+
+
+def gap_scale(targets: Iterable[TargetSummary]) -> Scale:
+    """Return the one scale of rates on which all targets are drawn.
+
+    It need not begin at zero: positions are compared, not lengths from zero.
+    """
+    rates = [
+        rate
+        for target in targets
+        for side in (
+            target.before,
+            target.after,
+            target.held_out_before,
+            target.held_out_after,
+        )
+        for rate in (side.rate_in, side.rate_out)
+        if rate is not None
+    ]
+    return linear_scale(min(rates, default=0.0), max(rates, default=1.0), count=5)
+
+
+def gaps(target: TargetSummary, summary: MitigationSummary, *, caption: bool) -> Figure:
+    """Draw a target's rates before and after, on all rows and on the held-out ones."""
+    words, kept = words_for(summary.data.kind), summary.kept_run is not None
+    few = target.held_out_before
+    remark = "" if enough(few) else f"fewer than {FEW} on one side: too few to tell"
+    parts = (
+        _rates(f"All {words.many}", target.before, target.after if kept else None, ""),
+        _rates(f"Held-out {words.many}", few, target.held_out_after if kept else None, remark),
+    )
+    about = (
+        f"How often predicted “{summary.data.label.favourable}”: the filled dot is the group, the "
+        f"ring is {words.others}, and the line between them is the difference."
+    )
+    return Figure(
+        "Rates in the group and outside, before and after",
+        (Strips(parts, gap_scale(summary.targets), zero=False),),
+        about if caption else "",
+    )
+
+
+def _rates(
+    label: str, before: RatesSummary, after: RatesSummary | None, remark: str
+) -> tuple[str, tuple[StripRow, ...]]:
+    """Draw the rates of one set of rows; what is doubtful about it should not catch the eye."""
+    drawn = [_gap("Before" if after else "Original model", before, faint=bool(remark))]
+    drawn += [_gap("After", after, faint=bool(remark))] if after else []
+    rows = tuple(row for row in drawn if row is not None)
+    remark = remark or ("" if rows else "nobody on one side")
+    return f"{label} ({remark})" if remark else label, rows
+
+
+def _gap(label: str, rates: RatesSummary, *, faint: bool) -> StripRow | None:
+    inside, outside = rates.rate_in, rates.rate_out
+    if inside is None or outside is None or rates.difference is None:
+        return None
+    return StripRow(
+        label,
+        points(rates.difference),
+        title=f"{label}: {percent(inside)} in the group, {percent(outside)} outside, "
+        f"{points(rates.difference)}",
+        marks=(
+            Mark(outside, shape="rest", text=percent(outside)),
+            Mark(inside, text=percent(inside)),
+        ),
+        line=(outside, inside),
+        side="less" if rates.difference < 0 else "more",
+        faint=faint,
+    )
+
+
+def shift_scale(groups: Iterable[GroupChange | TargetSummary]) -> Scale:
+    """Return the scale of differences on which several groups are drawn; zero is on it."""
+    values: list[float] = []
+    for group in groups:
+        known = (group.before.difference, group.after.difference, *(group.after.interval or ()))
+        values += [value for value in known if value is not None]
+    return difference_scale(values)
+
+
+def shifts(
+    groups: Sequence[GroupChange | TargetSummary],
+    scale: Scale,
+    label: str,
+    *,
+    links: bool = False,
+    caption: bool = True,
+) -> Figure:
+    """Draw groups' differences before and after; those that are not known after are left out."""
+    rows = tuple(
+        _shift(group, group.after.difference, links=links)
+        for group in groups
+        if group.after.difference is not None
+    )
+    about = (
+        "Difference in percentage points. The grey ring is the difference before; the dot is the "
+        "difference after, with its population interval as a thin line. Orange, to the left: less "
+        "often. Blue, to the right: more often."
+    )
+    return Figure(label, (Strips((("", rows),), scale),), about if caption else "")
+
+
+def _shift(group: GroupChange | TargetSummary, after: float, *, links: bool) -> StripRow:
+    before, ends = group.before.difference, group.after.interval
+    title = f"{points(before)} before, {points(after)} after"
+    if ends is not None:
+        title += f", population interval {interval(ends)}"
+    marks = () if before is None else (Mark(before, shape="was"),)
+    is_target = isinstance(group, GroupChange) and group.target
+    return StripRow(
+        group.text,
+        points(after),
+        title=title,
+        marks=(*marks, Mark(after, interval=ends)),
+        line=None if before is None else (before, after),
+        side="less" if after < 0 else "more",
+        note="target" if is_target else "",
+        to=f"target-{group.rank}" if links and isinstance(group, TargetSummary) else "",
+        units=tuple(rule.text for rule in group.rules),
+    )
+
+
+def trade_off(summary: MitigationSummary) -> Figure | None:
+    """Draw all candidates by the accuracy they lose and the score they reach, if they have any."""
+    known = [
+        (candidate, reached)
+        for candidate in summary.candidates
+        if (reached := candidate_score(candidate)) is not None
+    ]
+    if not known:
+        return None
+    limit = summary.settings.max_accuracy_drop
+    drops = [candidate.accuracy_drop for candidate, _ in known]
+    right = max(_BUDGETS_SHOWN * limit, 1.5 * min(drops), 0.6)
+    right = min(right, max(*drops, 1.5 * limit, 0.1))
+    shown = [
+        (candidate, reached) for candidate, reached in known if candidate.accuracy_drop <= right
+    ]
+    before = largest(target.choice_before for target in summary.targets)
+    across = _lost_scale(min([*drops, 0.0]), right)
+    heights = [reached for _, reached in shown] + ([] if before is None else [before])
+    upwards = linear_scale(0.0, max(heights), count=5)
+    chosen = [(candidate, reached) for candidate, reached in shown if candidate.chosen]
+    others = [(candidate, reached) for candidate, reached in shown if not candidate.chosen]
+    marked = [
+        Highlight(
+            candidate.accuracy_drop / 100,
+            reached,
+            _label(candidate, summary),
+            _chosen(candidate),
+            "more",
+        )
+        for candidate, reached in chosen
+    ]
+    if before is not None:
+        title = f"The original model, difference {score(before)} points"
+        marked.append(Highlight(0.0, before, "original", title, "more", shape="ring"))
+    words, lost = words_for(summary.data.kind), limit / 100
+    where = "estimated" if estimated(summary.split) else f"validation {words.many}"
+    kinds = [kind for kind in _SHAPES if any(candidate.kind == kind for candidate, _ in others)]
+    forbidden = ((lost, 0.0), (across.high, 0.0), (across.high, upwards.high), (lost, upwards.high))
+    chart = Plane(
+        title=f"Accuracy lost against difference, of {plural(len(known), 'candidate')}; "
+        f"{count(sum(candidate.allowed for candidate, _ in known))} allowed",
+        about=" ".join(f"{_chosen(candidate)}." for candidate, _ in chosen)
+        or "No candidate was chosen.",
+        across=across,
+        upwards=upwards,
+        name=f"Difference{of_the_worst(summary)}, percentage points",
+        below=f"Points of accuracy lost, {where}",
+        areas=(Area(forbidden),),
+        thresholds=(Threshold(lost, f"{budget(limit)} allowed", upright=True),),
+        symbols=tuple(
+            Symbol(
+                candidate.accuracy_drop / 100,
+                reached,
+                _SHAPES[candidate.kind],
+                "more" if candidate.allowed else "soft",
+            )
+            for candidate, reached in others
+        ),
+        highlights=tuple(marked),
+        keys=tuple((_SHAPES[kind], kind) for kind in kinds) if len(kinds) > 1 else (),
+        keys_name="Samples:",
+    )
+    return Figure("All candidates", (chart,), _about(summary, beyond=len(known) - len(shown)))
+
+
+def of_the_worst(summary: MitigationSummary) -> str:
+    """Return whose difference candidates are judged by, if there are several targets."""
+    return " of the worst target" if len(summary.targets) > 1 else ""
+
+
+def _label(candidate: CandidateSummary, summary: MitigationSummary) -> str:
+    return f"{candidate.run}, kept" if candidate.run == summary.kept_run else str(candidate.run)
+
+
+def _chosen(candidate: CandidateSummary) -> str:
+    return (
+        f"Run {candidate.run}, chosen: {plural(candidate.samples, 'sample')} of the kind "
+        f"{candidate.kind}, weight {weight(candidate.weight)}, {candidate.stage}; accuracy "
+        f"{accuracy_change(candidate.accuracy_drop)} points, difference "
+        f"{score(candidate_score(candidate))} points"
+    )
+
+
+def _about(summary: MitigationSummary, *, beyond: int) -> str:
+    """Write by which data the drawing is, and what is not in it."""
+    words, split = words_for(summary.data.kind), summary.split
+    validation = plural(split.validation, f"validation {words.one}")
+    everything = f"all {words.many} but the held-out ones"
+    if split.judged_by == "cross-validation":
+        judged = (
+            f"Accuracy lost is that of repeated cross-validation on {everything}, and so are "
+            "differences; left of zero is a gain."
+        )
+    else:
+        judged = f"Accuracy is that on the {validation}"
+        if estimated(split):
+            judged = (
+                f"Accuracy lost is the larger of two estimates: on the {validation}, and as "
+                f"cross-fitted probabilities expect it on {everything}"
+            )
+        judged += f"; left of zero is a gain. Differences are those on {everything}."
+    if beyond:
+        are = "is" if beyond == 1 else "are"
+        judged += f" {plural(beyond, 'model')} further right {are} not drawn."
+    return judged
+
+
+def _lost_scale(low: float, high: float) -> Scale:
+    """Return a scale of points of accuracy, which are no shares."""
+    scale = linear_scale(low / 100, high / 100, count=6)
+    ticks = tuple(
+        replace(tick, label=tick.label.removesuffix("%").replace("-", MINUS))
+        for tick in scale.ticks
+    )
+    return replace(scale, ticks=ticks)

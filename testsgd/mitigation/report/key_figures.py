@@ -1,0 +1,133 @@
+"""The three questions that everybody asks first, each with a figure and what to know of it."""
+
+from __future__ import annotations
+
+from testsgd.auditing.report.vocabulary import words_for
+from testsgd.mitigation.report.phrases import (
+    FEW,
+    NO_BREAK,
+    accuracy,
+    accuracy_change,
+    accuracy_ends,
+    budget,
+    enough,
+    judged_where,
+    largest,
+    score,
+    within,
+)
+from testsgd.mitigation.report.summary import ChangeSummary, MitigationSummary
+from testsgd.report.blocks import KeyFigure, KeyFigures, Standing
+from testsgd.report.formatting import NOTHING, count, interval, plural, points, signed, size_points
+
+_ARROW = "\N{RIGHTWARDS ARROW}"
+# With these the difference is smaller, but at a price.
+_AT_A_PRICE = ("accuracy_lost", "one_sided", "no_better_than_constant")
+
+
+def key_figures(summary: MitigationSummary) -> KeyFigures:
+    """Answer whether it helped, what it cost, and whether others got worse."""
+    return KeyFigures((_help(summary), _cost(summary), _others_worse(summary)))
+
+
+def _help(summary: MitigationSummary) -> KeyFigure:
+    words, targets = words_for(summary.data.kind), summary.targets
+    question, single = "Did it help?", len(summary.targets) == 1
+    between = f"difference between the group and {words.others}"
+    before = largest(target.held_out_before.score for target in targets)
+    after = largest(target.held_out_after.score for target in targets)
+    if summary.kept_run is None:
+        what = between if single else "largest difference"
+        everywhere = largest(target.before.score for target in targets)
+        return KeyFigure(question, "no", (f"{what}: still {_points(everywhere)}",), "bad")
+    what = between if single else f"largest difference of {plural(len(targets), 'target')}"
+    lines = [f"{what}, {count(summary.split.held_out)} held-out {words.many}"]
+    written = summary.written
+    if written is not None:
+        effects = [target.effect for target in written.targets if target.effect is not None]
+        lines += [f"the terms' own effect: {_arrow(effect)}" for effect in effects[:1]]
+        first = written.targets[0]
+        change = first.observed if written.estimand == "observed" else first.neighbourhood
+        if single and change.interval is not None:
+            lines.append(f"change: {interval(change.interval)}")
+    if not all(enough(target.held_out_before) for target in targets):
+        lines.append(f"fewer than {FEW} on one side: too few to tell")
+    limit = summary.settings.all_above
+    if limit is not None:
+        reached = sum((target.held_out_after.score or 0.0) <= limit for target in targets)
+        lines.append(f"{count(reached)} of {count(len(targets))} at {size_points(limit)} or less")
+    good = summary.verdict.exit_code == 0 or summary.verdict.status in _AT_A_PRICE
+    return KeyFigure(question, _change(before, after), tuple(lines), "good" if good else "bad")
+
+
+def _cost(summary: MitigationSummary) -> KeyFigure:
+    question, words = "What did it cost?", words_for(summary.data.kind)
+    limit = summary.settings.max_accuracy_drop
+    before = accuracy(summary.accuracy_before)
+    on = plural(summary.split.held_out, f"held-out {words.one}")
+    if summary.kept_run is None:
+        line = f"the original model is kept: {before} accuracy on {on}"
+        where = judged_where(summary.split, words.many)
+        tried = f"no candidate lost {budget(limit)} or less {where}"
+        if any(candidate.allowed for candidate in summary.candidates):
+            tried = f"no candidate within {budget(limit)} {where} had a smaller difference"
+        elif any(within(candidate, limit) for candidate in summary.candidates):
+            tried = f"each candidate within {budget(limit)} {where} was refused"
+        return KeyFigure(question, "nothing", (line, tried))
+    kept = next((run for run in summary.runs if run.run == summary.kept_run), None)
+    if kept is None:
+        return KeyFigure(question, NOTHING)
+    lines = [
+        f"of accuracy: {before} {_ARROW} {accuracy(kept.accuracy)} on {on}",
+        f"allowed: {budget(limit)}",
+    ]
+    written = summary.written
+    if written is not None:
+        ends = accuracy_ends(written.held_out.accuracy)
+        if ends:
+            lines[1] = f"{ends}; allowed: {budget(limit)}"
+        balanced = written.held_out.balanced
+        lines.append(
+            f"balanced accuracy: {accuracy(balanced.before)} {_ARROW} {accuracy(balanced.after)}"
+        )
+        lines.append(
+            f"best constant model: {accuracy(written.held_out.constant)}, "
+            f"“{written.constant_label}” for all"
+        )
+    standing: Standing = "bad" if summary.verdict.status in _AT_A_PRICE else "good"
+    figure = f"{accuracy_change(kept.accuracy_drop)} points"
+    return KeyFigure(question, figure, tuple(lines), standing)
+
+
+def _others_worse(summary: MitigationSummary) -> KeyFigure:
+    question, change = "Did others get worse?", summary.all_rows
+    if summary.kept_run is None:
+        line = f"largest difference of any group: still {_points(change.worst_before)}"
+        return KeyFigure(question, "no", (line,))
+    above = (
+        change.worst_after is not None
+        and change.worst_before is not None
+        and change.worst_after > change.worst_before
+    )
+    lines = (
+        f"have a difference that grew by more than {size_points(summary.risen_by)}",
+        f"largest difference of any group{', kept model' if len(summary.runs) > 1 else ''}: "
+        f"{_change(change.worst_before, change.worst_after)}",
+    )
+    figure = f"{count(change.risen_count)} of {plural(change.groups, 'group')}"
+    return KeyFigure(
+        question, figure, lines, "bad" if above else "" if change.risen_count else "good"
+    )
+
+
+def _arrow(change: ChangeSummary) -> str:
+    """Write a signed change with an arrow."""
+    return f"{signed(change.before)}{NO_BREAK}{_ARROW}{NO_BREAK}{points(change.after)}"
+
+
+def _points(size: float | None) -> str:
+    return NOTHING if size is None else size_points(size)
+
+
+def _change(before: float | None, after: float | None) -> str:
+    return f"{score(before)}{NO_BREAK}{_ARROW}{NO_BREAK}{_points(after)}"

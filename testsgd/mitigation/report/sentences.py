@@ -1,0 +1,435 @@
+"""What the verdict of a mitigation says beside its headline, sentence by sentence.
+
+Everybody who renders a mitigation shows these sentences, so each says which rows it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from testsgd.auditing.report.vocabulary import Described, Words
+from testsgd.mitigation.report.phrases import (
+    FEW,
+    KINDS,
+    accuracy,
+    accuracy_change,
+    candidate_score,
+    changed_accuracy,
+    changes_over_runs,
+    enough,
+    from_to,
+    judged_where,
+    largest,
+    largest_mean,
+    lost_points,
+    method,
+    score,
+    smaller_side,
+    span,
+    weight,
+    within,
+)
+from testsgd.mitigation.report.summary import (
+    AuditChange,
+    MitigationSummary,
+    RatesSummary,
+    SamplesSummary,
+    SplitSummary,
+    WrittenSummary,
+)
+from testsgd.report.formatting import (
+    count,
+    interval,
+    percent,
+    plural,
+    series,
+    shorten,
+    signed,
+    size_points,
+)
+
+_GROUP_LIMIT = 160
+
+# Of more targets the tables tell.
+_TOLD = 3
+
+# Points of accuracy that are nearer to each other are the same figure.
+_SAME = 0.005
+
+
+def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
+    """Write what to expect of the recipe: means over the runs, and how far the runs are apart."""
+    runs = summary.runs
+    reached = [largest(run.held_out_scores) for run in runs]
+    known = [value for value in reached if value is not None]
+    if len(runs) < 2 or not known:
+        return []
+    single = len(summary.targets) == 1
+    what = "the difference" if single else "the largest difference of a target"
+    low, high = score(min(known)), score(max(known))
+    span = f"{low} points in each" if low == high else f"{low} to {high} points"
+    mean = largest_mean(one.held_out_score for one in summary.spreads)
+    middle = "" if mean is None or low == high else f", {score(mean.mean)} on average"
+    stood_in = sum(run.samples is None for run in runs)
+    sentences = [
+        f"What to expect of the recipe: over {plural(len(runs), 'run')} {what} on held-out "
+        f"{words.many} is {span}{middle}, and accuracy changes by "
+        f"{changes_over_runs(summary.accuracy_drop)} points."
+    ]
+    if stood_in:
+        sentences.append(
+            f"In {count(stood_in)} of {plural(len(runs), 'run')} no candidate within the accuracy "
+            "budget did better than the original model, which stands in for it."
+        )
+    return sentences
+
+
+def few_sentence(summary: MitigationSummary, words: Words) -> list[str]:
+    """Write where a target's score hangs on few rows, all of them counted."""
+    targets = summary.targets
+    few = [target for target in targets if not enough(target.before)]
+    if not few:
+        return []
+    if len(targets) > 1:
+        have = "has" if len(few) == 1 else "have"
+        return [
+            f"{count(len(few))} of {count(len(targets))} targets {have} fewer than {FEW} "
+            f"{words.many} on one side in all: such scores hang on few {words.many}."
+        ]
+    number, side = smaller_side(few[0].before)
+    return [
+        f"The target's score hangs on {plural(number, words.one)}: of all {words.many}, no more "
+        f"are {side}."
+    ]
+
+
+def held_out_sentence(split: SplitSummary, words: Words) -> str:
+    """Write what part the held-out rows had."""
+    rows = f"The {count(split.held_out)} held-out {words.many}"
+    if split.unseen:
+        return f"{rows} played no part in finding the group, in training or in choosing."
+    return (
+        f"{rows} played no part in training or choosing; but the audit that names the group was of "
+        f"all {words.many}, so its difference on them may be overstated before."
+    )
+
+
+def caveats(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
+    """Write what became of the differences that the headline does not speak of."""
+    many, sentences, targets = words.many, [], summary.targets
+    for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+        whose = "" if len(targets) == 1 else f" for {_name(target, words)}"
+        if words.kind == "texts":
+            sentences.append(
+                f"The difference of the texts{whose}, terms and topic together, "
+                f"{_moved(target.held_out_before, target.held_out_after)}."
+            )
+            if one.effect is not None and abs(one.effect.after or 0) > abs(one.effect.before or 0):
+                sentences.append(
+                    "The model makes up with the terms for what such texts are about: their own "
+                    "effect is larger than before."
+                )
+        which, first, last = f"As the {many} are", one.observed_before, one.observed_after
+        if written.estimand == "observed":
+            which = (
+                "With the terms put in"
+                if words.kind == "texts"
+                else f"Over each {words.one}'s neighbours, as the paper measures it"
+            )
+            first, last = one.neighbourhood_before, one.neighbourhood_after
+        sentences.append(
+            f"{which}, the difference{whose} on held-out {many} {_moved(first, last)}."
+        )
+        sentences.append(
+            f"On all {many}, most of which the model has learnt from, the difference{whose} "
+            f"{_moved(target.before, target.after)}."
+        )
+    return sentences
+
+
+def _moved(before: RatesSummary, after: RatesSummary) -> str:
+    """Write from where to where a difference went, with its intervals."""
+    if before.difference is None or after.difference is None:
+        return "is not known"
+    ends = [
+        f" ({interval(rates.interval)})" if rates.interval is not None else ""
+        for rates in (before, after)
+    ]
+    return (
+        f"went from {signed(before.difference)}{ends[0]} to {signed(after.difference)}{ends[1]} "
+        "points"
+    )
+
+
+def paying_sentences(
+    summary: MitigationSummary, written: WrittenSummary, words: Words
+) -> list[str]:
+    """Write who pays: what became of those in each target and of everybody else."""
+    sentences, targets, favourable = [], summary.targets, summary.data.label.favourable
+    for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+        group = "the group" if len(targets) == 1 else _name(target, words)
+        for who, side in ((group, one.inside), (words.others, one.outside)):
+            if not side.rows:
+                continue
+            rates = [
+                f"{name} {percent(rate.before)} to {percent(rate.after)}"
+                for name, rate in (
+                    ("true-positive rate", side.true_positive_rate),
+                    ("false-positive rate", side.false_positive_rate),
+                )
+                if rate.before is not None
+            ]
+            sentences.append(
+                f"Of {count(side.rows)} held-out {words.many} of {who} {count(side.lost)} lose and "
+                f"{count(side.gained)} gain “{favourable}”: {percent(side.selected.before)} get it "
+                f"before and {percent(side.selected.after)} now"
+                f"{''.join(f', {rate}' for rate in rates)}."
+            )
+    return sentences
+
+
+def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
+    """Write what became of both accuracies on each part, and what a constant model reaches."""
+    changes = []
+    for name, part in (
+        ("held-out", written.held_out),
+        ("validation", written.validation),
+        ("training", written.training),
+    ):
+        if part.accuracy.change is None or part.balanced.change is None:
+            continue
+        changes.append(
+            f"on {name} {words.many} by {changed_accuracy(part.accuracy)} and "
+            f"{changed_accuracy(part.balanced)}"
+        )
+    sentences = [f"Accuracy and balanced accuracy change {series(changes)} points."]
+    drop = written.training.accuracy_drop
+    by_labels = -100 * (written.training.accuracy.change or 0.0)
+    if abs(drop - by_labels) > _SAME:
+        sentences.append(
+            f"On training {words.many}, whose labels the original may have learnt by heart, "
+            f"cross-fitted probabilities expect a change of {accuracy_change(drop)} and "
+            f"{accuracy_change(written.training.balanced_drop)}, and the guard goes by these."
+        )
+    part = written.held_out
+    if part.constant is not None:
+        sentences.append(
+            f"To say “{written.constant_label}” of all would be right about "
+            f"{accuracy(part.constant)} of the held-out {words.many}; the original model is about "
+            f"{accuracy(part.accuracy.before)}, the new one about {accuracy(part.accuracy.after)}."
+        )
+    return sentences
+
+
+def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str]:
+    """Return whether any group is above the old worst score, and which are worse off."""
+    change, runs = summary.all_rows, summary.runs
+    before, after = change.worst_before, change.worst_after
+    start = "In the model that was kept, "
+    sentences = []
+    if before is not None and after is not None:
+        largest_of_any = f"{start}the largest difference of any group"
+        if after > before:
+            who = f" (for {_name(change.worst[0], words)})" if change.worst else ""
+            sentences.append(
+                f"{largest_of_any} is {size_points(after)}{who}, above the {score(before)} before."
+            )
+        else:
+            sentences.append(f"{largest_of_any} {from_to(before, after)}.")
+            above = sum(run.worst is not None and run.worst > before for run in runs)
+            if above:
+                sentences.append(
+                    f"In {count(above)} of {plural(len(runs), 'run')} a group is above the "
+                    f"{score(before)} before."
+                )
+    risen = count(change.risen_count) if change.risen_count else "none"
+    sentences.append(
+        f"{start}the difference of {risen} of {plural(change.groups, 'group')} grew by more than "
+        f"{size_points(summary.risen_by)}{_most_risen(change, words)}."
+    )
+    return sentences
+
+
+def _most_risen(change: AuditChange, words: Words) -> str:
+    if not change.risen:
+        return ""
+    most = change.risen[0]
+    rise = f"from {score(most.before.score)} to {score(most.after.score)} points"
+    return f", most of all for {_name(most, words)} ({rise})"
+
+
+def _name(group: Described, words: Words) -> str:
+    return shorten(words.target(group), _GROUP_LIMIT)
+
+
+def comparison_sentence(summary: MitigationSummary, written: WrittenSummary | None) -> list[str]:
+    """Write what the other methods reach at the same accuracy, whichever is better."""
+    comparisons = summary.comparisons
+    if not comparisons:
+        return []
+    if written is None:
+        reached = [
+            f"{method(one.name)} leaves {size_points(worst.mean)} (accuracy "
+            f"{accuracy_change(one.accuracy_drop.mean)})"
+            for one in comparisons
+            if one.accuracy_drop is not None
+            and (worst := largest_mean(one.held_out_scores)) is not None
+        ]
+        return [f"On the same splits, {series(reached)}."] if reached else []
+    own = largest(target.held_out_after.score for target in summary.targets)
+    known = [
+        f"{method(one.name)} leaves {size_points(one.equal_accuracy.score)} "
+        f"({interval(one.equal_accuracy.interval)})"
+        for one in comparisons
+        if one.equal_accuracy is not None
+    ]
+    none = [method(one.name) for one in comparisons if one.equal_accuracy is None and one.curve]
+    sentences = []
+    if known and own is not None:
+        sentences.append(
+            f"At the same accuracy on held-out data, where this model leaves {size_points(own)}, "
+            f"{series(known)}."
+        )
+    if none:
+        sentences.append(f"At no point of its curve so accurate: {series(none)}.")
+    return sentences
+
+
+def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str]:
+    """Write what was tried where nothing met the accuracy budget, and what else to try."""
+    sentences, settings, candidates = [], summary.settings, summary.candidates
+    if candidates:
+        allowed = [one for one in candidates if one.allowed]
+        best = min(
+            allowed or candidates,
+            key=lambda one: ((candidate_score(one) or 0.0) if allowed else 0.0, one.accuracy_drop),
+        )
+        reached = candidate_score(best)
+        there = f" and has a difference of {size_points(reached)}" if reached is not None else ""
+        which = "best one within the budget" if allowed else "one that loses least"
+        refused = [
+            one for one in candidates if not one.allowed and within(one, settings.max_accuracy_drop)
+        ]
+        if allowed and refused:
+            which = "best one that was not refused"
+        sentences.append(
+            f"{plural(len(candidates), 'candidate')} of {plural(len(summary.runs), 'run')} were "
+            f"judged. The {which} loses {lost_points(best.accuracy_drop)} "
+            f"{judged_where(summary.split, words.many)}{there}."
+        )
+        if refused:
+            was = "was" if len(refused) == 1 else "were"
+            sentences.append(
+                f"{count(len(refused))} {was} refused, though within the budget, for deciding or "
+                "being right one way less than half as often as the original model, or for losing "
+                "too much of balanced accuracy."
+            )
+    before = largest(target.before.score for target in summary.targets)
+    if before is not None:
+        what = "The difference" if len(summary.targets) == 1 else "The largest difference"
+        sentences.append(f"{what} stays at {size_points(before)}.")
+    weights = "from the original weights" if settings.from_scratch else "from scratch"
+    sentences.append(
+        f"A larger accuracy budget, fewer samples in the first step or retraining {weights} may "
+        "find a candidate."
+    )
+    return sentences
+
+
+def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
+    """Write how many samples were added, of which kind, and why they carry their labels."""
+    targets, kept_run = summary.targets, summary.kept_run
+    samples = [one for target in targets for one in target.samples if one.added]
+    if not samples:
+        return []
+    labels = {one.label for one in samples}
+    label = "the label that counters the difference"
+    if len(labels) == 1:
+        label = f"the label “{samples[0].label}”"
+    sides = {one.side for one in samples}
+    of = ""
+    if len(sides) == 1 and len(targets) == 1:
+        of = f" of {'the group' if samples[0].side == 'group' else words.others}"
+    added = _added(samples, of, summary.split, words)
+    if len({one.kind for one in samples}) == 1:
+        return [added, f"The original model {_labels(samples, label)}."]
+    # From one kind to another the numbers differ too much to be told together.
+    kept = [one for one in samples if one.run == kept_run]
+    if not kept:
+        return [added]
+    return [added, f"In run {kept_run}, which was kept, the original model {_labels(kept, label)}."]
+
+
+def kept_label(samples: SamplesSummary) -> int:
+    """Count the samples added that carry the counter label because the original model gives it."""
+    return samples.added - samples.relabelled - samples.anchors
+
+
+def _by_run(
+    samples: Sequence[SamplesSummary], number: Callable[[SamplesSummary], int]
+) -> list[int]:
+    """Sum a number up in each run."""
+    runs = sorted({one.run for one in samples})
+    return [sum(number(one) for one in samples if one.run == run) for run in runs]
+
+
+def _added(samples: Sequence[SamplesSummary], of: str, split: SplitSummary, words: Words) -> str:
+    added = _by_run(samples, lambda one: one.added)
+    low, high = min(added), max(added)
+    number = plural(low, "sample") if low == high else f"{span(added)} samples"
+    each = ""
+    if len(added) > 1:
+        each = " in each run" if low == high else ", depending on the run"
+    return (
+        f"{number}{of} {'was' if low == high == 1 else 'were'} added to the "
+        f"{count(split.training)} training {words.many}{each}, {_kind(samples)}"
+        f"{_weights(samples, words)}."
+    )
+
+
+def _kind(samples: Sequence[SamplesSummary]) -> str:
+    """Write of which kind they are; of several, in how many runs each was the best."""
+    kind_of = {one.run: one.kind for one in samples}
+    if len(set(kind_of.values())) == 1:
+        return f"of the kind “{samples[0].kind}”"
+    chosen = list(kind_of.values())
+    parts = [f"“{kind}” in {plural(chosen.count(kind), 'run')}" for kind in KINDS if kind in chosen]
+    return f"of the kind {series(parts)}"
+
+
+def _weights(samples: Sequence[SamplesSummary], words: Words) -> str:
+    low, high = (weight(end(one.weight for one in samples)) for end in (min, max))
+    if low == high == "1":
+        return ""
+    much = low if low == high else f"{low} to {high}"
+    return f", and each counts as much as {much} training {words.many}"
+
+
+def _labels(samples: Sequence[SamplesSummary], label: str) -> str:
+    """Write how many carry the counter label of themselves, were relabelled, or are anchors."""
+    kept = _by_run(samples, kept_label)
+    relabelled = _by_run(samples, lambda one: one.relabelled)
+    anchors = _by_run(samples, lambda one: one.anchors)
+    if not any(relabelled) and not any(anchors):
+        return f"gives all of them {label}, which they carry"
+    parts = [f"gives {span(kept)} of them {label} by itself"]
+    if any(relabelled):
+        parts.append(f"{span(relabelled)} {_was(relabelled)} relabelled{_why(samples)}")
+    if any(anchors):
+        are = "is an anchor, which keeps" if max(anchors) == 1 else "are anchors, which keep"
+        parts.append(f"{span(anchors)} {are} the label that it gives")
+    return series(parts)
+
+
+def _was(numbers: Sequence[int]) -> str:
+    return "was" if max(numbers) == 1 else "were"
+
+
+def _why(samples: Sequence[SamplesSummary]) -> str:
+    """Write why samples were relabelled, if it is the same for all of them."""
+    kinds = {one.kind for one in samples if one.relabelled}
+    if kinds == {"counter"}:
+        return ", nearest to its decision boundary first, because it gives too few that label"
+    if kinds == {"odds"}:
+        return ", as they were drawn by the chance that it gives them that label"
+    return ""

@@ -1,0 +1,337 @@
+"""From the outcome of a mitigation to the summary document that every view is rendered from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import AuditComparison, Findings
+from testsgd.auditing.report.summarise import PACKAGES, model_summary, rule_summary, subject_of
+from testsgd.auditing.report.summary import CounterfactualSummary
+from testsgd.auditing.text import TextFindings
+from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome
+from testsgd.mitigation.parameters import RISEN_BY
+from testsgd.mitigation.report.summary import (
+    AuditChange,
+    CandidateSummary,
+    ComparisonSummary,
+    GroupChange,
+    MitigationSettings,
+    MitigationSummary,
+    MitigationVerdict,
+    RunSummary,
+    SamplesSummary,
+    SplitSummary,
+    Spread,
+    TargetSpread,
+    TargetSummary,
+)
+from testsgd.mitigation.report.verdict import mitigation_verdict
+from testsgd.mitigation.report.written import (
+    curve_summary,
+    equal_accuracy,
+    rates_summary,
+    written_summary,
+)
+from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.search import Candidate
+from testsgd.mitigation.targets import Target
+from testsgd.report.summaries import package_versions, present_moment
+
+# Packages that a retraining may compute with, besides those of an audit.
+_RETRAINING = ("tensorflow", "keras", "fairlearn")
+
+
+def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
+    """Write what a mitigation did and found as one document.
+
+    Parameters
+    ----------
+    outcome : MitigationOutcome
+        What it found, of rows or of texts.
+
+    Returns
+    -------
+    MitigationSummary
+        It shows no text of the data.
+    """
+    subject = subject_of(outcome.before, snippets=0)
+    targets = [_target(outcome, index) for index in range(len(outcome.targets))]
+    spreads = [_spread(outcome, index) for index in range(len(outcome.targets))]
+    runs = [_run(outcome, run) for run in outcome.runs]
+    drop = _over([run.accuracy_drop for run in runs])
+    accuracy = _over([run.accuracy for run in runs])
+    balanced = _over([run.standing.balanced_accuracy for run in outcome.runs])
+    favourable = _over([run.standing.favourable_share for run in outcome.runs])
+    candidates = [
+        _candidate(run, candidate) for run in outcome.runs for candidate in run.candidates
+    ]
+    everywhere = _change(outcome, outcome.everywhere)
+    written = written_summary(
+        outcome,
+        targets,
+        [_effects(outcome.held_out, target) for target in outcome.targets],
+        unfavourable=_unfavourable(outcome),
+    )
+    equal_change = None
+    if written is not None and written.held_out.accuracy.change is not None:
+        equal_change = 100 * written.held_out.accuracy.change
+    comparisons = [
+        _comparison(outcome, alternative, equal_change, targets)
+        for alternative in outcome.alternatives
+    ]
+    kept_run = None if outcome.kept is None else outcome.kept.run
+    summary = MitigationSummary(
+        created=present_moment(),
+        settings=MitigationSettings.model_validate(
+            vars(outcome.parameters) | {"group": outcome.parameters.rank}
+        ),
+        versions=package_versions(PACKAGES + subject.packages + _RETRAINING),
+        data=subject.data(),
+        split=_split(outcome),
+        original=model_summary(outcome.before),
+        retrained=None if outcome.kept is None else model_summary(outcome.everywhere.after),
+        refitted_as=outcome.refitter.kind,
+        kept_run=kept_run,
+        accuracy_before=outcome.standing.accuracy,
+        accuracy_after=accuracy,
+        accuracy_drop=drop,
+        balanced_before=outcome.standing.balanced_accuracy,
+        balanced_after=balanced,
+        favourable_before=outcome.standing.favourable_share,
+        favourable_after=favourable,
+        written=written,
+        curve=curve_summary(outcome.curve),
+        targets=targets,
+        spreads=spreads,
+        runs=runs,
+        candidates=candidates,
+        all_rows=everywhere,
+        held_out=_change(outcome, outcome.held_out),
+        risen_by=RISEN_BY,
+        comparisons=comparisons,
+        verdict=MitigationVerdict(status="no_candidate", exit_code=1, headline="", sentences=[]),
+        seconds=outcome.seconds,
+    )
+    return summary.model_copy(update={"verdict": mitigation_verdict(summary)})
+
+
+def _split(outcome: MitigationOutcome) -> SplitSummary:
+    split = outcome.material.split
+    return SplitSummary(
+        training=outcome.material.training_size,
+        validation=len(outcome.material.validation),
+        held_out=len(split.parts.test),
+        repeats=split.repeats,
+        judged_by=outcome.judged_by,
+        unseen=split.unseen,
+        source=split.source,
+        warning=split.warning,
+    )
+
+
+def _target(outcome: MitigationOutcome, index: int) -> TargetSummary:
+    target = outcome.targets[index]
+    after = outcome.standing if outcome.kept is None else outcome.kept.standing
+    confidence = outcome.before.parameters.confidence
+    terms_before, terms_after = _effects(outcome.everywhere, target)
+    return TargetSummary(
+        rank=target.rank,
+        rules=[rule_summary(rule) for rule in target.rule_set.rules],
+        text=target.rule_set.text,
+        direction=target.direction,
+        before=rates_summary(outcome.standing.everywhere, index, confidence),
+        after=rates_summary(after.everywhere, index, confidence),
+        held_out_before=rates_summary(outcome.standing.held_out, index, confidence),
+        held_out_after=rates_summary(after.held_out, index, confidence),
+        choice_before=_known([outcome.before_choice[index]])[0],
+        terms_before=terms_before,
+        terms_after=terms_after,
+        samples=[
+            _samples(outcome, run, pool)
+            for run in outcome.runs
+            for pool in run.added_pools()
+            if pool.target == index
+        ],
+    )
+
+
+def _effects(
+    audit: AuditComparison, target: Target
+) -> tuple[CounterfactualSummary | None, CounterfactualSummary | None]:
+    """Return what a target's terms change by themselves, before and after; nothing for rows."""
+    if not isinstance(audit.before, TextFindings):
+        return None, None
+    texts = audit.before.group_texts(np.arange(len(audit.before.rule_sets)))
+    places = np.flatnonzero(texts == target.rule_set.text)
+    if not len(places):
+        return None, None
+    index = int(places[0])
+    before, after = (
+        subject_of(found, snippets=0).counterfactual(index) for found in (audit.before, audit.after)
+    )
+    return before, after
+
+
+def _unfavourable(outcome: MitigationOutcome) -> str:
+    """Return what the label that is not favourable is called."""
+    label = outcome.material.specification.label
+    others = [value for value in label.values or [] if value != label.favourable]
+    return others[0] if len(others) == 1 else f"not {label.favourable}"
+
+
+def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) -> SamplesSummary:
+    # Without a candidate there are samples, but nothing was trained on them.
+    added = run.chosen is not None
+    label = outcome.material.specification.label
+    return SamplesSummary(
+        run=run.run,
+        kind=pool.kind,
+        side=pool.side,
+        label=label.favourable if pool.favourable else _unfavourable(outcome),
+        seeds=pool.report.seeds,
+        drawn=pool.report.drawn,
+        distinct=pool.report.distinct,
+        counter_labelled=pool.report.counter_labelled,
+        relabelled=int(pool.relabelled.sum()) if added else 0,
+        anchors=int(pool.anchors.sum()) if added else 0,
+        added=len(pool) if added else 0,
+        weight=1.0 if run.chosen is None else run.chosen.weight,
+    )
+
+
+def _spread(outcome: MitigationOutcome, index: int) -> TargetSpread:
+    scores = [float(run.standing.everywhere.score[index]) for run in outcome.runs]
+    held_out = [float(run.standing.held_out.score[index]) for run in outcome.runs]
+    before = float(outcome.standing.everywhere.score[index])
+    mean = float(np.mean(scores))
+    return TargetSpread(
+        score=_known_spread(scores),
+        held_out_score=_known_spread(held_out),
+        factor=before / mean if mean > 0 and not math.isnan(before) else None,
+    )
+
+
+def _run(outcome: MitigationOutcome, run: RunOutcome) -> RunSummary:
+    before = outcome.standing.accuracy
+    return RunSummary(
+        run=run.run,
+        seed=run.seed,
+        kind=None if run.chosen is None else run.chosen.kind,
+        weight=None if run.chosen is None else run.chosen.weight,
+        samples=None if run.chosen is None else run.chosen.samples,
+        validation_drop=0.0 if run.chosen is None else run.chosen.accuracy_drop,
+        accuracy=run.standing.accuracy,
+        accuracy_drop=100 * (before - run.standing.accuracy),
+        scores=_known(run.standing.everywhere.score.tolist()),
+        held_out_scores=_known(run.standing.held_out.score.tolist()),
+        worst=_largest_score(run.audit.after),
+        risen=run.audit.risen_count,
+        seconds=run.seconds,
+    )
+
+
+def _candidate(run: RunOutcome, candidate: Candidate) -> CandidateSummary:
+    return CandidateSummary(
+        run=run.run,
+        step=candidate.step,
+        stage=candidate.name,
+        kind=candidate.kind,
+        weight=candidate.weight,
+        samples=candidate.samples,
+        accuracy_drop=candidate.accuracy_drop,
+        scores=_known(candidate.scores),
+        allowed=candidate.allowed,
+        chosen=candidate == run.chosen,
+    )
+
+
+def _change(outcome: MitigationOutcome, audit: AuditComparison) -> AuditChange:
+    rank_before = _ranks(audit.before)
+    rank_after = _ranks(audit.after)
+    # Groups are known by their rules: those of the held-out rows have other places.
+    targets = {target.rule_set for target in outcome.targets}
+
+    def change(group: int) -> GroupChange:
+        rule_set = audit.after.rule_set(group)
+        confidence = audit.after.parameters.confidence
+        return GroupChange(
+            rank_before=int(rank_before[group]) or None,
+            rank_after=int(rank_after[group]),
+            rules=[rule_summary(rule) for rule in rule_set.rules],
+            text=rule_set.text,
+            before=rates_summary(audit.before.estimates, group, confidence),
+            after=rates_summary(audit.after.estimates, group, confidence),
+            target=rule_set in targets,
+        )
+
+    return AuditChange(
+        rows=audit.after.rows,
+        groups=len(audit.after.rule_sets),
+        worst_before=_largest_score(audit.before),
+        worst_after=_largest_score(audit.after),
+        worst=[change(group) for group in audit.worst],
+        risen=[change(group) for group in audit.risen],
+        risen_count=audit.risen_count,
+    )
+
+
+def _comparison(
+    outcome: MitigationOutcome,
+    alternative: Alternative,
+    equal_change: float | None,
+    targets: Sequence[TargetSummary],
+) -> ComparisonSummary:
+    before = outcome.standing.accuracy
+    drops = [100 * (before - accuracy) for accuracy in alternative.accuracies]
+    places = range(len(outcome.targets)) if alternative.status == "done" else ()
+    curve = curve_summary(alternative.curve)
+    worst = max((one.held_out_before for one in targets), key=lambda rates: rates.score or 0.0)
+    return ComparisonSummary(
+        name=alternative.name,
+        about=alternative.about,
+        status=alternative.status,
+        reason=alternative.reason,
+        accuracy_drop=_known_spread(drops),
+        scores=[
+            _known_spread([float(one[index]) for one in alternative.scores]) for index in places
+        ],
+        held_out_scores=[
+            _known_spread([float(one[index]) for one in alternative.held_out_scores])
+            for index in places
+        ],
+        curve=curve,
+        equal_accuracy=None if equal_change is None else equal_accuracy(curve, worst, equal_change),
+        seconds=alternative.seconds,
+    )
+
+
+def _ranks(findings: Findings) -> NDArray[np.int64]:
+    """Return each group's rank, 0 where it has none."""
+    ranks = np.zeros(len(findings.rule_sets), dtype=np.int64)
+    ranks[findings.ranking] = np.arange(1, len(findings.ranking) + 1)
+    return ranks
+
+
+def _largest_score(findings: Findings) -> float | None:
+    """Return the largest score of a decided group, whatever groups are ranked by."""
+    known = findings.estimates.decided & findings.estimates.sampled
+    return float(findings.estimates.score[known].max()) if known.any() else None
+
+
+def _known(figures: Sequence[float]) -> list[float | None]:
+    return [None if math.isnan(figure) else float(figure) for figure in figures]
+
+
+def _known_spread(figures: Sequence[float]) -> Spread | None:
+    known = [figure for figure in figures if not math.isnan(figure)]
+    return _over(known) if known and len(known) == len(figures) else None
+
+
+def _over(figures: Sequence[float]) -> Spread:
+    return Spread(
+        mean=float(np.mean(figures)), lowest=float(min(figures)), highest=float(max(figures))
+    )

@@ -1,0 +1,497 @@
+"""The summary of a mitigation: one JSON-able document from which every view is rendered.
+
+The document is versioned (``testsgd.mitigation/1``) and described by the JSON Schema that ships
+beside the audit's (``schemas/mitigation-1.json``), which is generated from the classes below.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.auditing.report.summary import (
+    CounterfactualSummary,
+    DataSummary,
+    ModelSummary,
+    Part,
+    RuleSummary,
+)
+
+SCHEMA_NAME = "testsgd.mitigation/1"
+
+# What became of a model that was written.
+Status = Literal[
+    "mitigated",
+    "above_threshold",
+    "accuracy_lost",
+    "one_sided",
+    "no_better_than_constant",
+    "reversed",
+    "not_better",
+    "not_certain",
+    "too_few",
+]
+
+
+class MitigationSettings(Part):
+    """What the user asked for."""
+
+    group: int | None = Field(description="rank of the group in the audit; null with `all_above`")
+    all_above: float | None = Field(
+        description="every distinct group with a larger score is a target; null for one group"
+    )
+    max_accuracy_drop: float = Field(
+        description="most points of accuracy that a candidate may lose on the validation rows"
+    )
+    max_balanced_drop: float = Field(
+        2.0, description="most points of balanced accuracy that it may lose there"
+    )
+    runs: int = Field(description="how often everything was done, with seeds of their own")
+    steps: int = Field(description="how many numbers of samples were tried in each run")
+    fewest_samples: int = Field(description="samples added in the first step")
+    largest_share: float = Field(
+        description="samples added in the last step, as a share of the training rows"
+    )
+    samples: Literal["auto", "counter", "odds", "shifted", "anchored"] = Field(
+        description="which kinds of samples were tried; `auto`: one after the other"
+    )
+    side: Literal["auto", "group", "rest", "both"] = Field(
+        description="whose samples are added: the group's, everybody else's, those of both, or, by "
+        "`auto`, those of both unless one side is small"
+    )
+    fallback: Literal["nearest", "none"] = Field(
+        description="what to do where too few counter-labelled samples exist: relabel those "
+        "nearest to the decision boundary, or go on with fewer"
+    )
+    max_draws: int = Field(description="most samples drawn for a target in a run")
+    from_scratch: bool = Field(description="false: retraining starts from the original weights")
+    soften: bool = Field(
+        description="true: networks learnt softened labels: of rows cross-fitted probabilities, of "
+        "texts the original's own scores; what can learn labels only learnt these"
+    )
+    seed: int = Field(description="seed of every random choice")
+
+
+class SplitSummary(Part):
+    """Which rows are for what."""
+
+    training: int = Field(description="rows that are trained on, and are the samples' seeds")
+    validation: int = Field(
+        description="rows on which candidates' accuracy is compared, see `judged_by`"
+    )
+    held_out: int = Field(description="rows that are touched once, at the end")
+    repeats: int = Field(
+        0,
+        description="rows in no part: they would have been held out, but belong to one unit with "
+        "rows of another part or with a held-out row",
+    )
+    judged_by: Literal["labels", "probabilities", "cross-validation"] = Field(
+        description="how the accuracy that a candidate loses was found: by the labels of the "
+        "validation rows, as the larger of that and of what cross-fitted probabilities of all "
+        "rows but the held-out expect, or by repeated cross-validation on these rows; what is lost "
+        "on the training rows counts besides"
+    )
+    unseen: bool = Field(
+        False,
+        description="true: the held-out rows had no part in naming the groups either",
+    )
+    source: str = Field(description="how the split was found, in words")
+    warning: str = Field("", description="what is doubtful about it; empty if nothing is")
+
+
+class RatesSummary(Part):
+    """How a model treats a group and everybody else, on one set of rows."""
+
+    n_in: int = Field(description="rows in the group; for texts, those its terms are put into")
+    n_out: int = Field(description="rows outside")
+    rate_in: float | None = Field(description="rate of the favourable label in the group")
+    rate_out: float | None = Field(description="rate outside")
+    difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
+    score: float | None = Field(description="its size")
+    interval: tuple[float, float] | None = Field(
+        description="interval for the difference in the population the rows are a sample of"
+    )
+
+
+class ChangeSummary(Part):
+    """A figure of both models, on the same rows."""
+
+    before: float | None = Field(description="of the original model")
+    after: float | None = Field(description="of the model that was written")
+    change: float | None = Field(description="the second less the first")
+    interval: tuple[float, float] | None = Field(
+        description="interval for the change, of pairs: each row is decided on by both"
+    )
+
+
+class PartSummary(Part):
+    """The original model and the one that was written, on one part of the rows, by their labels."""
+
+    rows: int = Field(description="rows or texts of that part")
+    positives: int = Field(description="those with the favourable label")
+    accuracy: ChangeSummary = Field(description="share labelled as the data do")
+    p_value: float = Field(
+        description="exact two-sided p-value of McNemar's test that as many were mended as broken"
+    )
+    balanced: ChangeSummary = Field(
+        description="mean of the accuracies on the rows of either label"
+    )
+    constant: float | None = Field(
+        description="accuracy of the best constant model: that gives all the label most frequent "
+        "among the training rows"
+    )
+    above_constant: ChangeSummary = Field(
+        description="the accuracy of that model, and of the one that was written beside it"
+    )
+    true_positives: tuple[int, int] = Field(
+        description="how many with the favourable label get it, before and after"
+    )
+    true_negatives: tuple[int, int] = Field(
+        description="how many of the others do not get it, before and after"
+    )
+    one_sided: bool = Field(
+        description="true: the new model decides, or is right, one way less than half as often"
+    )
+    accuracy_drop: float = Field(
+        description="points of accuracy lost, as the guard counts them: by cross-fitted "
+        "probabilities where the labels have been learnt by heart, else by labels"
+    )
+    balanced_drop: float = Field(description="the same of balanced accuracy")
+
+
+class SideSummary(Part):
+    """Who pays: what became of one side of a target among the held-out rows as they are."""
+
+    rows: int = Field(description="rows of that side")
+    positives: int = Field(description="those with the favourable label")
+    selected: ChangeSummary = Field(description="observed selection rate")
+    selected_before: tuple[float, float] | None = Field(
+        description="interval of the rate before, in the population"
+    )
+    selected_after: tuple[float, float] | None = Field(description="interval of the rate after")
+    true_positive_rate: ChangeSummary = Field(
+        description="share of those with the favourable label who get it"
+    )
+    false_positive_rate: ChangeSummary = Field(description="share of the others who get it")
+    gained: int = Field(description="who gets the favourable label now and did not")
+    lost: int = Field(description="who got it and does not now")
+
+
+class WrittenTarget(Part):
+    """What became of a target on the held-out rows, by the model that was written."""
+
+    inside: SideSummary = Field(description="the group, as it is")
+    outside: SideSummary = Field(description="everybody else")
+    observed_before: RatesSummary = Field(
+        description="observed selection rates of the rows as they are, the original model"
+    )
+    observed_after: RatesSummary = Field(description="the same, the model that was written")
+    observed: ChangeSummary = Field(description="the difference of the observed selection rates")
+    neighbourhood_before: RatesSummary = Field(
+        description="rates over each row's neighbours (texts: with the terms put in), the original "
+        "model"
+    )
+    neighbourhood_after: RatesSummary = Field(description="the same, the model that was written")
+    neighbourhood: ChangeSummary = Field(description="the difference of these rates")
+    levelled_down: float | None = Field(
+        description="share of the closed gap that is closed by giving the favoured side the "
+        "favourable label less often, by the estimand that the verdict speaks of; null if the gap "
+        "did not close"
+    )
+    effect_before: CounterfactualSummary | None = Field(
+        None, description="for texts: the terms' own effect on the held-out texts, before"
+    )
+    effect_after: CounterfactualSummary | None = Field(None, description="the same, after")
+    effect: ChangeSummary | None = Field(
+        None,
+        description="for texts: how that effect changed; its interval is as if of different texts, "
+        "and so wider than it need be",
+    )
+
+
+class WrittenSummary(Part):
+    """The model that was written: what the verdict is about."""
+
+    run: int = Field(ge=1, description="the run that it is from")
+    estimand: Literal["observed", "neighbourhood"] = Field(
+        description="which difference the verdict speaks of: of the observed selection rates, or "
+        "of the rates over each row's neighbours (texts: over texts with the terms put in)"
+    )
+    constant_label: str = Field(description="what the best constant model says of all")
+    training: PartSummary = Field(description="the training rows")
+    validation: PartSummary = Field(description="the validation rows")
+    held_out: PartSummary = Field(description="the held-out rows")
+    targets: list[WrittenTarget] = Field(description="one for each of the targets")
+
+
+class CurvePointSummary(Part):
+    """What a method reaches with some budget, on the held-out rows; chosen by the others."""
+
+    budget: float = Field(description="points of accuracy that it was allowed to lose there")
+    accuracy_change: float = Field(description="points of accuracy gained on the held-out rows")
+    accuracy_interval: tuple[float, float] = Field(description="interval for it, of pairs")
+    difference: float = Field(description="largest difference of a target on the held-out rows")
+    interval: tuple[float, float] = Field(description="interval for the difference")
+
+
+class EqualAccuracy(Part):
+    """What a method reaches where it loses as much accuracy as the model that was written."""
+
+    score: float = Field(description="size of the difference on the held-out rows")
+    interval: tuple[float, float] = Field(description="interval for the difference")
+    mixed: bool = Field(
+        description="true: read between two points of the curve, as deciding by chance between "
+        "their models would reach"
+    )
+
+
+class SamplesSummary(Part):
+    """The samples that were generated for one target, in one run."""
+
+    run: int = Field(ge=1, description="which run")
+    kind: Literal["counter", "odds", "shifted", "anchored"] = Field(
+        description="how they were chosen: those that the original model gives the counter label; "
+        "by the chance that it does; or as drawn, with what the model says of them moved towards "
+        "that label by one step for all"
+    )
+    side: Literal["group", "rest"] = Field(description="whose members the samples are")
+    label: str = Field(description="the counter label: all but anchors carry it")
+    seeds: int = Field(description="training rows of that side, which the samples are drawn from")
+    drawn: int = Field(description="samples drawn; repetitions count")
+    distinct: int = Field(description="different ones among them")
+    counter_labelled: int = Field(
+        description="different ones that the original model gives the counter label"
+    )
+    relabelled: int = Field(
+        description="of those added: which carry that label though the original model gives them "
+        "another"
+    )
+    anchors: int = Field(
+        description="of those added: which keep the other label, as the original model has it"
+    )
+    added: int = Field(description="samples in the training of the model that the run chose")
+    weight: float = Field(description="how much each counted beside a training row")
+
+
+class TargetSummary(Part):
+    """A group whose discrimination is to be countered."""
+
+    rank: int = Field(ge=1, description="its place in the audit")
+    rules: list[RuleSummary] = Field(description="its rules")
+    text: str = Field(description="the rules as people write them")
+    direction: Literal["less", "more"] = Field(
+        description="does the group get the favourable label less often than the rest, or more?"
+    )
+    before: RatesSummary = Field(description="the original model, on all rows of the audit")
+    after: RatesSummary = Field(description="the model that was kept, on the same rows")
+    held_out_before: RatesSummary = Field(description="the original model, on the held-out rows")
+    held_out_after: RatesSummary = Field(
+        description="the model that was kept, on the held-out rows"
+    )
+    terms_before: CounterfactualSummary | None = Field(
+        None, description="for texts: what the terms change by themselves, the original model"
+    )
+    terms_after: CounterfactualSummary | None = Field(
+        None, description="for texts: the same, the model that was kept"
+    )
+    samples: list[SamplesSummary] = Field(description="what was generated, side by side and run")
+    choice_before: float | None = Field(
+        None,
+        description="score of the original model on the rows that are not held out, on which "
+        "candidates are compared; null if it is not known",
+    )
+
+
+class CandidateSummary(Part):
+    """A retrained model, as it was judged for the choice: never on the held-out rows."""
+
+    run: int = Field(ge=1, description="which run")
+    step: int = Field(ge=0, description="which number of samples; 0: retrained without any")
+    stage: str = Field(description="when in the retraining, in words")
+    kind: Literal["none", "counter", "odds", "shifted", "anchored"] = Field(
+        description="how its samples were chosen"
+    )
+    weight: float = Field(description="how much each sample counted beside a training row")
+    samples: int = Field(
+        ge=0, description="samples added to the training rows; of anchored ones those relabelled"
+    )
+    accuracy_drop: float = Field(description="points of accuracy lost, as `judged_by` says")
+    scores: list[float | None] = Field(
+        description="each target's score on the rows that are not held out"
+    )
+    allowed: bool = Field(
+        description="true: the accuracy lost is within the budget, and the model does not decide "
+        "one way less than half as often as the original"
+    )
+    chosen: bool = Field(description="true: the best of its run")
+
+
+class RunSummary(Part):
+    """One run, from sampling to the audit of the model it chose."""
+
+    run: int = Field(ge=1, description="which run")
+    seed: int = Field(description="its seed")
+    kind: Literal["counter", "odds", "shifted", "anchored"] | None = Field(
+        description="how they were chosen; null if no candidate was"
+    )
+    weight: float | None = Field(description="how much each counted; null if no candidate was")
+    samples: int | None = Field(
+        description="samples added for the candidate chosen, of anchored ones those relabelled; "
+        "null if none met the budget, and the original model stands in for it"
+    )
+    validation_drop: float = Field(
+        description="points of accuracy lost on other rows than the held-out, as `judged_by` says"
+    )
+    accuracy: float = Field(description="accuracy on the held-out rows")
+    accuracy_drop: float = Field(description="points of accuracy lost on the held-out rows")
+    scores: list[float | None] = Field(description="each target's score on all rows")
+    held_out_scores: list[float | None] = Field(
+        description="each target's score on the held-out rows"
+    )
+    worst: float | None = Field(description="largest score of any group, on all rows")
+    risen: int = Field(description="groups whose score rose by more than `risen_by`, on all rows")
+    seconds: float = Field(description="wall-clock time")
+
+
+class Spread(Part):
+    """A figure over the runs."""
+
+    mean: float = Field(description="mean")
+    lowest: float = Field(description="smallest")
+    highest: float = Field(description="largest")
+
+
+class TargetSpread(Part):
+    """A target's scores over the runs."""
+
+    score: Spread | None = Field(description="on all rows; null if one side has no rows")
+    held_out_score: Spread | None = Field(description="on the held-out rows")
+    factor: float | None = Field(
+        description="score before, divided by the mean score after, on all rows"
+    )
+
+
+class GroupChange(Part):
+    """A group in the audit before and in the audit after."""
+
+    rank_before: int | None = Field(description="its rank before; null if it had none")
+    rank_after: int = Field(ge=1, description="its rank after")
+    rules: list[RuleSummary] = Field(description="its rules")
+    text: str = Field(description="the rules as people write them")
+    before: RatesSummary = Field(description="the original model")
+    after: RatesSummary = Field(description="the model that was kept")
+    target: bool = Field(description="true: it is one of the targets")
+
+
+class AuditChange(Part):
+    """Two full audits of the same rows: of the original model, and of the one that was kept."""
+
+    rows: int = Field(description="rows audited")
+    groups: int = Field(description="groups compared")
+    worst_before: float | None = Field(description="largest score of any group before")
+    worst_after: float | None = Field(description="largest score of any group after")
+    worst: list[GroupChange] = Field(
+        description="the five largest scores after, near copies folded"
+    )
+    risen: list[GroupChange] = Field(
+        description="the groups whose score rose most, near copies folded, if by more than "
+        "`risen_by`"
+    )
+    risen_count: int = Field(description="how many groups' score rose by more than `risen_by`")
+
+
+class ComparisonSummary(Part):
+    """What else one might do, on the same splits and with the same budget; means over the runs."""
+
+    name: str = Field(description="the method")
+    about: str = Field(description="what it does, in a sentence")
+    status: Literal["done", "not_installed", "not_possible", "failed"] = Field(
+        description="whether there are figures"
+    )
+    reason: str = Field("", description="why there are none")
+    accuracy_drop: Spread | None = Field(None, description="points lost on the held-out rows")
+    scores: list[Spread | None] = Field(
+        default_factory=list, description="each target's score on all rows"
+    )
+    held_out_scores: list[Spread | None] = Field(
+        default_factory=list, description="each target's score on the held-out rows"
+    )
+    curve: list[CurvePointSummary] = Field(
+        default_factory=list, description="what it reaches with several budgets"
+    )
+    equal_accuracy: EqualAccuracy | None = Field(
+        None,
+        description="what it reaches at the held-out accuracy of the model that was written; null "
+        "if it loses more everywhere",
+    )
+    seconds: float | None = Field(None, description="wall-clock time of a run, on average")
+
+
+class MitigationVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Status | Literal["no_candidate"] = Field(
+        description="the outcome in one word, of the model that was written"
+    )
+    exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what to know beside it")
+
+
+class MitigationSummary(Part):
+    """Everything a mitigation did and found, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.mitigation/1"] = Field(
+        "testsgd.mitigation/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    settings: MitigationSettings = Field(description="what was asked for")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    data: DataSummary = Field(description="the rows or texts")
+    split: SplitSummary = Field(description="which rows are for what")
+    original: ModelSummary = Field(description="the model that was audited")
+    retrained: ModelSummary | None = Field(
+        description="the model that was kept; null if that is the original"
+    )
+    refitted_as: str = Field(description="how the model was retrained, in words")
+    kept_run: int | None = Field(
+        description="the run that the kept model is from; null if it is the original"
+    )
+    accuracy_before: float = Field(
+        description="of the original model on the held-out rows; where it may have learnt from "
+        "them and is fitted anew, of the original fitted to the training rows alone"
+    )
+    accuracy_after: Spread = Field(
+        description="on the held-out rows, over the runs: what to expect of the recipe"
+    )
+    accuracy_drop: Spread = Field(description="points lost on the held-out rows, over the runs")
+    balanced_before: float = Field(
+        description="mean of the original's accuracies on the held-out rows of either label"
+    )
+    balanced_after: Spread = Field(description="the same over the runs")
+    favourable_before: float = Field(
+        description="share of the held-out rows to which the original gives the favourable label"
+    )
+    favourable_after: Spread = Field(description="the same over the runs")
+    written: WrittenSummary | None = Field(
+        None,
+        description="the model that was written, which the verdict is about; null if the original "
+        "is kept (and in results of versions that did not look)",
+    )
+    curve: list[CurvePointSummary] = Field(
+        default_factory=list,
+        description="what the samples reach with several budgets, in the run that was kept",
+    )
+    targets: list[TargetSummary] = Field(description="the groups that were to be helped")
+    spreads: list[TargetSpread] = Field(description="each target's scores over the runs")
+    runs: list[RunSummary] = Field(description="one after another")
+    candidates: list[CandidateSummary] = Field(description="all that was tried, run by run")
+    all_rows: AuditChange = Field(description="the audits of all rows, before and after")
+    held_out: AuditChange = Field(description="the audits of the held-out rows")
+    risen_by: float = Field(description="from which rise on a group is listed as risen")
+    comparisons: list[ComparisonSummary] = Field(description="what else one might do")
+    verdict: MitigationVerdict = Field(description="the outcome in words, with the exit code")
+    seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")

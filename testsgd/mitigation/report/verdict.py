@@ -1,0 +1,451 @@
+"""The verdict of a mitigation: its status, its exit code, and both in words.
+
+It is about the model that was written. Everything is decided on the held-out rows. The guard, what
+may be lost, holds on the training and the validation rows too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from testsgd.auditing.report.vocabulary import Words, words_for
+from testsgd.mitigation.report.phrases import (
+    FEW,
+    accuracy,
+    accuracy_ends,
+    budget,
+    cost,
+    enough,
+    from_to,
+    judged_where,
+    largest,
+    score,
+    signed_from_to,
+    smaller_side,
+    times,
+    within,
+)
+from testsgd.mitigation.report.sentences import (
+    caveats,
+    comparison_sentence,
+    few_sentence,
+    guard_sentences,
+    held_out_sentence,
+    no_candidate_sentences,
+    other_groups_sentences,
+    paying_sentences,
+    runs_sentence,
+    sample_sentences,
+)
+from testsgd.mitigation.report.summary import (
+    ChangeSummary,
+    MitigationSummary,
+    MitigationVerdict,
+    PartSummary,
+    Status,
+    TargetSummary,
+    WrittenSummary,
+    WrittenTarget,
+)
+from testsgd.report.formatting import count, interval, percent, plural, shorten, size, size_points
+
+# Not enough evidence is told from failure, whose exit code is 1.
+EXIT_CODES: dict[str, Literal[0, 1, 3]] = {"mitigated": 0, "not_certain": 3, "too_few": 3}
+
+# Sums of points of accuracy carry rounding errors of this size at most.
+ROUNDING = 1e-9
+
+# Terms that change so little the other way round are not said to be turned round.
+TURNED = 0.02
+
+_GROUP_LIMIT = 200
+
+# From this share of a closed gap on, levelling down is what closed it.
+_MOSTLY, _ALL = 0.5, 0.9
+
+PartName = Literal["held_out", "validation", "training"]
+
+
+class Loss(NamedTuple):
+    """Points of accuracy lost on a part of the data beyond what was allowed."""
+
+    part: PartName
+    balanced: bool
+    drop: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of the targets by the model that was written."""
+
+    summary: MitigationSummary
+    written: WrittenSummary
+
+    @property
+    def words(self) -> Words:
+        return words_for(self.summary.data.kind)
+
+    @property
+    def texts(self) -> bool:
+        return self.words.kind == "texts"
+
+    @property
+    def both(self) -> list[tuple[TargetSummary, WrittenTarget]]:
+        """Each target, with what became of it on the held-out rows."""
+        return list(zip(self.summary.targets, self.written.targets, strict=True))
+
+    @property
+    def worst(self) -> int:
+        """The index of the target whose difference is the largest after."""
+        return max(range(len(self.both)), key=lambda index: abs(self.ends(index)[1] or 0.0))
+
+    @property
+    def cross_validated(self) -> bool:
+        """Whether the validation part is too small to judge by."""
+        return self.summary.split.judged_by == "cross-validation"
+
+    def parts(self) -> Iterator[tuple[PartName, PartSummary]]:
+        """Yield the parts of the data, the held-out one first."""
+        yield "held_out", self.written.held_out
+        yield "validation", self.written.validation
+        yield "training", self.written.training
+
+    def losses(self) -> list[Loss]:
+        """Find where more was lost than allowed; accuracy before balanced accuracy.
+
+        A validation part that is too small to judge by is judged by the cross-validation.
+        """
+        settings, losses = self.summary.settings, []
+        for balanced, limit in (
+            (False, settings.max_accuracy_drop),
+            (True, settings.max_balanced_drop),
+        ):
+            for name, part in self.parts():
+                drop = part.balanced_drop if balanced else part.accuracy_drop
+                if name == "validation" and self.cross_validated:
+                    if balanced:
+                        continue
+                    runs = self.summary.runs
+                    drop = next(one.validation_drop for one in runs if one.run == self.written.run)
+                if drop > limit + ROUNDING:
+                    losses.append(Loss(name, balanced, drop, limit))
+        return losses
+
+    def one_sided(self) -> PartName | None:
+        """Find a part where the model decides, or is right, one way less than half as often."""
+        for name, part in self.parts():
+            if part.one_sided and not (name == "validation" and self.cross_validated):
+                return name
+        return None
+
+    def change(self, target: TargetSummary, written: WrittenTarget) -> ChangeSummary | None:
+        """Return the change that decides: of the terms' own effect for texts; None if not known."""
+        if not (enough(target.held_out_before) and enough(target.held_out_after)):
+            return None
+        observed = self.written.estimand == "observed"
+        found = written.observed if observed else written.neighbourhood
+        decisive = written.effect if self.texts else found
+        if decisive is None or None in (decisive.before, decisive.after, decisive.interval):
+            return None
+        return decisive
+
+    def above(self) -> list[int]:
+        """Find the targets whose difference on held-out rows is still above a threshold."""
+        limit = self.summary.settings.all_above
+        return [
+            index
+            for index, target in enumerate(self.summary.targets)
+            if limit is not None and (target.held_out_after.score or 0.0) > limit
+        ]
+
+    def name(self, index: int) -> str:
+        """Write the name of a target."""
+        return shorten(self.words.target(self.summary.targets[index]), _GROUP_LIMIT)
+
+    def ends(self, index: int) -> tuple[float | None, float | None]:
+        """Return the signed figure that decides, before and after."""
+        target, written = self.both[index]
+        if self.texts:
+            effect = written.effect
+            return (None, None) if effect is None else (effect.before, effect.after)
+        return target.held_out_before.difference, target.held_out_after.difference
+
+    def status(self) -> Status:
+        """Decide what became of the targets: the first of these that holds."""
+        if self.losses():
+            return "accuracy_lost"
+        if self.one_sided() is not None:
+            return "one_sided"
+        beside = self.written.held_out.above_constant.interval
+        if beside is not None and beside[0] <= 0:
+            return "no_better_than_constant"
+        changes = [self.change(*both) for both in self.both]
+        known = [change for change in changes if change is not None]
+        if len(known) < len(changes):
+            return "too_few"
+        if self.texts and any(
+            turned_round(change, written)
+            for change, written in zip(known, self.written.targets, strict=True)
+        ):
+            return "reversed"
+        if any(abs(change.after or 0.0) >= abs(change.before or 0.0) for change in known):
+            return "not_better"
+        if self.above():
+            return "above_threshold"
+        if not all(certainly_smaller(change) for change in known):
+            return "not_certain"
+        return "mitigated"
+
+
+def turned_round(change: ChangeSummary, written: WrittenTarget) -> bool:
+    """Return whether terms now work the other way round, by more than chance or than two points."""
+    before, after = change.before or 0.0, change.after or 0.0
+    if before * after >= 0:
+        return False
+    ends = written.effect_after.interval if written.effect_after is not None else None
+    sure = ends is not None and (ends[0] > 0 or ends[1] < 0)
+    return sure or abs(after) > TURNED
+
+
+def certainly_smaller(change: ChangeSummary) -> bool:
+    """Return whether a difference came nearer to zero by more than chance explains."""
+    if change.interval is None or change.before is None:
+        return False
+    return change.interval[1] < 0 if change.before > 0 else change.interval[0] > 0
+
+
+def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
+    """Write in words what the model that was written reached, and what it cost.
+
+    Parameters
+    ----------
+    summary : MitigationSummary
+        All that was found; the verdict that it has is not looked at.
+
+    Returns
+    -------
+    MitigationVerdict
+    """
+    words, written = words_for(summary.data.kind), summary.written
+    doubts = [summary.split.warning] if summary.split.warning else []
+    if summary.kept_run is None or written is None:
+        allowed = any(candidate.allowed for candidate in summary.candidates)
+        return MitigationVerdict(
+            status="not_better" if allowed else "no_candidate",
+            exit_code=1,
+            headline=_nothing_kept(summary, words),
+            sentences=[
+                *no_candidate_sentences(summary, words),
+                *few_sentence(summary, words),
+                *comparison_sentence(summary, None),
+                *doubts,
+            ],
+        )
+    outcome = _Outcome(summary, written)
+    status = outcome.status()
+    return MitigationVerdict(
+        status=status,
+        exit_code=EXIT_CODES.get(status, 1),
+        headline=_headline(status, outcome),
+        sentences=[
+            held_out_sentence(summary.split, words),
+            *caveats(summary, written, words),
+            *paying_sentences(summary, written, words),
+            *guard_sentences(written, words),
+            *few_sentence(summary, words),
+            *runs_sentence(summary, words),
+            *other_groups_sentences(summary, words),
+            *sample_sentences(summary, words),
+            *comparison_sentence(summary, written),
+            *doubts,
+        ],
+    )
+
+
+def _nothing_kept(summary: MitigationSummary, words: Words) -> str:
+    limit = summary.settings.max_accuracy_drop
+    near = f"within {budget(limit)} of accuracy {judged_where(summary.split, words.many)}"
+    stays = "so the original model stays."
+    if any(candidate.allowed for candidate in summary.candidates):
+        return f"No retrained model {near} has a smaller difference, {stays}"
+    if any(within(candidate, limit) for candidate in summary.candidates):
+        return (
+            f"Each retrained model {near} decides or is right one way less than half as often as "
+            f"the original, or loses too much of balanced accuracy, {stays}"
+        )
+    return f"No retrained model stayed {near}, {stays}"
+
+
+def _headline(status: Status, outcome: _Outcome) -> str:
+    """Write the status in a sentence or two."""
+    change, down = _change(outcome), _levelled_down(outcome)
+    held_out = outcome.written.held_out.accuracy
+    paid = f"{cost(-100 * (held_out.change or 0.0))}{_ends(held_out)}"
+    match status:
+        case "accuracy_lost":
+            return f"{change}, but {_lost(outcome.losses()[0], outcome)}.{down}"
+        case "one_sided":
+            return f"{change}, but the new model is one-sided: {_one_sided(outcome)}.{down}"
+        case "no_better_than_constant":
+            return f"{change}, but {_constant(outcome)}.{down}"
+        case "too_few":
+            return _too_few(outcome)
+        case "reversed":
+            return f"{change}: that is turned round, not removed.{down}"
+        case "not_better":
+            return f"Retraining did not help: {change[:1].lower()}{change[1:]}.{down}"
+        case "above_threshold":
+            return f"{_still_above(outcome)}{down}"
+        case "not_certain":
+            return f"{change}, which chance may explain, {paid}.{down}"
+    every, limit = "", outcome.summary.settings.all_above
+    if len(outcome.both) > 1 and limit is not None:
+        every = f"All {len(outcome.both)} groups are now at {size_points(limit)} or less. "
+    return f"{every}{change}, {paid}.{down}"
+
+
+def _change(outcome: _Outcome) -> str:
+    """Write from where to where the difference went; of several targets, the largest difference."""
+    number = len(outcome.both)
+    where = f"On {count(outcome.summary.split.held_out)} held-out {outcome.words.many}"
+    what = "own effect" if outcome.texts else "difference"
+    if number > 1:
+        ends = [outcome.ends(index) for index in range(number)]
+        before, after = (
+            largest(None if pair[side] is None else abs(pair[side] or 0.0) for pair in ends)
+            for side in (0, 1)
+        )
+        if before is None or after is None:
+            return f"{where} what became of {number} groups is not known"
+        return f"{where} the largest {what} among {number} groups {from_to(before, after)}"
+    first, last = outcome.ends(0)
+    name = outcome.summary.targets[0].text if outcome.texts else outcome.name(0)
+    subject = f"the {what} {'of' if outcome.texts else 'for'} {name}"
+    if first is None or last is None:
+        return f"{where} what became of {subject} is not known"
+    if outcome.texts or first * last < 0:
+        return f"{where} {subject} {signed_from_to(first, last)}{_by(outcome)}"
+    smaller = times(abs(first) / abs(last) if last else None)
+    return (
+        f"{where} {subject} {from_to(abs(first), abs(last))}"
+        f"{f' ({smaller})' if smaller else ''}{_by(outcome)}"
+    )
+
+
+def _by(outcome: _Outcome) -> str:
+    """Write the interval of the change of the only target."""
+    change = outcome.change(*outcome.both[0])
+    if change is None or change.interval is None:
+        return ""
+    low, high = change.interval
+    if abs(change.after or 0.0) >= abs(change.before or 0.0):
+        return f", a change of {interval(change.interval)} points"
+    # By how much it came nearer to zero.
+    ends = (low, high) if (change.before or 0.0) < 0 else (-high, -low)
+    if ends[0] > 0:
+        return f", by {size(ends[0])} to {size_points(ends[1])}"
+    return f", by {interval(ends)} points"
+
+
+def _levelled_down(outcome: _Outcome) -> str:
+    """Write that the gap closed by giving the favoured side less, if it did."""
+    target, written = outcome.both[outcome.worst]
+    if written.levelled_down is None or written.levelled_down < _MOSTLY:
+        return ""
+    before, after = target.held_out_before, target.held_out_after
+    group = (before.rate_in, after.rate_in)
+    others = (before.rate_out, after.rate_out)
+    inside = (before.difference or 0.0) > 0
+    favoured, rest = (group, others) if inside else (others, group)
+    who, whom = "the group", outcome.words.others
+    if not inside:
+        who, whom = whom, who
+    much = "" if written.levelled_down >= _ALL else "Mostly "
+    start = f"{much}levelling down" if much else "Levelling down"
+    return (
+        f" {start}: {who} went from {percent(favoured[0])} to {percent(favoured[1])} "
+        f"“{outcome.summary.data.label.favourable}”, {whom} from {percent(rest[0])} to "
+        f"{percent(rest[1])}."
+    )
+
+
+def _ends(change: ChangeSummary) -> str:
+    ends = accuracy_ends(change)
+    return f" ({ends})" if ends else ""
+
+
+def _where(part: str, outcome: _Outcome) -> str:
+    if part == "validation" and outcome.cross_validated:
+        return "by repeated cross-validation"
+    return f"on {part.replace('_', '-')} {outcome.words.many}"
+
+
+def _lost(loss: Loss, outcome: _Outcome) -> str:
+    what = "balanced accuracy" if loss.balanced else "accuracy"
+    part: PartSummary = getattr(outcome.written, loss.part)
+    change = part.balanced if loss.balanced else part.accuracy
+    ends = _ends(change) if loss.part == "held_out" else ""
+    return (
+        f"{what} {_where(loss.part, outcome)} fell by {loss.drop:.2f} points{ends}, more than the "
+        f"{loss.limit:.10g} allowed"
+    )
+
+
+def _one_sided(outcome: _Outcome) -> str:
+    """Write which way the new model decides, or is right, less than half as often."""
+    name, favourable = outcome.one_sided() or "held_out", outcome.summary.data.label.favourable
+    part: PartSummary = getattr(outcome.written, name)
+    negatives = part.rows - part.positives
+    right = (
+        (part.true_positives, f"with “{favourable}”", part.positives),
+        (part.true_negatives, f"without “{favourable}”", negatives),
+    )
+    (before, after), whose, of = min(
+        right, key=lambda one: one[0][1] / one[0][0] if one[0][0] else float("inf")
+    )
+    return (
+        f"{_where(name, outcome)}, of {count(of)} {whose} it is right about {count(after)}, the "
+        f"original about {count(before)}"
+    )
+
+
+def _constant(outcome: _Outcome) -> str:
+    part = outcome.written.held_out
+    chance = _ends(part.above_constant)
+    return (
+        f"it is no better than to say “{outcome.written.constant_label}” of all: accuracy "
+        f"{accuracy(part.accuracy.after)} in place of {accuracy(part.constant)}{chance}"
+    )
+
+
+def _too_few(outcome: _Outcome) -> str:
+    words, held_out = outcome.words, count(outcome.summary.split.held_out)
+    for target in outcome.summary.targets:
+        number, side = smaller_side(target.held_out_before)
+        if number < FEW:
+            are = "is" if number == 1 else "are"
+            return (
+                f"What became of the difference for {words.target(target)} cannot be told: "
+                f"of {held_out} held-out {words.many} "
+                f"{number or 'none'} {are} {side}, and at least {FEW} are needed on both sides."
+            )
+    return (
+        f"What became of the terms' own effect cannot be told from {held_out} held-out "
+        f"{words.many}: there is nothing to compare them with."
+    )
+
+
+def _still_above(outcome: _Outcome) -> str:
+    limit, worst = outcome.summary.settings.all_above or 0.0, outcome.worst
+    targets, number = outcome.summary.targets, len(outcome.above())
+    if len(targets) == 1:
+        return f"{_change(outcome)}, which is still above {size_points(limit)}."
+    return (
+        f"{number} of {plural(len(targets), 'group')} {'is' if number == 1 else 'are'} "
+        f"still above {size_points(limit)} on held-out {outcome.words.many}: the largest "
+        f"difference is {score(targets[worst].held_out_after.score)} points, for "
+        f"{outcome.name(worst)}."
+    )

@@ -1,0 +1,335 @@
+"""From the counts of both models to the part of the summary that the verdict is about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import Estimates
+from testsgd.auditing.report.summary import CounterfactualSummary
+from testsgd.mitigation.candidate_evaluation import DecisionCounts, PartFigures, Written
+from testsgd.mitigation.candidate_evaluation import WrittenTarget as TargetCounts
+from testsgd.mitigation.outcome import CurvePoint, MitigationOutcome
+from testsgd.mitigation.report.summary import (
+    ChangeSummary,
+    CurvePointSummary,
+    EqualAccuracy,
+    PartSummary,
+    RatesSummary,
+    SideSummary,
+    TargetSummary,
+    WrittenSummary,
+    WrittenTarget,
+)
+from testsgd.scoring import (
+    Side,
+    clopper_pearson,
+    combined_interval,
+    mcnemar_p_value,
+    paired_rates_interval,
+    population_interval,
+)
+
+Interval = tuple[float, float]
+
+# Accuracies nearer to each other than this, in points, are taken for the same.
+_SAME = 1e-9
+
+
+def written_summary(
+    outcome: MitigationOutcome,
+    targets: Sequence[TargetSummary],
+    effects: Sequence[tuple[CounterfactualSummary | None, CounterfactualSummary | None]],
+    *,
+    unfavourable: str,
+) -> WrittenSummary | None:
+    """Compute the figures of the model that was written, with their intervals."""
+    written = outcome.written
+    if written is None or outcome.kept is None:
+        return None
+    confidence = outcome.before.parameters.confidence
+    return WrittenSummary(
+        run=outcome.kept.run,
+        estimand=outcome.material.estimand,
+        constant_label=outcome.material.specification.label.favourable
+        if written.constant
+        else unfavourable,
+        training=_part(written.training, written, confidence),
+        validation=_part(written.validation, written, confidence),
+        held_out=_part(written.held_out, written, confidence),
+        targets=[
+            _target(
+                counts,
+                target,
+                effect,
+                (
+                    rates_summary(written.neighbourhood[0], index, confidence),
+                    rates_summary(written.neighbourhood[1], index, confidence),
+                ),
+                confidence,
+            )
+            for index, (counts, target, effect) in enumerate(
+                zip(written.targets, targets, effects, strict=True)
+            )
+        ],
+    )
+
+
+def curve_summary(points: Sequence[CurvePoint]) -> list[CurvePointSummary]:
+    """Write the points of a curve down."""
+    return [CurvePointSummary.model_validate(vars(point)) for point in points]
+
+
+def equal_accuracy(
+    curve: Sequence[CurvePointSummary], original: RatesSummary, change: float
+) -> EqualAccuracy | None:
+    """Read off a curve what a method reaches at some change of accuracy, in points gained.
+
+    That is the smallest difference of those that lose no more: at a point of the curve or of the
+    original, which every method can leave as it is, or between the two points around the change,
+    which deciding by chance between their models reaches. None if the method loses more wherever
+    it is.
+    """
+    points = [(one.accuracy_change, one.difference, one.interval) for one in curve]
+    if original.difference is not None and original.interval is not None:
+        points.append((0.0, original.difference, original.interval))
+    above = [point for point in points if point[0] >= change - _SAME]
+    below = [point for point in points if point[0] < change - _SAME]
+    if not curve or not above:
+        return None
+    # Whatever loses no more will do.
+    _, difference, ends = min(above, key=lambda point: abs(point[1]))
+    mixed = False
+    if below:
+        first = min(above, key=lambda point: (point[0], abs(point[1])))
+        last = max(below, key=lambda point: (point[0], -abs(point[1])))
+        share = (change - last[0]) / (first[0] - last[0])
+
+        def between(low: float, high: float) -> float:
+            return low + share * (high - low)
+
+        found = between(last[1], first[1])
+        if abs(found) < abs(difference):
+            difference, mixed = found, True
+            ends = between(last[2][0], first[2][0]), between(last[2][1], first[2][1])
+    return EqualAccuracy(score=abs(difference), interval=ends, mixed=mixed)
+
+
+def _part(figures: PartFigures, written: Written, confidence: float) -> PartSummary:
+    counts = figures.counts
+    positives, negatives = counts.true_positives_after, counts.true_negatives_after
+    # The constant model is right about those of one label: about whom else is the new one right,
+    # and about whom of these is it not?
+    right, kept, gained = counts.negatives, negatives, positives
+    if written.constant:
+        right, kept, gained = counts.positives, positives, negatives
+    return PartSummary(
+        rows=counts.rows,
+        positives=counts.positives,
+        accuracy=_paired(
+            counts.right_before, counts.mended, counts.broken, counts.rows, confidence
+        ),
+        p_value=mcnemar_p_value(counts.mended, counts.broken),
+        balanced=_balanced(counts, confidence),
+        constant=right / counts.rows if counts.rows else None,
+        above_constant=_paired(right, gained, right - kept, counts.rows, confidence),
+        true_positives=(counts.true_positives_before, positives),
+        true_negatives=(counts.true_negatives_before, negatives),
+        one_sided=counts.one_sided,
+        accuracy_drop=figures.accuracy_drop,
+        balanced_drop=figures.balanced_drop,
+    )
+
+
+def _paired(before: int, gained: int, lost: int, rows: int, confidence: float) -> ChangeSummary:
+    """Compare a share of some rows with what it became."""
+    if not rows:
+        return ChangeSummary(before=None, after=None, change=None, interval=None)
+    low, high = paired_rates_interval(gained, lost, rows, confidence)
+    return ChangeSummary(
+        before=before / rows,
+        after=(before + gained - lost) / rows,
+        change=(gained - lost) / rows,
+        interval=(float(low), float(high)),
+    )
+
+
+def _true_positives(counts: DecisionCounts, confidence: float) -> ChangeSummary:
+    gained, lost = counts.gained_positives, counts.lost_positives
+    return _paired(counts.true_positives_before, gained, lost, counts.positives, confidence)
+
+
+def _balanced(counts: DecisionCounts, confidence: float) -> ChangeSummary:
+    """Compare the mean accuracies on the rows of either label, which are independent."""
+    gained, lost = counts.lost_negatives, counts.gained_negatives
+    sides = [
+        _true_positives(counts, confidence),
+        _paired(counts.true_negatives_before, gained, lost, counts.negatives, confidence),
+    ]
+    known = [side for side in sides if side.interval is not None]
+    if not known:
+        return sides[0]
+    share = 1 / len(known)
+
+    def mean(name: str) -> float:
+        return share * math.fsum(getattr(side, name) for side in known)
+
+    ends = [(side.change or 0.0, side.interval) for side in known if side.interval is not None]
+    return ChangeSummary(
+        before=mean("before"),
+        after=mean("after"),
+        change=mean("change"),
+        interval=combined_interval(ends, [share] * len(known)),
+    )
+
+
+def _side(counts: DecisionCounts, confidence: float) -> SideSummary:
+    rows, gained, lost = counts.rows, counts.gained_negatives, counts.lost_negatives
+
+    def ends(selected: int) -> Interval | None:
+        if not rows:
+            return None
+        low, high = clopper_pearson(selected, rows, 1 - confidence)
+        return float(low), float(high)
+
+    return SideSummary(
+        rows=rows,
+        positives=counts.positives,
+        selected=_paired(counts.selected_before, counts.gained, counts.lost, rows, confidence),
+        selected_before=ends(counts.selected_before),
+        selected_after=ends(counts.selected_after),
+        true_positive_rate=_true_positives(counts, confidence),
+        false_positive_rate=_paired(
+            counts.false_positives_before, gained, lost, counts.negatives, confidence
+        ),
+        gained=counts.gained,
+        lost=counts.lost,
+    )
+
+
+def _target(
+    counts: TargetCounts,
+    target: TargetSummary,
+    effect: tuple[CounterfactualSummary | None, CounterfactualSummary | None],
+    neighbourhood: tuple[RatesSummary, RatesSummary],
+    confidence: float,
+) -> WrittenTarget:
+    group, others = counts.inside, counts.outside
+    inside, outside = _side(group, confidence), _side(others, confidence)
+    rows = (group.rows, others.rows)
+    before = observed_rates(rows, (group.selected_before, others.selected_before), confidence)
+    after = observed_rates(rows, (group.selected_after, others.selected_after), confidence)
+    change, interval = _combined(
+        (inside.selected.change, inside.selected.interval),
+        (outside.selected.change, outside.selected.interval),
+    )
+    return WrittenTarget(
+        inside=inside,
+        outside=outside,
+        observed_before=before,
+        observed_after=after,
+        observed=ChangeSummary(
+            before=before.difference, after=after.difference, change=change, interval=interval
+        ),
+        neighbourhood_before=neighbourhood[0],
+        neighbourhood_after=neighbourhood[1],
+        neighbourhood=_changed(*neighbourhood, paired=counts.change),
+        levelled_down=levelled_down(target.held_out_before, target.held_out_after),
+        effect_before=effect[0],
+        effect_after=effect[1],
+        effect=None if effect[0] is None or effect[1] is None else _changed(effect[0], effect[1]),
+    )
+
+
+def _combined(
+    first: tuple[float | None, Interval | None], second: tuple[float | None, Interval | None]
+) -> tuple[float | None, Interval | None]:
+    """Subtract the second of two independent figures from the first; None if one is not known."""
+    if first[0] is None or first[1] is None or second[0] is None or second[1] is None:
+        return None, None
+    ends = combined_interval([(first[0], first[1]), (second[0], second[1])], (1, -1))
+    return first[0] - second[0], ends
+
+
+def _changed(
+    before: RatesSummary | CounterfactualSummary,
+    after: RatesSummary | CounterfactualSummary,
+    *,
+    paired: tuple[float, Interval] | None = None,
+) -> ChangeSummary:
+    """Write how a difference changed, in pairs where single rows are known.
+
+    Else as if of different rows: the interval is wider than it need be.
+    """
+    change, interval = paired or _combined(
+        (after.difference, after.interval), (before.difference, before.interval)
+    )
+    return ChangeSummary(
+        before=before.difference, after=after.difference, change=change, interval=interval
+    )
+
+
+def rates_summary(estimates: Estimates, group: int, confidence: float) -> RatesSummary:
+    """Write the rates of a group down."""
+    one = estimates.take(np.array([group]))
+    sizes = (int(one.rows_in[0]), int(one.rows_out[0]))
+    rates = (_known(one.rate_in[0]), _known(one.rate_out[0]))
+    difference = _known(one.difference[0])
+    ends = None if difference is None else one.population_interval(confidence)
+    return _rates(sizes, rates, difference, ends)
+
+
+def observed_rates(
+    rows: tuple[int, int], selected: tuple[int, int], confidence: float
+) -> RatesSummary:
+    """Compute the selection rates of rows as they are, inside and outside a group."""
+    inside, outside = (
+        chosen / number if number else None for number, chosen in zip(rows, selected, strict=True)
+    )
+    difference = ends = None
+    if inside is not None and outside is not None:
+        difference = inside - outside
+        sides = [
+            Side(*(np.array([figure]) for figure in (number, number, chosen)))
+            for number, chosen in zip(rows, selected, strict=True)
+        ]
+        ends = population_interval(sides[0], sides[1], 1 - confidence, margin_kind="none")
+    return _rates(rows, (inside, outside), difference, ends)
+
+
+def _known(figure: float) -> float | None:
+    return None if math.isnan(figure) else float(figure)
+
+
+def _rates(
+    sizes: tuple[int, int],
+    rates: tuple[float | None, float | None],
+    difference: float | None,
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+) -> RatesSummary:
+    return RatesSummary(
+        n_in=sizes[0],
+        n_out=sizes[1],
+        rate_in=rates[0],
+        rate_out=rates[1],
+        difference=difference,
+        score=None if difference is None else abs(difference),
+        interval=None if ends is None else (float(ends[0][0]), float(ends[1][0])),
+    )
+
+
+def levelled_down(before: RatesSummary, after: RatesSummary) -> float | None:
+    """Compute the share of a closed gap that the favoured side's fall accounts for."""
+    if None in (before.rate_in, before.rate_out, after.rate_in, after.rate_out):
+        return None
+    rates = [(before.rate_in or 0.0, after.rate_in or 0.0)]
+    rates.append((before.rate_out or 0.0, after.rate_out or 0.0))
+    favoured, other = sorted(rates, key=lambda pair: -pair[0])
+    fall, rise = favoured[0] - favoured[1], other[1] - other[0]
+    closed = fall + rise
+    if closed <= 0:
+        return None
+    return min(max(fall / closed, 0.0), 1.0)

@@ -1,1 +1,0 @@
-"""Mitigation for texts: what only texts need."""

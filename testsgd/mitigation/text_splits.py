@@ -1,0 +1,240 @@
+"""Texts, as a mitigation works on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.auditing import AuditParameters, Estimates, Progress
+from testsgd.auditing.parameters import Estimand
+from testsgd.auditing.text import TermGroupMeasure, TextFindings, run_text_audit
+from testsgd.data import SensitiveTerms, Texts
+from testsgd.mitigation.data_splits import DataSplit, Material, Places, RowShares
+from testsgd.mitigation.parameters import Dosage, Kind, Side
+from testsgd.mitigation.targets import Target
+from testsgd.models import Examples, LoadedModel, TextModel
+from testsgd.rules import Mentions, RuleSet, TermRule, find_mentions
+from testsgd.sampling import Replacer
+
+# The categories of a group, and the term chosen of each.
+ChosenTerms = tuple[tuple[int, ...], tuple[int, ...]]
+
+# Of fewer training texts heavier samples are tried too.
+_FEW_TEXTS = 5_000
+
+
+class TextMaterial(Material):
+    """Texts with labels, split in three.
+
+    Parameters
+    ----------
+    texts : Texts
+        All texts, those for training only among them.
+    terms : SensitiveTerms
+        Which terms are sensitive.
+    favourable, split, targets, audit_parameters
+        As for :class:`Material`.
+    """
+
+    # A shifted sample stands in for the training text of the same words.
+    strength = 1.0
+
+    def __init__(
+        self,
+        texts: Texts,
+        terms: SensitiveTerms,
+        favourable: NDArray[np.bool_],
+        split: DataSplit,
+        targets: tuple[Target, ...],
+        audit_parameters: AuditParameters,
+    ) -> None:
+        super().__init__(texts.specification, favourable, split, targets, audit_parameters)
+        self.texts = texts
+        self.terms = terms
+        self._mentions = find_mentions(texts.texts, terms)
+        self._chosen = [chosen_terms(target.rule_set, terms) for target in targets]
+
+    @property
+    def estimand(self) -> Estimand:
+        """Which rates the audit speaks of: with the terms put in, unless it ranks by others."""
+        by_terms = self.audit_parameters.rank_by in ("auto", "counterfactual")
+        return "neighbourhood" if by_terms else self.audit_parameters.estimand
+
+    @property
+    def audited(self) -> Places:
+        """All texts but those that are for training only."""
+        everything = np.arange(len(self.texts))
+        only = self.texts.training_only
+        return everything if only is None else everything[~only]
+
+    def examples(self, places: Places) -> Examples:
+        """Return some texts with their labels."""
+        return Examples(self._pick(places), self.favourable[places])
+
+    def decisions(self, model: TextModel, places: Places) -> NDArray[np.bool_]:
+        """Return for some texts whether a model gives them the favourable label."""
+        return model.decisions(self._pick(places))
+
+    def members(self, target: Target) -> NDArray[np.bool_]:
+        """Return for each text whether it has all terms of a group."""
+        contains = self._mentions.contains()
+        inside = np.ones(len(self.texts), dtype=bool)
+        for category, term in zip(*self._chosen[self.targets.index(target)], strict=True):
+            inside &= contains[category][:, term]
+        return inside
+
+    def seeds(self, target: Target, side: Side) -> Places:
+        """Return training texts: those that the terms can be put into, or those that lack one."""
+        # Texts for training only are no part of what was audited.
+        training = self.trained
+        if side == "rest":
+            return training[~self.members(target)[training]]
+        categories, _ = self._chosen[self.targets.index(target)]
+        return training[self._mentions.presence()[training][:, list(categories)].all(axis=1)]
+
+    def source(self, index: int, side: Side) -> Variants:
+        """Return one side's training texts with the group's terms, or as they are."""
+        seeds = self.seeds(self.targets[index], side)
+        group = self._chosen[index] if side == "group" else ((), ())
+        return Variants(self.texts, self._mentions, group, seeds)
+
+    def tried(self, kind: Kind, dosages: Sequence[Dosage]) -> Sequence[Dosage]:
+        """Return fewer than for rows: where texts are many, a retraining takes minutes."""
+        light = [dosage for dosage in dosages if dosage.weight == 1]
+        if kind == "counter":
+            return light[-1:]
+        return dosages if kind == "shifted" and self.training_size < _FEW_TEXTS else light
+
+    def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
+        """Return the sides of a target that get samples: the group alone, if it is not said.
+
+        The rest is texts as they are, which the network has learnt already.
+        """
+        return ("group",) if choice == "auto" else super().sides(target, choice)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The paper's kind, and those that do not run past the goal: many texts take minutes."""
+        few = self.training_size < _FEW_TEXTS
+        return ("counter", "shifted", "anchored") if few else ("counter", "shifted")
+
+    def measure(self, places: Places, *, max_queries: int) -> Callable[[TextModel], Estimates]:
+        """Return what measures the targets' rates on some texts, for any model."""
+        return self._measure(places, max_queries=max_queries)
+
+    def _measure(self, places: Places, *, max_queries: int) -> TermGroupMeasure:
+        texts = self.texts.take(places)
+        return TermGroupMeasure(
+            texts,
+            find_mentions(texts.texts, self.terms),
+            self._chosen,
+            max_queries=max_queries,
+            seed=self.audit_parameters.seed,
+            jobs=self.audit_parameters.jobs,
+        )
+
+    def row_shares(self, model: TextModel, places: Places, *, max_queries: int) -> RowShares | None:
+        """Return the answers about each seed with the terms, and about each text outside."""
+        answers = self._measure(places, max_queries=max_queries).answers(model)
+        return None if answers is None else list(zip(answers[::2], answers[1::2], strict=True))
+
+    def audit(
+        self, model: LoadedModel[TextModel], places: Places, *, progress: Progress | None = None
+    ) -> TextFindings:
+        """Audit a model on some texts."""
+        return run_text_audit(
+            model,
+            self.texts.take(places),
+            self.terms,
+            self.parameters_for(places),
+            progress=progress,
+        )
+
+    def _pick(self, places: Places) -> tuple[str, ...]:
+        return tuple(self.texts.texts[index] for index in places.tolist())
+
+
+def chosen_terms(rule_set: RuleSet, terms: SensitiveTerms) -> ChosenTerms:
+    """Find the terms of a group in the list they are from: the categories, a term of each."""
+    names = [category.name for category in terms.categories]
+    found = []
+    for rule in rule_set.rules:
+        if not isinstance(rule, TermRule):
+            raise TypeError(f"{rule.text} is no rule about a term")
+        category = names.index(rule.category)
+        known = [term.name for term in terms.categories[category].terms]
+        found.append((category, known.index(rule.term)))
+    found.sort()
+    return tuple(category for category, _ in found), tuple(term for _, term in found)
+
+
+class Variants:
+    """Texts with some terms in place of others, a number a seed.
+
+    A sample of the group is a text rewritten with the group's terms; one of the rest is a text as
+    it is, and its group is empty. Of samples that read the same, one counts.
+    """
+
+    def __init__(
+        self, texts: Texts, mentions: Mentions, group: ChosenTerms, seeds: NDArray[np.intp]
+    ) -> None:
+        self._mentions = mentions
+        self._replacer = Replacer(texts.texts, mentions)
+        self._categories, self._chosen = group
+        self._rows = seeds
+        self._made: set[str] = set()
+
+    @property
+    def seeds(self) -> int:
+        """How many texts there are."""
+        return len(self._rows)
+
+    @property
+    def draws(self) -> int:
+        """How many draws there are: one a text."""
+        return len(self._rows)
+
+    def fresh(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Write texts, those left out that some call has written before."""
+        left, written = [], []
+        for number, text in zip(numbers.tolist(), self.make(numbers), strict=True):
+            if text not in self._made:
+                self._made.add(text)
+                left.append(number)
+                written.append(text)
+        return np.array(left, dtype=np.int64), tuple(written)
+
+    def make(self, numbers: NDArray[np.int64]) -> tuple[str, ...]:
+        """Write texts again."""
+        return tuple(
+            self._replacer.variant(row, self._categories, self._chosen)
+            for row in self._rows[numbers].tolist()
+        )
+
+    def described(
+        self, numbers: NDArray[np.int64]
+    ) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.object_]]:
+        """Write texts again, with those they are made from and which terms became which."""
+        rows = self._rows[numbers]
+        changes = [self._change(row) for row in rows.tolist()]
+        return (
+            self.make(numbers),
+            rows.astype(np.int64),
+            np.array([*changes, None], dtype=object)[:-1],
+        )
+
+    def _change(self, row: int) -> str:
+        mentions, categories = self._mentions, self._mentions.terms.categories
+        wanted = dict(zip(self._categories, self._chosen, strict=True))
+        here = slice(mentions.offsets[row], mentions.offsets[row + 1])
+        found: dict[str, None] = {}
+        for category, term in zip(
+            mentions.category[here].tolist(), mentions.term[here].tolist(), strict=True
+        ):
+            new = wanted.get(category, term)
+            if new != term:
+                terms = categories[category].terms
+                found[f'"{terms[term].name}" to "{terms[new].name}"'] = None
+        return ", ".join(found)

@@ -1,0 +1,14 @@
+from .blackbox import CallableTextModel as CallableTextModel
+from .blackbox import TextModel as TextModel
+from .forward import ForwardPass as ForwardPass
+from .forward import TextWeights as TextWeights
+from .network import VOCABULARY_FILE as VOCABULARY_FILE
+from .network import TextNetwork as TextNetwork
+from .network import read_text_network as read_text_network
+from .training import EPOCHS as EPOCHS
+from .training import TextTrainingReport as TextTrainingReport
+from .training import train_text_network as train_text_network
+from .vocabulary import Vocabulary as Vocabulary
+from .vocabulary import WordNumbers as WordNumbers
+from .vocabulary import fit_vocabulary as fit_vocabulary
+from .vocabulary import words_of as words_of

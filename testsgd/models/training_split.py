@@ -1,0 +1,172 @@
+"""What a network is trained on: labels as numbers, and which rows or texts are for what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from testsgd.data import Label
+from testsgd.errors import DataError
+from testsgd.models.files import Labels
+
+TEST_SHARE = 0.2
+VALIDATION_SHARE = 0.1
+
+Rows = NDArray[np.intp]
+
+
+def binary_labels(
+    labels: NDArray[np.object_] | None, label: Label, *, one: str, source: str
+) -> NDArray[np.float32]:
+    """Return 1 for the favourable label and 0 for any other.
+
+    Parameters
+    ----------
+    labels : numpy.ndarray of object or None
+        The labels as the data have them.
+    label : Label
+        Which of them is favourable.
+    one : str
+        What has a label: ``"row"`` or ``"text"``.
+    source : str
+        What to call the data in a message.
+
+    Raises
+    ------
+    DataError
+        If there are no labels, or some are missing.
+    """
+    if labels is None:
+        raise DataError(
+            f"the label column {label.column!r} is missing",
+            where=source,
+            remedy="training needs the labels; add the column",
+        )
+    if pd.isna(labels).any():
+        raise DataError(
+            f"{int(pd.isna(labels).sum())} {one}(s) have no label",
+            where=f"{source}, column {label.column!r}",
+            remedy=f"remove those {one}s or fill in their labels",
+        )
+    return np.asarray(labels == label.favourable, dtype=np.float32)
+
+
+def output_labels(labels: NDArray[np.object_] | None, label: Label) -> Labels:
+    """Return what a network means that gives the probability of the favourable label."""
+    values: list[Any] = label.values or sorted(set([] if labels is None else labels))
+    others = [value for value in values if value != label.favourable]
+    other = others[0] if len(others) == 1 else f"not {label.favourable}"
+    return Labels(label.favourable, other)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which rows are trained on, which choose when to stop, and which are for the test.
+
+    Attributes
+    ----------
+    train, validation, test : numpy.ndarray of int
+        Places, ascending; no two have one in common.
+    """
+
+    train: Rows
+    validation: Rows
+    test: Rows
+
+    @property
+    def seen(self) -> Rows:
+        """All that are not for the test."""
+        return np.concatenate([self.train, self.validation])
+
+
+def split_examples(
+    labels: NDArray[np.float32],
+    seed: int,
+    *,
+    one: str,
+    source: str,
+    parts: NDArray[np.object_] | None = None,
+    clusters: NDArray[np.integer] | None = None,
+    training_only: NDArray[np.bool_] | None = None,
+) -> Split:
+    """Split rows or texts by chance, the labels' shares kept.
+
+    Parameters
+    ----------
+    labels : numpy.ndarray of float32
+        0 or 1 for each.
+    seed : int
+        Same seed, same split.
+    one : str
+        What is split: ``"row"`` or ``"text"``.
+    source : str
+        What to call the data in a message.
+    parts : numpy.ndarray of object, optional
+        ``"train"`` or ``"test"``, or None for those that the split decides on. If any is
+        ``"test"``, the test is of just those.
+    clusters : numpy.ndarray of int, optional
+        Those of one number stay together; they are split by the label of the first of them.
+    training_only : numpy.ndarray of bool, optional
+        These are never tested, and are no reason to test a cluster or to stop.
+
+    Returns
+    -------
+    Split
+        Else 20% are for the test, and 10% of the rest choose when to stop.
+
+    Raises
+    ------
+    DataError
+        If there are too few.
+    """
+    rows = np.arange(len(labels))
+    groups = rows if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    free = np.ones(len(rows), dtype=bool) if training_only is None else ~training_only
+    told = np.full(len(rows), None, dtype=object) if parts is None else parts
+    testable = free & (told == "test" if (told == "test").any() else told != "train")
+    try:
+        if not 0 < labels.sum() < len(labels):
+            raise ValueError("one label only")
+        if (told == "test").any():
+            tested = _with(groups, rows[told == "test"])
+            rest = _first(groups, rows[free & ~tested])
+        else:
+            rest, drawn = _draw(_first(groups, rows[testable]), labels, TEST_SHARE, seed)
+            tested = _with(groups, drawn)
+            fixed = rows[free & (told == "train") & ~tested]
+            rest = np.concatenate([rest, _first(groups, fixed)])
+        _, drawn = _draw(rest, labels, VALIDATION_SHARE, seed)
+        checked = _with(groups, drawn)
+        found = Split(rows[~tested & ~checked], rows[checked], rows[tested & testable])
+        if not len(found.test):
+            raise ValueError("no test")
+    except ValueError as error:
+        raise DataError(
+            f"{len(labels)} {one}(s), {int(labels.sum())} of them with the favourable label, are "
+            "too few to be split for training and testing",
+            where=source,
+            remedy=f"give more {one}s of each label",
+        ) from error
+    return found
+
+
+def _first(groups: Rows, rows: Rows) -> Rows:
+    """Return the first row of each group that the rows are of, ascending."""
+    return np.sort(rows[np.unique(groups[rows], return_index=True)[1]])
+
+
+def _draw(rows: Rows, labels: NDArray[np.float32], share: float, seed: int) -> tuple[Rows, Rows]:
+    """Split rows into those left and a share drawn, the labels' shares kept."""
+    from sklearn.model_selection import train_test_split
+
+    left, drawn = train_test_split(rows, test_size=share, stratify=labels[rows], random_state=seed)
+    return left, drawn
+
+
+def _with(groups: Rows, rows: Rows) -> NDArray[np.bool_]:
+    """Mark all that are of one group with any of some rows."""
+    return np.isin(groups, groups[rows])

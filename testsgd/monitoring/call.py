@@ -1,0 +1,185 @@
+"""Calls for a monitor: watch over a stream of decisions, or go on from where one was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from testsgd._files import locked
+from testsgd.errors import EventError, ResultError, TestSGDError
+from testsgd.monitoring.event_sources import EventSource, event_source
+from testsgd.monitoring.judging import Alert
+from testsgd.monitoring.report.summarise import MOST_ALERTS, summarise_monitoring
+from testsgd.monitoring.result import MonitorResult
+from testsgd.monitoring.running import Monitor
+from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.trials import DeadLetter
+
+MonitorSpecificationLike: TypeAlias = MonitorSpecification | Mapping[str, Any] | str | Path
+
+
+def load_monitor(
+    specification: MonitorSpecificationLike,
+    *,
+    state: str | Path | None = None,
+    clock: Callable[[], float] | None = None,
+    on_dead_letter: Callable[[DeadLetter], object] | None = None,
+) -> Monitor:
+    """Make a monitor, or go on from the state of one.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification, mapping, str or path-like
+        What to watch: an object, its keys, or the TOML file that has them.
+    state : path-like, optional
+        A file that a monitor's state was saved to; if it is not there, the monitor begins anew.
+    clock : callable, optional
+        The present moment, in seconds since 1970; that of the system, if it is left out.
+    on_dead_letter : callable, optional
+        Called with each event that is not counted because of its time.
+
+    Returns
+    -------
+    Monitor
+        Its ``observe`` takes an event and gives the alerts that it raises.
+
+    Raises
+    ------
+    SpecificationError
+        If it specifies no monitor.
+    ResultError
+        If the state is none, or that of another specification.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> monitor = testsgd.load_monitor({
+    ...     "properties": [{"property": "demographic_parity", "threshold": 0.1}]})
+    >>> monitor.observe({"group": "female", "decision": 1})
+    ()
+    """
+    if isinstance(specification, MonitorSpecification):
+        found = specification
+    elif isinstance(specification, Mapping):
+        found = MonitorSpecification.from_dict(specification)
+    else:
+        found = MonitorSpecification.read(Path(specification))
+    if state is not None and Path(state).exists():
+        return Monitor.load(Path(state), found, clock=clock, on_dead_letter=on_dead_letter)
+    return Monitor(found, clock=clock, on_dead_letter=on_dead_letter)
+
+
+def monitor(
+    specification: MonitorSpecificationLike,
+    events: Any,
+    *,
+    state: str | Path | None = None,
+    on_alert: Callable[[Alert], object] | None = None,
+    on_error: Callable[[TestSGDError, int], object] | None = None,
+    on_dead_letter: Callable[[DeadLetter], object] | None = None,
+    clock: Callable[[], float] | None = None,
+) -> MonitorResult:
+    """Watch over decisions, and say when groups are treated differently.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification, mapping, str or path-like
+        What to watch: an object, its keys, or the TOML file that has them.
+    events : iterable of mappings, data frame, str or path-like
+        Events in their order: the events themselves, the rows of a data frame (pandas, polars,
+        ...), or the path of a ``.jsonl`` or ``.csv`` file.
+    state : path-like, optional
+        A file to go on from, if it is there, and to write the state to at the end. No other
+        process can use it meanwhile.
+    on_alert : callable, optional
+        Called with each alert as it is raised or cleared.
+    on_error : callable, optional
+        Called with the error of each event that is wrong, and its number; the event changes
+        nothing. Left out, the first such error is raised, and the state is not written.
+    on_dead_letter : callable, optional
+        Called with each event that is not counted because of its time; its `place` is its number.
+    clock : callable, optional
+        The present moment, in seconds since 1970; that of the system, if it is left out.
+
+    Returns
+    -------
+    MonitorResult
+        With the monitor, which can go on.
+
+    Raises
+    ------
+    EventError
+        If an event is wrong and `on_error` is left out; names the event.
+    TestSGDError
+        Another member of the family :mod:`testsgd.errors`, if something else about the input is
+        wrong.
+
+    References
+    ----------
+    Baumeister, Finkbeiner, Scheerer, Siber and Wagenpfeil, Stream-Based Monitoring of Algorithmic
+    Fairness.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> people = [{"group": "ab"[n % 2], "decision": n % 2} for n in range(400)]
+    >>> result = testsgd.monitor({
+    ...     "properties": [{"property": "demographic_parity", "threshold": 0.1}]}, people)
+    >>> result.alerts, result.exit_code
+    (1, 1)
+    """
+    path = None if state is None else Path(state)
+    with nullcontext(True) if path is None else locked(path) as free:
+        if not free:
+            raise ResultError(
+                "another monitor uses this state",
+                where=str(path),
+                remedy="end that one, or give each its own",
+            )
+        watching = load_monitor(
+            specification, state=path, clock=clock, on_dead_letter=on_dead_letter
+        )
+        if not isinstance(events, EventSource):
+            events = event_source(events, watching.specification)
+        resumed = path is not None and path.exists()
+        dead_before = watching.status().dead_letters
+        alerts: list[Alert] = []
+        left_out = refused = 0
+        for number, item in events.items:
+            try:
+                event = events.parse(item)
+                raised = () if event is None else watching.observe(event, place=number)
+            except TestSGDError as error:
+                if on_error is None:
+                    raise _placed(error, events.where(number)) from error
+                on_error(error, number)
+                refused += 1
+                continue
+            for alert in raised:
+                if len(alerts) < MOST_ALERTS:
+                    alerts.append(alert)
+                else:
+                    left_out += 1
+                if on_alert is not None:
+                    on_alert(alert)
+        if path is not None:
+            watching.save(path)
+        status = watching.status()
+        summary = summarise_monitoring(
+            status,
+            watching.specification,
+            alerts=alerts,
+            alerts_left_out=left_out,
+            refused=refused,
+            dead_letters=status.dead_letters - dead_before,
+            resumed=resumed,
+        )
+        return MonitorResult(summary, watching)
+
+
+def _placed(error: TestSGDError, place: str) -> TestSGDError:
+    """Return an error that names the event it is in."""
+    where = f"{place}: {error.where}" if error.where else place
+    return EventError(error.what, where=where, remedy=error.remedy, **error.details)

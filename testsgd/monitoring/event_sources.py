@@ -1,0 +1,233 @@
+"""Where a monitor's events come from: mappings, data frames, JSON lines, CSV files."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from testsgd.data.cells import as_pandas, missing_column
+from testsgd.data.json_objects import json_object
+from testsgd.errors import DataError, ParameterError
+from testsgd.monitoring.specification import MonitorSpecification
+
+_EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
+# A journal and a log of answers are JSON lines, too.
+_ENDINGS = (".jsonl", ".ndjson", ".json", ".journal", ".log", ".csv")
+_WORDS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class EventSource:
+    """Events that are still to be read, one by one, each with its number.
+
+    `name`: what the source is called in error messages, empty if it has no name; `unit`: what one
+    event is there, such as a line or a row. `parse` makes an event of an item, or None if there is
+    none in it; it raises an error of the family :mod:`testsgd.errors` if the item is wrong.
+    """
+
+    name: str
+    unit: str
+    items: Iterable[tuple[int, Any]]
+    parse: Callable[[Any], Mapping[str, Any] | None]
+
+    def where(self, number: int) -> str:
+        """Name the place of an item."""
+        return f"{self.name}, {self.unit} {number}" if self.name else f"{self.unit} {number}"
+
+
+def event_source(events: Any, specification: MonitorSpecification) -> EventSource:
+    """Return a source of what events are given as.
+
+    That is a file of JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal`` or ``.log``) or a
+    CSV file with a header (``.csv``), which is read line by line as events are asked for, a data
+    frame of any library, or the events themselves.
+    """
+    if isinstance(events, str | Path):
+        return _file(Path(events), specification)
+    if isinstance(events, Mapping):
+        raise ParameterError(
+            "one event stands where a list of events should", where="events", remedy="give a list"
+        )
+    frame = as_pandas(events)
+    if frame is not None:
+        return _frame(frame, specification)
+    if not isinstance(events, Iterable):
+        raise ParameterError(
+            f"a {type(events).__name__} has no events",
+            where="events",
+            remedy="give mappings, a data frame, or the path of a .jsonl or .csv file",
+        )
+    return EventSource("", "event", enumerate(events, start=1), lambda event: event)
+
+
+def json_lines(name: str, lines: Iterable[bytes]) -> EventSource:
+    """Return a source of lines of JSON; empty lines are no events."""
+
+    def parse(line: bytes) -> Mapping[str, Any] | None:
+        return json_object(line, example=_EXAMPLE) if line.strip() else None
+
+    return EventSource(name, "line", _without_mark(lines), parse)
+
+
+def _without_mark(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(lines, start=1):
+        # Some editors put a byte order mark first; JSON knows none.
+        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+
+def _file(path: Path, specification: MonitorSpecification) -> EventSource:
+    kind = path.suffix.lower()
+    if kind not in _ENDINGS:
+        raise DataError(
+            f"a file of the kind {kind!r} is not known" if kind else "the file has no ending",
+            where=str(path),
+            remedy="give a .jsonl file with one JSON object a line, or a .csv file with a header",
+        )
+    if not path.is_file():
+        raise DataError("there is no such file", where=str(path), remedy="check the path")
+    return _csv(path, specification) if kind == ".csv" else json_lines(str(path), _lines(path))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise DataError(
+            f"the file cannot be read ({error.strerror})", where=str(path), remedy="check the file"
+        ) from error
+
+
+def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
+    where, rows = str(path), _rows(path)
+    names = [name.strip() for name in next(rows, (1, [""]))[1]]
+    _check_columns(names, specification, where)
+    read = _CellReader(specification)
+
+    def parse(row: list[str]) -> Mapping[str, Any] | None:
+        if not any(cell.strip() for cell in row):
+            return None
+        if len(row) != len(names):
+            raise DataError(
+                f"the row has {len(row)} cells and the header {len(names)}",
+                remedy="correct the row",
+            )
+        return read.event(zip(names, row, strict=True))
+
+    return EventSource(where, "line", rows, parse)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    lines = (
+        line.decode("utf-8-sig" if not at else "utf-8") for at, line in enumerate(_lines(path))
+    )
+    rows = csv.reader(lines, strict=True)
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise DataError(
+                f"the file is no CSV file in UTF-8: {error}",
+                where=f"{path}, line {rows.line_num}",
+                remedy="correct the line",
+            ) from error
+        yield rows.line_num, row
+
+
+class _CellReader:
+    """Reads the texts of a row: a number where the specification knows a number."""
+
+    def __init__(self, specification: MonitorSpecification) -> None:
+        named = specification.events
+        fields = [field for watched in specification.monitored for field in watched.given]
+        self._texts = {named.id, named.group, *fields}
+        self._time = named.time
+        self._dates = specification.time.unit == "iso"
+        self._known = {
+            named.decision: (*named.favourable, *named.unfavourable),
+            named.label: (*named.positive, *named.negative),
+        }
+
+    def event(self, cells: Iterable[tuple[str, str]]) -> dict[str, Any]:
+        """Return the fields that have a value; an empty cell has none."""
+        found: dict[str, Any] = {}
+        for name, cell in cells:
+            text = cell.strip()
+            if not text:
+                continue
+            if name in self._known:
+                found[name] = _value(text, self._known[name])
+            elif name in self._texts:
+                found[name] = text
+            elif name == self._time:
+                number = None if self._dates else _number(text)
+                found[name] = text if number is None else number
+        return found
+
+
+def _value(text: str, known: tuple[Any, ...]) -> Any:
+    """Choose how to read a cell, so that it is one of the known values if it can be."""
+    if text in known:
+        return text
+    for other in (_number(text), _WORDS.get(text.lower())):
+        if other is not None and other in known:
+            return other
+    return text
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSource:
+    named = specification.events
+    fields = [field for watched in specification.monitored for field in watched.given]
+    used = dict.fromkeys((*named.names, *fields))
+    _check_columns([str(name) for name in frame.columns], specification, "events")
+    columns = [name for name in used if name in frame.columns]
+    values = [_column(frame[name]) for name in columns]
+
+    def parse(row: tuple[Any, ...]) -> Mapping[str, Any]:
+        return dict(zip(columns, row, strict=True))
+
+    return EventSource("", "row", enumerate(zip(*values, strict=True), start=1), parse)
+
+
+def _column(column: pd.Series[Any]) -> list[Any]:
+    missing = column.isna().tolist()
+    return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+
+
+def _check_columns(names: list[str], specification: MonitorSpecification, where: str) -> None:
+    """Refuse a table that can have no trial; one of labels alone goes with another one."""
+    named = specification.events
+    if named.decision not in names and named.group not in names and named.label in names:
+        return
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(
+            f"the column {twice!r} stands twice", where=where, remedy="name each column once"
+        )
+    fields = [field for watched in specification.monitored for field in watched.given]
+    needed = (named.group, named.decision, *fields)
+    if named.id in names:
+        # Rows with the same id say one thing each.
+        known = {named.group, named.decision} & set(names)
+        misspelt = get_close_matches(named.decision, names, cutoff=0.75)
+        needed = ((named.decision,) if misspelt else ()) if known else needed[:1]
+    for name in needed:
+        if name not in names:
+            raise missing_column(name, names, where)

@@ -1,0 +1,1 @@
+"""The report of a monitor: one summary, its verdict and its layout."""

@@ -1,0 +1,256 @@
+"""The summary of a monitor: one JSON-able document from which every view is rendered.
+
+The document is versioned (``testsgd.monitoring/1``) and described by the JSON Schema
+``schemas/monitoring-1.json``, which is generated from the classes below.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.fairness.wording import CountedProperty
+from testsgd.report.summaries import Part
+
+SCHEMA_NAME = "testsgd.monitoring/1"
+Rule = Literal["estimate", "evidence"]
+Standing = Literal["beyond", "within", "undecided"]
+
+
+class GivenSummary(Part):
+    """A field, and the value of it within which groups are compared."""
+
+    field: str = Field(description="name of the field")
+    value: str = Field(description="its value")
+
+
+class MonitorSettings(Part):
+    """What was asked for, besides the properties."""
+
+    groups: list[str] | None = Field(description="the groups; null: found as they came")
+    unknown: Literal["refuse", "pass"] = Field(description="what happens to other groups")
+    others: Literal["refuse", "ignore"] = Field(
+        description="what happens to events with neither a group, a decision nor a label"
+    )
+    deadline: float | None = Field(description="seconds until a label is late; null: never")
+    lateness: float | None = Field(
+        None,
+        description="seconds by which an event may come after later ones; null: time plays no part",
+    )
+    max_skew: float | None = Field(
+        None, description="seconds by which an event may be ahead; null: time plays no part"
+    )
+    unit_declared: bool = Field(
+        False, description="true: the unit of time was declared, and not found out"
+    )
+    without_label: Literal[0, 1, "drop"] = Field(
+        description="label of a trial whose label has not come by the deadline, or it is dropped"
+    )
+    count: Literal["deadline", "known"] = Field(
+        description="a trial with a label is counted at its deadline, or once the label is known"
+    )
+    repeated: Literal["ignore", "new"] = Field(
+        description="an id that comes again after its trial is closed changes nothing, or begins "
+        "a new trial"
+    )
+    window: Literal["all", "tumbling", "sliding"] = Field(description="which trials are compared")
+    window_trials: int | None = Field(description="length of a window in trials")
+    window_seconds: float | None = Field(description="length of a window in seconds")
+    prior: str = Field(description='rate before anything is counted, a fraction; or "overall"')
+    strength: str = Field(description="trials that the prior counts for, as a fraction")
+    confidence: float = Field(description="of everything together that is said by evidence")
+
+
+class StreamSummary(Part):
+    """What came, and what became of it."""
+
+    events: int = Field(description="events that were taken")
+    refused: int = Field(description="events that were wrong and changed nothing")
+    ignored: int = Field(description="events that play no part")
+    repeated: int = Field(description="events that only say what was known")
+    unknown: int = Field(description="decisions on groups that are not known")
+    late: int = Field(description="labels that came after the deadline")
+    decided: int = Field(description="trials with a decision")
+    open: int = Field(description="trials that still wait for something")
+    dropped: int = Field(description="trials that their deadline ended without being counted")
+    uncompared: int = Field(
+        description="trials with given values beyond the thousandth combination, not counted"
+    )
+    dead_unit: int = Field(
+        0, description="dead letters: events whose time is in another unit than the others'"
+    )
+    dead_ahead: int = Field(0, description="dead letters: events too far ahead in time")
+    dead_late: int = Field(0, description="dead letters: events that came too late")
+    dead_wrong: int = Field(
+        0,
+        description="dead letters: events that waited, and did not fit when others had confirmed "
+        "their time",
+    )
+    dead_this_run: int = Field(0, description="those of all dead letters that came in this run")
+    waiting: int = Field(
+        0, description="events that wait for others to confirm their time; not taken"
+    )
+    unit: Literal["s", "ms", "us", "ns", "iso", "own"] | None = Field(
+        None,
+        description="what times are in; own: seconds of a clock that is the stream's own; null: no "
+        "time is needed, or none came",
+    )
+    first_time: float | None = Field(description="time of the first event, in seconds")
+    time: float | None = Field(description="time of the last event, in seconds")
+    resumed: bool = Field(description="true: the monitor went on from a state that was saved")
+
+
+class PropertySummary(CountedProperty):
+    """What is compared, and when that is an alert."""
+
+    name: str = Field(description="what the property is called here")
+    threshold: float = Field(description="a bias above this is an alert")
+    threshold_exact: str = Field(description="the same as a fraction")
+    empty_group: Literal["vacuous", "zero"] = Field(
+        description="a group without a rate is left out, or has rate 0"
+    )
+    given: list[str] = Field(description="fields whose values must be equal to be compared")
+    rule: Rule = Field(description="alerts are raised by the estimate, or by evidence")
+    check: Literal["every", "end"] = Field(
+        description="judged after every trial, or at the end of each window"
+    )
+
+
+class AlertedGroupSummary(Part):
+    """A group when an alert was raised or cleared."""
+
+    name: str = Field(description="the group")
+    numerator: int = Field(description="counted above the line of its rate")
+    denominator: int = Field(description="counted below it")
+    rate: float | None = Field(description="one over the other; null if nobody was counted")
+    estimate: float | None = Field(description="the rate with the prior; null if there is none")
+
+
+class AlertSummary(Part):
+    """An alert that was raised or cleared."""
+
+    alert: Literal["raised", "cleared"] = Field(description="which of the two")
+    id: str = Field(
+        "", description="of this alert; the same if the same monitor sees the same events again"
+    )
+    property: str = Field(description="name of the property")
+    given: list[GivenSummary] = Field(description="within which values")
+    rule: Rule = Field(description="by the estimate, or by evidence")
+    window: int | None = Field(description="number of the tumbling window, from 0; null: none")
+    trials: int = Field(
+        description="trials that the comparison had counted; in the window, if there is one"
+    )
+    time: float | None = Field(description="time of the event, in seconds")
+    time_iso: str | None = Field(
+        None, description="the same in ISO 8601; null if it is of the stream's own clock"
+    )
+    bias: float = Field(description="bias by the estimate")
+    bias_exact: str = Field(description="the same as a fraction")
+    low: float | None = Field(description="lower end of the interval by evidence")
+    high: float | None = Field(description="its upper end")
+    threshold: float = Field(description="what the bias is compared with")
+    highest: str = Field(description="the group with the highest rate")
+    lowest: str = Field(description="the group with the lowest rate")
+    groups: list[AlertedGroupSummary] = Field(
+        [], description="all groups that were compared, as they stood"
+    )
+
+
+class MonitoredGroup(AlertedGroupSummary):
+    """A group within a comparison."""
+
+    low: float | None = Field(
+        description="lower end of the rate's interval, which holds at all times for this group "
+        "alone; null without evidence"
+    )
+    high: float | None = Field(description="its upper end")
+
+
+class CoursePoint(Part):
+    """A moment of the stream."""
+
+    trials: int = Field(description="trials that were counted until then")
+    time: float | None = Field(description="time of the event, in seconds")
+    estimates: list[float | None] = Field(description="estimated rates, one a group in their order")
+    bias: float = Field(description="bias by the estimate")
+
+
+class WindowSummary(Part):
+    """A tumbling window that was judged."""
+
+    window: int = Field(description="its number, from 0")
+    trials: int = Field(description="trials that were counted in it")
+    bias: float = Field(description="bias as observed")
+    estimate: float = Field(description="bias by the estimate")
+    above: bool = Field(description="true: the estimate is above the threshold")
+
+
+class MonitoredComparison(Part):
+    """One property within one combination of given values."""
+
+    property: str = Field(description="name of the property")
+    given: list[GivenSummary] = Field(description="within which values")
+    standing: Standing = Field(
+        description="evidence: the bias is above the threshold, is not, or neither is known; "
+        "estimate: the alert holds, does not, or there is nothing to compare"
+    )
+    trials: int = Field(description="trials that were counted")
+    bias: float = Field(description="bias as observed, without the prior")
+    bias_exact: str = Field(description="the same as a fraction")
+    estimate: float = Field(description="bias of the estimated rates")
+    estimate_exact: str = Field(description="the same as a fraction")
+    low: float | None = Field(description="lower end of the interval of the bias by evidence")
+    high: float | None = Field(description="its upper end")
+    highest: str | None = Field(description="the group with the highest rate; null without any")
+    lowest: str | None = Field(description="the group with the lowest rate; null without any")
+    alerts: int = Field(description="alerts that were raised")
+    in_alert: bool = Field(description="true: the last alert still holds")
+    first_alert: AlertSummary | None = Field(description="the first one; null: none")
+    groups: list[MonitoredGroup] = Field(description="the groups")
+    course: list[CoursePoint] = Field(description="how the rates went; thinned out if it is long")
+    windows: list[WindowSummary] = Field(
+        description="tumbling windows that were judged; the last thousand"
+    )
+    windows_judged: int = Field(description="all tumbling windows that were judged")
+    windows_above: int = Field(description="those of them that were above the threshold")
+
+
+class MonitorVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Literal["alert_raised", "within", "not_enough_evidence"] = Field(
+        description="the outcome in one word"
+    )
+    exit_code: Literal[0, 1, 2, 3] = Field(
+        description="what the command line leaves with; 2: without an alert, but events were wrong"
+    )
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what to know beside it")
+
+
+class MonitoringSummary(Part):
+    """Everything that a monitor saw, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.monitoring/1"] = Field(
+        "testsgd.monitoring/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    name: str = Field(description="what the specification is called")
+    digest: str = Field(description="sha256 of the specification")
+    settings: MonitorSettings = Field(description="what was asked for")
+    properties: list[PropertySummary] = Field(description="what is compared")
+    stream: StreamSummary = Field(description="what came, and what became of it")
+    comparisons: list[MonitoredComparison] = Field(
+        description="a property within a combination of given values each; alerts first, then "
+        "what is undecided, the largest bias first"
+    )
+    alerts_raised: int = Field(description="alerts that were raised, since the monitor began")
+    alerts: list[AlertSummary] = Field(
+        description="those raised and cleared in this run, in order; the first thousand"
+    )
+    alerts_left_out: int = Field(description="how many of this run are not in the list")
+    verdict: MonitorVerdict = Field(description="the outcome in words, with the exit code")

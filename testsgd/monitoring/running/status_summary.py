@@ -1,0 +1,272 @@
+"""How a stream stands: the parts of its status, and how they are summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from testsgd.monitoring.judging import Alert, Comparison, Given, TrajectoryPoint, WindowStatus
+from testsgd.monitoring.specification import EvidencePart, MonitoredProperty
+from testsgd.monitoring.trials import Unit
+from testsgd.scoring import confidence_sequence, pair_interval
+
+Standing = Literal["beyond", "within", "undecided"]
+Interval = tuple[float, float]
+_NOTHING_KNOWN = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class GroupStatus:
+    """A group in a comparison.
+
+    Attributes
+    ----------
+    name : str
+    numerator, denominator : int
+        What was counted; in the sliding window, if there is one.
+    estimate : fractions.Fraction or None
+        Of its rate, with the prior belief; None if there is none.
+    interval : tuple of float, or None
+        Of its rate, by evidence; holds at all times with the confidence, for this group alone.
+        None where estimates decide.
+    """
+
+    name: str
+    numerator: int
+    denominator: int
+    estimate: Fraction | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class ComparisonStatus:
+    """A property within one combination of given values.
+
+    Attributes
+    ----------
+    property : MonitoredProperty
+    given : tuple of (str, str)
+    groups : tuple of GroupStatus
+        In the order in which they came, or of the specification.
+    trials : int
+        That were counted, ever.
+    bias, estimate : fractions.Fraction
+        Without and with the prior belief; 0 if there is nothing to compare.
+    interval : tuple of float, or None
+        Of the bias, by evidence; it holds together with those of all other comparisons.
+    standing : {"beyond", "within", "undecided"}
+        By evidence: the bias is proved to be above the threshold, or at most it, or neither. By
+        estimates: in alert, not in alert, or nothing to compare so far.
+    alerts : int
+        That were raised, ever.
+    in_alert : bool
+    first_alert : Alert or None
+    trajectory : tuple of TrajectoryPoint
+        A few hundred moments.
+    windows : tuple of WindowStatus
+        The last thousand tumbling windows that were judged.
+    windows_judged, windows_above : int
+        All of them, and those above the threshold.
+    """
+
+    property: MonitoredProperty
+    given: Given
+    groups: tuple[GroupStatus, ...]
+    trials: int
+    bias: Fraction
+    estimate: Fraction
+    interval: tuple[float, float] | None
+    standing: Standing
+    alerts: int
+    in_alert: bool
+    first_alert: Alert | None
+    trajectory: tuple[TrajectoryPoint, ...]
+    windows: tuple[WindowStatus, ...]
+    windows_judged: int
+    windows_above: int
+
+
+@dataclass(frozen=True)
+class MonitorStatus:
+    """How the whole stream stands.
+
+    Attributes
+    ----------
+    events : int
+        That were taken; those refused are not among them.
+    ignored, repeated, unknown, late : int
+        Events that play no part, that say what was known, decisions on unknown groups, and what
+        came after a deadline.
+    decided, dropped, open : int
+        Trials with a decision, ended by a deadline without a result, and not complete.
+    uncompared : int
+        Trials with given values beyond the thousandth combination.
+    dead_unit, dead_ahead, dead_late, dead_wrong : int
+        Events that were not counted because of their time: in another unit, too far ahead, too
+        late; and those that did not fit when others had confirmed their time.
+    waiting : int
+        Events that wait for others to confirm their time; not among the `events`.
+    unit : str or None
+        Of time: as declared, or as the first events show it. None if no time is needed, or none
+        came.
+    first_time, time : float or None
+        Of the first event, and now.
+    comparisons : tuple of ComparisonStatus
+    """
+
+    events: int
+    ignored: int
+    repeated: int
+    unknown: int
+    late: int
+    decided: int
+    dropped: int
+    open: int
+    uncompared: int
+    first_time: float | None
+    time: float | None
+    comparisons: tuple[ComparisonStatus, ...]
+    dead_unit: int = 0
+    dead_ahead: int = 0
+    dead_late: int = 0
+    dead_wrong: int = 0
+    waiting: int = 0
+    unit: Unit | None = None
+
+    @property
+    def dead_letters(self) -> int:
+        """Events that were not counted because of their time."""
+        return self.dead_unit + self.dead_ahead + self.dead_late + self.dead_wrong
+
+    @property
+    def alerts(self) -> int:
+        """Alerts that were raised, ever."""
+        return sum(comparison.alerts for comparison in self.comparisons)
+
+    @property
+    def windows_judged(self) -> int:
+        """Tumbling windows that were judged, over all comparisons."""
+        return sum(comparison.windows_judged for comparison in self.comparisons)
+
+    @property
+    def standing(self) -> Standing:
+        """Of everything: "beyond" if an alert was ever raised, "within" if nothing is open."""
+        if self.alerts:
+            return "beyond"
+        if self.comparisons and all(
+            comparison.standing == "within" for comparison in self.comparisons
+        ):
+            return "within"
+        return "undecided"
+
+
+def sum_up(
+    comparisons: Sequence[Comparison], settings: EvidencePart
+) -> tuple[ComparisonStatus, ...]:
+    """Describe how each comparison stands, by evidence as sure as the settings say."""
+    rates = _rate_intervals(comparisons, settings)
+    biases = _bias_intervals(comparisons, settings)
+    return tuple(
+        _status(comparison, groups, bias)
+        for comparison, groups, bias in zip(comparisons, rates, biases, strict=True)
+    )
+
+
+def _rate_intervals(
+    comparisons: Sequence[Comparison], settings: EvidencePart
+) -> list[list[Interval | None]]:
+    """Return the interval of each group's rate, where evidence decides."""
+    proving = [comparison for comparison in comparisons if comparison.evidence is not None]
+    tops = [top for comparison in proving for top in comparison.counts.numerators]
+    bottoms = [bottom for comparison in proving for bottom in comparison.counts.denominators]
+    low, high = confidence_sequence(
+        tops, bottoms, settings.confidence, tuned_for=settings.tuned_for
+    )
+    ends = iter(zip(low.tolist(), high.tolist(), strict=True))
+    return [
+        [None if comparison.evidence is None else next(ends) for _ in comparison.counts.names]
+        for comparison in comparisons
+    ]
+
+
+def _bias_intervals(
+    comparisons: Sequence[Comparison], settings: EvidencePart
+) -> list[Interval | None]:
+    """Return the interval of the largest bias of two groups of each comparison.
+
+    The bias of no pair is larger than the largest, so it lies above all lower ends and below the
+    largest upper end.
+    """
+    found: list[Interval | None] = [None] * len(comparisons)
+    for measure in ("difference", "ratio"):
+        owners, tops, bottoms, errors = [], [], [], []
+        for index, comparison in enumerate(comparisons):
+            evidence, counts = comparison.evidence, comparison.counts
+            if evidence is None or evidence.bet["measure"] != measure:
+                continue
+            known = sum(bottom > 0 for bottom in counts.denominators)
+            # Of a group of which nobody was counted nothing is known.
+            found[index] = (0.0, 0.0 if 1 < known == len(counts.names) else 1.0)
+            for pair, error in evidence.claims(counts):
+                owners.append(index)
+                tops.append([counts.numerators[group] for group in pair])
+                bottoms.append([counts.denominators[group] for group in pair])
+                errors.append(error)
+        if owners:
+            tuned_for = settings.tuned_for
+            low, high = pair_interval(
+                tops, bottoms, 1 - np.array(errors), measure=measure, tuned_for=tuned_for
+            )
+            for index, least, most in zip(owners, low.tolist(), high.tolist(), strict=True):
+                before = found[index] or _NOTHING_KNOWN
+                found[index] = max(before[0], least), max(before[1], most)
+    return found
+
+
+def _status(
+    comparison: Comparison, intervals: Sequence[Interval | None], interval: Interval | None
+) -> ComparisonStatus:
+    counts = comparison.counts
+    tops, bottoms = comparison.smoothed(counts)
+    groups = tuple(
+        GroupStatus(
+            name,
+            counts.numerators[index],
+            counts.denominators[index],
+            Fraction(tops[index], bottoms[index]) if bottoms[index] else None,
+            intervals[index],
+        )
+        for index, name in enumerate(counts.names)
+    )
+    return ComparisonStatus(
+        property=comparison.monitored,
+        given=comparison.given,
+        groups=groups,
+        trials=comparison.counted,
+        bias=comparison.bias(counts),
+        estimate=comparison.estimate(counts),
+        interval=interval,
+        standing=_standing(comparison, interval),
+        alerts=comparison.alerts,
+        in_alert=comparison.in_alert,
+        first_alert=comparison.first_alert,
+        trajectory=tuple(comparison.trajectory.points),
+        windows=tuple(comparison.windows),
+        windows_judged=comparison.windows_judged,
+        windows_above=comparison.windows_above,
+    )
+
+
+def _standing(comparison: Comparison, interval: Interval | None) -> Standing:
+    monitored = comparison.monitored
+    if comparison.in_alert:
+        return "beyond"
+    if interval is not None:
+        return "within" if Fraction(interval[1]) <= monitored.threshold else "undecided"
+    if monitored.check == "end":
+        return "within" if comparison.windows_judged else "undecided"
+    return "undecided" if comparison.extremes(comparison.counts) is None else "within"

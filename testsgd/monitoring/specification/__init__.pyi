@@ -1,0 +1,13 @@
+from .document import MonitoredProperty as MonitoredProperty
+from .document import MonitorSpecification as MonitorSpecification
+from .document import PropertyPart as PropertyPart
+from .document import allows_evidence as allows_evidence
+from .parts import EstimatePart as EstimatePart
+from .parts import EventsPart as EventsPart
+from .parts import EvidencePart as EvidencePart
+from .parts import GroupsPart as GroupsPart
+from .parts import TimePart as TimePart
+from .parts import TrialsPart as TrialsPart
+from .parts import WindowPart as WindowPart
+from .parts import duration_text as duration_text
+from .parts import seconds_in as seconds_in

@@ -1,0 +1,15 @@
+from .event import ONE_MOMENT as ONE_MOMENT
+from .event import UNIT_NAMES as UNIT_NAMES
+from .event import Event as Event
+from .event import EventReader as EventReader
+from .event import Unit as Unit
+from .event import iso_text as iso_text
+from .event import shown as shown
+from .timeline import Arrival as Arrival
+from .timeline import DeadLetter as DeadLetter
+from .timeline import Fate as Fate
+from .timeline import Timeline as Timeline
+from .trial_assembler import Counters as Counters
+from .trial_assembler import Step as Step
+from .trial_assembler import Trial as Trial
+from .trial_assembler import TrialAssembler as TrialAssembler

@@ -1,0 +1,452 @@
+"""Joins events to trials, and says when a trial is decided and when it is complete.
+
+Two events belong to the same trial if they have the same id; nothing else makes trials depend on
+each other (the dependence relation of the paper on stream-based monitoring, section 3.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any, Literal, NamedTuple
+
+from testsgd.errors import EventError
+from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader
+
+State = Literal["open", "closed", "unknown"]
+
+# Every pair of groups is compared, so that many more would fill the memory.
+MOST_GROUPS = 200
+
+
+class Trial(NamedTuple):
+    """One person's decision, with its true label once that is known.
+
+    `number`: how many trials were decided before it. `given`: the values of the fields within which
+    groups are compared. `label`: None until it is known; for good if the trial was dropped.
+    """
+
+    number: int
+    group: str
+    given: tuple[str, ...]
+    decision: int
+    time: float | None
+    label: int | None = None
+
+
+class Step(NamedTuple):
+    """What an event made of a trial, and when: at the event, or the deadline.
+
+    Its decision is known; its label is known as well, or taken as known at the deadline; or the
+    deadline has passed and the trial is not counted.
+    """
+
+    kind: Literal["decided", "complete", "dropped"]
+    trial: Trial
+    time: float | None
+
+
+class Record:
+    """What the events of one trial have said so far; None where nothing was.
+
+    `number`: how many trials were decided before; -1 while this one is not. `time`: when it was
+    decided; until then the latest time of what was said. `due`: its deadline; `labelled`: the time
+    of its label. The `state` is "unknown" if its group is.
+    """
+
+    __slots__ = (
+        "decision",
+        "due",
+        "given",
+        "group",
+        "label",
+        "labelled",
+        "name",
+        "number",
+        "state",
+        "time",
+    )
+
+    def __init__(self, name: str | None, fields: int) -> None:
+        self.name = name
+        self.group: str | None = None
+        self.decision: int | None = None
+        self.label: int | None = None
+        self.given: tuple[str | None, ...] = (None,) * fields
+        self.number = -1
+        self.time: float | None = None
+        self.due: float | None = None
+        self.labelled: float | None = None
+        self.state: State = "open"
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything but the label is known."""
+        return self.group is not None and self.decision is not None and None not in self.given
+
+    def add(self, event: Event) -> bool:
+        """Take what an event says, see :meth:`check`, and say whether it was not known."""
+        changed = False
+        if event.group is not None and self.group is None:
+            self.group, changed = event.group, True
+        if event.decision is not None and self.decision is None:
+            self.decision, changed = event.decision, True
+        if event.given and None in self.given:
+            given = tuple(
+                known if said is None else said
+                for known, said in zip(self.given, event.given, strict=True)
+            )
+            changed = changed or given != self.given
+            self.given = given
+        if changed and event.time is not None:
+            # Events may come in another order than they happened.
+            self.time = event.time if self.time is None else max(self.time, event.time)
+        if event.label is not None and self.label is None:
+            self.label, self.labelled, changed = event.label, event.time, True
+        return changed
+
+    def check(self, event: Event, given_fields: tuple[str, ...]) -> None:
+        """Check that an event says nothing else than was said."""
+        said = (event.group, event.decision, event.label, *event.given)
+        known = (self.group, self.decision, self.label, *self.given)
+        for index, (new, old) in enumerate(zip(said, known, strict=True)):
+            if new is not None and old is not None and new != old:
+                field = ("group", "decision", "label", *given_fields)[index]
+                who = "this trial" if self.name is None else f"the trial {self.name!r}"
+                raise EventError(
+                    f"the {field} of {who} was {old} before and is {new} now",
+                    where=field,
+                    remedy="give every trial an id of its own; what was said cannot be changed",
+                    id=self.name,
+                    before=old,
+                    now=new,
+                )
+
+    def trial(self, label: int | None) -> Trial:
+        """Return the trial that it is by now."""
+        assert self.group is not None
+        assert self.decision is not None
+        given = tuple(value for value in self.given if value is not None)
+        return Trial(self.number, self.group, given, self.decision, self.time, label)
+
+    def to_state(self) -> list[Any]:
+        """Return all that is kept, as JSON has it."""
+        said = [self.name, self.group, self.decision, self.label, list(self.given)]
+        return [*said, self.number, self.time, self.due, self.state, self.labelled]
+
+    @classmethod
+    def from_state(cls, state: list[Any]) -> Record:
+        """Make a record of what :meth:`to_state` gave."""
+        record = cls(state[0], 0)
+        record.group, record.decision, record.label = state[1:4]
+        record.given = tuple(state[4])
+        record.number, record.time, record.due, record.state = state[5:9]
+        record.labelled = state[9] if len(state) > 9 else None  # former versions had none
+        return record
+
+
+@dataclass
+class Counters:
+    """How many events and trials of which kind there were; refused events are not among them.
+
+    `ignored` events play no part, `repeated` ones say what was known, `late` labels came after the
+    deadline. `dropped` trials ended at a deadline without a label.
+    """
+
+    events: int = 0
+    ignored: int = 0
+    repeated: int = 0
+    unknown: int = 0
+    late: int = 0
+    decided: int = 0
+    dropped: int = 0
+
+
+class TrialAssembler:
+    """Keeps what is known of the trials that are not complete, and the ids of those that are.
+
+    `time`, `first_time`: how far the stream has come, and where it began.
+    """
+
+    def __init__(self, specification: MonitorSpecification) -> None:
+        rules, names = specification.trials, specification.groups.names
+        self._given = EventReader(specification).given_fields
+        self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
+        self._names = None if names is None else frozenset(names)
+        self._found = set(names or ())
+        self._passes = specification.groups.unknown == "pass"
+        self._ignores = specification.events.others == "ignore"
+        self._remembers = rules.repeated == "ignore"
+        self._deadline = rules.deadline if self._labelled else None
+        self._needs_time = specification.needs_time
+        self._lateness = specification.time.late
+        self._waits = self._deadline is not None and rules.count == "deadline"
+        self._without_label = rules.without_label
+        self._records: dict[str, Record] = {}
+        self._anonymous: dict[int, Record] = {}  # the open ones, by their number
+        self._last: Record | None = None  # the last one without an id
+        # The next deadline first; of equal ones that of the earlier decision.
+        self._due: list[tuple[float, int, Record]] = []
+        self.open = 0
+        self.time: float | None = None
+        self.first_time: float | None = None
+        self.counters = Counters()
+
+    @property
+    def watermark(self) -> float | None:
+        """The moment before which no event will come: the time, less how late one may be."""
+        return None if self.time is None else self.time - self._lateness
+
+    def take(self, event: Event, now: float | None = None) -> list[Step]:
+        """Take an event; return what became of which trials, in order.
+
+        First come those whose deadline has passed. `now`: how far the stream has come with it; the
+        time of the event, if it is left out. If the event is wrong, or does not fit those before
+        it, that is an EventError, and nothing has changed.
+        """
+        now = event.time if now is None else now
+        nameless = event.decision is None and event.group is None
+        if nameless and self._plays_no_part(event):
+            return self._counted(event, "ignored", now)
+        record, new = self._find(event)
+        if self._needs_time and event.time is None:
+            raise EventError(
+                "the event has no time, and deadlines and windows in time need one",
+                where="time",
+                remedy="give its time, in seconds or as text in ISO 8601",
+            )
+        if new and nameless and self._is_late(event):
+            return self._counted(event, "late", now)
+        if event.group is not None and event.group not in self._found:
+            self._check_group(event.group)
+        if record.state == "unknown":
+            record.check(event, self._given)
+            return self._counted(event, "ignored" if event.decision is None else "repeated", now)
+        if not new:
+            record.check(event, self._given)
+            if record.state == "closed" or self._overdue(record, event.time):
+                late = event.label is not None and record.label is None and self._labelled
+                return self._counted(event, "late" if late else "repeated", now)
+            if self._is_of_the_one_before(record, event):
+                return self._counted(event, "late", now)
+        elif event.name is None:
+            self._check_whole(event)
+        return self._enter(record, event, now, new=new)
+
+    def advance(self, time: float) -> list[Step]:
+        """Let time pass without an event; return the trials whose deadline has passed."""
+        self.check_time(time)
+        return self._pass(time)
+
+    def check_time(self, time: float) -> None:
+        """Refuse a moment that is before the last event."""
+        if self.time is not None and time < self.time:
+            raise EventError(
+                f"time goes back from {self.time} to {time}",
+                where="time",
+                remedy="give a moment that is not before the last event",
+                time=time,
+                before=self.time,
+            )
+
+    def _plays_no_part(self, event: Event) -> bool:
+        """Return whether an event without decision and group is to be left out, or refuse it."""
+        if event.given and any(value is not None for value in event.given):
+            return False
+        if event.label is None:
+            if self._ignores:
+                return True
+            raise EventError(
+                "the event has neither a group, nor a decision, nor a label",
+                remedy='name its fields in [events], or set others = "ignore" there',
+            )
+        return not self._labelled
+
+    def _find(self, event: Event) -> tuple[Record, bool]:
+        """Return the record that an event belongs to, and whether it is a new one, not kept yet."""
+        if event.name is not None:
+            found = self._records.get(event.name)
+            # An id that may come again is free from the deadline on, whoever notices it first.
+            if found is None or (not self._remembers and self._overdue(found, event.time)):
+                return Record(event.name, len(self._given)), True
+            return found, False
+        if event.decision is not None or event.group is not None or event.label is None:
+            return Record(None, len(self._given)), True
+        if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
+            raise EventError(
+                "no decision waits for this label",
+                where="label",
+                remedy="give one label after each decision, or give both the id of their trial",
+            )
+        return self._last, False
+
+    def _check_group(self, group: str) -> None:
+        if self._names is None:
+            if len(self._found) >= MOST_GROUPS:
+                raise EventError(
+                    f"the group {group!r} is one more than the {MOST_GROUPS} that have come",
+                    where="group",
+                    remedy="check which field is the group, or name the groups in [groups]",
+                    group=group,
+                )
+        elif not self._passes:
+            raise EventError(
+                f"the group {group!r} is unknown",
+                where="group",
+                remedy=f"the groups are {', '.join(sorted(self._names))}; set "
+                'unknown = "pass" in [groups] to leave others out',
+                group=group,
+            )
+
+    def _check_whole(self, event: Event) -> None:
+        said: dict[str, object] = {"group": event.group, "decision": event.decision}
+        said |= zip(self._given, event.given, strict=True)
+        missing = [field for field, value in said.items() if value is None]
+        if missing:
+            raise EventError(
+                f"the event has no {missing[0]} and no id by which another could add it",
+                where=missing[0],
+                remedy="give it here, or give every event of a trial the same id",
+            )
+
+    def _overdue(self, record: Record, time: float | None) -> bool:
+        due = record.due
+        return due is not None and time is not None and time > due + ONE_MOMENT
+
+    def _is_late(self, event: Event) -> bool:
+        """Return whether a label is of a trial whose id is free again, so not of the next one."""
+        return not self._remembers and event.name is not None and event.label is not None
+
+    def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
+        """Return whether a label is of a trial that had the same id before this one was decided."""
+        if self._remembers or not self._lateness or event.label is None or event.time is None:
+            return False
+        if record.number < 0 or record.time is None:
+            return False
+        return event.time < record.time - ONE_MOMENT
+
+    def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
+        steps = self._begin(event, now)
+        self.counters.events += 1
+        setattr(self.counters, kind, getattr(self.counters, kind) + 1)
+        return steps
+
+    def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
+        steps = self._begin(event, now)
+        counters = self.counters
+        counters.events += 1
+        if self._names is None and event.group is not None:
+            self._found.add(event.group)
+        if new and record.name is not None:
+            before = self._records.get(record.name)
+            if before is not None:  # its deadline is over, but events may still be late
+                steps.append(self._end(before))
+            self._records[record.name] = record
+            self.open += 1
+        changed = record.add(event)
+        if self._names is not None and record.group is not None and record.group not in self._names:
+            return self._enter_unknown(record, steps)
+        if not changed:
+            counters.repeated += 1
+            return steps
+        if record.number < 0 and record.whole:
+            self._decide(record)
+            steps.append(Step("decided", record.trial(None), record.time))
+        if record.number >= 0:
+            if not self._labelled:
+                self._close(record)
+            elif record.label is not None and not self._waits:
+                steps.append(Step("complete", record.trial(record.label), event.time))
+                self._close(record)
+        return steps
+
+    def _enter_unknown(self, record: Record, steps: list[Step]) -> list[Step]:
+        self.counters.unknown += 1
+        if record.name is None:
+            self._last = record
+        else:
+            self.open -= 1
+            if not self._remembers:
+                del self._records[record.name]
+        record.state = "unknown"
+        return steps
+
+    def _decide(self, record: Record) -> None:
+        record.number, time = self.counters.decided, record.time
+        self.counters.decided += 1
+        if record.name is None:
+            self._last = record
+            self._anonymous[record.number] = record
+            self.open += 1
+        if self._deadline is not None and time is not None:
+            record.due = time + self._deadline
+            if record.label is not None and self._overdue(record, record.labelled):
+                # It came before an earlier event of its trial did.
+                record.label = None
+                self.counters.late += 1
+            heappush(self._due, (record.due, record.number, record))
+
+    def _close(self, record: Record) -> None:
+        record.state = "closed"
+        self.open -= 1
+        if record.name is None:
+            del self._anonymous[record.number]
+        elif not self._remembers:
+            del self._records[record.name]
+
+    def _begin(self, event: Event, now: float | None) -> list[Step]:
+        if self.first_time is None:
+            self.first_time = event.time
+        return self._pass(now)
+
+    def _pass(self, time: float | None) -> list[Step]:
+        """Move on in time; end the trials whose deadline has passed."""
+        if time is None:
+            return []
+        self.time = time if self.time is None else max(self.time, time)
+        steps: list[Step] = []
+        while self._due and self._due[0][0] + ONE_MOMENT < self.time - self._lateness:
+            *_, record = heappop(self._due)
+            if record.state == "open":
+                steps.append(self._end(record))
+        return steps
+
+    def _end(self, record: Record) -> Step:
+        """End a trial at its deadline."""
+        self._close(record)
+        label = self._without_label if record.label is None else record.label
+        if label == "drop":
+            self.counters.dropped += 1
+            return Step("dropped", record.trial(None), record.due)
+        return Step("complete", record.trial(label), record.due)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all that is kept, as JSON has it."""
+        last = self._last
+        return {
+            "records": [record.to_state() for record in self._records.values()],
+            "anonymous": [record.to_state() for record in self._anonymous.values()],
+            "last": None if last is None else last.to_state(),
+            "groups": sorted(self._found),
+            "time": self.time,
+            "first_time": self.first_time,
+            "counters": asdict(self.counters),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what :meth:`to_state` gave."""
+        records = [Record.from_state(one) for one in state["records"]]
+        self._records = {record.name: record for record in records if record.name is not None}
+        anonymous = [Record.from_state(one) for one in state["anonymous"]]
+        self._anonymous = {record.number: record for record in anonymous}
+        if state["last"] is not None:
+            last = Record.from_state(state["last"])
+            self._last = self._anonymous.get(last.number, last)
+        opened = [one for one in (*records, *anonymous) if one.state == "open"]
+        self.open = len(opened)
+        self._due = [(one.due, one.number, one) for one in opened if one.due is not None]
+        heapify(self._due)
+        self._found = set(state["groups"])
+        self.time, self.first_time = state["time"], state["first_time"]
+        self.counters = Counters(**state["counters"])

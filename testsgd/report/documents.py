@@ -1,0 +1,129 @@
+"""Kinds of documents: how one is written as JSON text and read back, and its schema."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from testsgd.errors import ResultError
+from testsgd.report.blocks import Document
+from testsgd.report.html import render_html
+from testsgd.report.markdown import render_markdown
+
+Summary = TypeVar("Summary", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class DocumentKind(Generic[Summary]):
+    """A kind of result as JSON text: the summary of an audit, say.
+
+    Parameters
+    ----------
+    summary : type of Summary
+        The class of its summaries.
+    name : str
+        The name and version of its schema, as ``testsgd.audit/1``; the schema's file is named
+        after it.
+    what : str
+        What it is the result of, with its article, for error messages.
+    again : str
+        What to do if a document is broken, for error messages.
+    layout : callable
+        Lays a summary out as a report.
+
+    Examples
+    --------
+    >>> from testsgd import AuditResult
+    >>> AuditResult.document.name, AuditResult.document.file.name
+    ('testsgd.audit/1', 'audit-1.json')
+    >>> AuditResult.document.schema()["properties"]["schema"]["const"]
+    'testsgd.audit/1'
+    """
+
+    summary: type[Summary]
+    name: str
+    what: str
+    again: str
+    layout: Callable[[Summary], Document]
+
+    @property
+    def file(self) -> Path:
+        """The JSON Schema's file, in the folder of the summary's module."""
+        module = sys.modules[self.summary.__module__].__file__ or ""
+        return Path(module).with_name(
+            f"{self.name.removeprefix('testsgd.').replace('/', '-')}.json"
+        )
+
+    def render(self, summary: Summary) -> str:
+        """Write a summary as JSON text."""
+        return summary.model_dump_json(by_alias=True, indent=1) + "\n"
+
+    def to_html(self, summary: Summary) -> str:
+        """Return the report as one self-contained HTML page."""
+        return render_html(self.layout(summary))
+
+    def to_markdown(self, summary: Summary) -> str:
+        """Return the report as GitHub-flavoured Markdown."""
+        return render_markdown(self.layout(summary))
+
+    def read(self, text: str, *, where: str = "result") -> Summary:
+        """Read a summary back from JSON text.
+
+        Parameters
+        ----------
+        text : str
+            What :meth:`render` wrote.
+        where : str
+            What to call the text in error messages.
+
+        Returns
+        -------
+        Summary
+
+        Raises
+        ------
+        ResultError
+            If the text is no document of this kind, or one of another version.
+        """
+        try:
+            document = json.loads(text)
+        except ValueError as error:
+            raise ResultError(
+                f"not valid JSON: {error}",
+                where=where,
+                remedy=f"give a result.json of {self.what}",
+            ) from error
+        seen = document.get("schema") if isinstance(document, dict) else None
+        if seen != self.name:
+            raise ResultError(
+                f"the schema is {seen!r}, not {self.name!r}",
+                where=where,
+                remedy="give a result.json that this version of testsgd can read",
+                schema=seen,
+            )
+        try:
+            return self.summary.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            key = ".".join(str(part) for part in first["loc"])
+            raise ResultError(
+                f"{key}: {first['msg']}", where=where, remedy=self.again, key=key
+            ) from error
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema, as shipped in the package."""
+        schema: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
+        return schema
+
+    def generate_schema(self) -> str:
+        """Generate the text of the schema's file from the class of the summaries."""
+        schema = self.summary.model_json_schema(by_alias=True)
+        schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+        schema["title"] = self.name
+        return json.dumps(schema, indent=1, sort_keys=True) + "\n"

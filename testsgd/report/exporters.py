@@ -1,0 +1,94 @@
+"""Formats of reports: what each one's file is called, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from testsgd._files import write_text
+from testsgd.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """One format of a report.
+
+    Attributes
+    ----------
+    file : str
+        The name of the file.
+    text : callable, optional
+        Renders a result as text.
+    write : callable, optional
+        Writes a result to a path, where its text is too large to be held or it is no text.
+    check : callable, optional
+        Raises an error of the family if a package that the format needs is not installed.
+    """
+
+    file: str
+    text: Callable[[Any], str] | None = None
+    write: Callable[[Any, Path], object] | None = None
+    check: Callable[[], object] | None = None
+
+
+# What every result can be written as. A format of all results is one more line here.
+EXPORTERS: Mapping[str, Exporter] = {
+    "html": Exporter("report.html", text=lambda result: result.to_html()),
+    "md": Exporter("report.md", text=lambda result: result.to_markdown()),
+    "json": Exporter("result.json", text=lambda result: result.to_json()),
+}
+
+
+def check_formats(formats: Sequence[str], exporters: Mapping[str, Exporter] = EXPORTERS) -> None:
+    """Raise an error if a format is unknown, or needs a package that is not installed."""
+    for name in formats:
+        if name not in exporters:
+            raise ParameterError(
+                f"the format {name!r} is unknown",
+                where="format",
+                remedy=f"choose from {', '.join(exporters)}",
+            )
+    for name in formats:
+        if (check := exporters[name].check) is not None:
+            check()
+
+
+def export(
+    result: Any, folder: str | Path, formats: Sequence[str], exporters: Mapping[str, Exporter]
+) -> list[Path]:
+    """Write a result into a folder, each file whole or not at all.
+
+    Parameters
+    ----------
+    result : object
+        What the exporters take.
+    folder : path-like
+        Made if it is not there.
+    formats : sequence of str
+        Names of exporters, in the order of writing.
+    exporters : mapping
+        The known formats.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files written. All texts are rendered first: if one of them fails, no file is touched.
+
+    Raises
+    ------
+    ParameterError
+        If a format is unknown.
+    """
+    check_formats(formats, exporters)
+    texts = {name: text(result) for name in formats if (text := exporters[name].text) is not None}
+    written = []
+    for name in formats:
+        target = Path(folder) / exporters[name].file
+        if name in texts:
+            write_text(target, texts[name])
+        elif (write := exporters[name].write) is not None:
+            write(result, target)
+        written.append(target)
+    return written

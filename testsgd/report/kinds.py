@@ -1,0 +1,86 @@
+"""The registry of results: which class reads a document of which schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from testsgd.errors import ResultError
+from testsgd.report.results import DocumentResult, read_source
+
+# A capability is loaded when one of its documents is read. A new one is one more line here.
+RESULTS = {
+    "testsgd.audit/1": "testsgd.auditing:AuditResult",
+    "testsgd.mitigation/1": "testsgd.mitigation:MitigationResult",
+    "testsgd.comparison/1": "testsgd.comparison:ComparisonResult",
+    "testsgd.certify/1": "testsgd.certification:CertificationResult",
+    "testsgd.shield/1": "testsgd.shielding:ShieldResult",
+    "testsgd.shield-simulation/1": "testsgd.shielding:SimulationResult",
+    "testsgd.monitoring/1": "testsgd.monitoring:MonitorResult",
+}
+"""The class of the results of each schema, as its module and name."""
+
+
+def result_class(schema: str) -> type[DocumentResult[Any]]:
+    """Return the class of the results whose documents have a schema.
+
+    Examples
+    --------
+    >>> result_class("testsgd.audit/1").__name__
+    'AuditResult'
+    """
+    module, _, name = RESULTS[schema].partition(":")
+    found: type[DocumentResult[Any]] = getattr(import_module(module), name)
+    return found
+
+
+def result_classes() -> Iterator[type[DocumentResult[Any]]]:
+    """Return the classes of all kinds of results, that of an audit first."""
+    return map(result_class, RESULTS)
+
+
+def read_result(source: str | Path) -> DocumentResult[Any]:
+    """Read a result back, of whatever kind, as its ``schema`` says.
+
+    Parameters
+    ----------
+    source : str or path-like
+        JSON text, or the path of a file that holds it.
+
+    Returns
+    -------
+    DocumentResult
+        Of the class for its kind.
+
+    Raises
+    ------
+    ResultError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> audit = testsgd.audit(None, None, "demo")
+    >>> read_result(audit.to_json()).verdict == audit.verdict
+    True
+    """
+    text, where = read_source(source)
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ResultError(
+            f"not valid JSON: {error}", where=where, remedy="give a result.json of testsgd"
+        ) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if not isinstance(schema, str) or schema not in RESULTS:
+        raise ResultError(
+            f"the schema is {schema!r}, neither {' nor '.join(map(repr, RESULTS))}",
+            where=where,
+            remedy="give a result.json that this version of testsgd can read",
+            schema=schema,
+        )
+    kind = result_class(schema)
+    return kind(kind.document.read(text, where=where))

@@ -1,0 +1,155 @@
+"""What every kind of result is: one document, and the views that are rendered from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+from testsgd.errors import ResultError
+from testsgd.report.documents import DocumentKind
+from testsgd.report.exporters import EXPORTERS, Exporter, check_formats, export
+
+Summary = TypeVar("Summary")
+
+
+class Outcome(Protocol):
+    """What the verdict of every result says."""
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one sentence."""
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line leaves with: 0, 1 a gate failed, 3 not enough evidence."""
+
+
+class DocumentResult(ABC, Generic[Summary]):
+    """A result, of which every view is rendered from one summary.
+
+    Parameters
+    ----------
+    summary
+        The document.
+
+    Attributes
+    ----------
+    summary
+        As given.
+    """
+
+    # How the document is written, read and laid out.
+    document: ClassVar[DocumentKind[Any]]
+    exporters: ClassVar[Mapping[str, Exporter]] = EXPORTERS
+
+    def __init__(self, summary: Summary) -> None:
+        self.summary = summary
+
+    @property
+    @abstractmethod
+    def verdict(self) -> Outcome:
+        """The outcome in words, with the exit code that the CLI gives."""
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line leaves with: 0, 1 a gate failed, 3 not enough evidence."""
+        return self.verdict.exit_code
+
+    def to_json(self) -> str:
+        """Return the summary as JSON text, after the schema that it names."""
+        return self.document.render(self.summary)
+
+    def to_html(self) -> str:
+        """Return the report as one self-contained HTML page."""
+        return self.document.to_html(self.summary)
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown."""
+        return self.document.to_markdown(self.summary)
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> Self:
+        """Read a result back.
+
+        Parameters
+        ----------
+        source : str or path-like
+            JSON text, or the path of a file that holds it.
+
+        Returns
+        -------
+        DocumentResult
+            Of the class it is called on, with the summary only.
+
+        Raises
+        ------
+        ResultError
+            If it is no result of this kind.
+        """
+        text, where = read_source(source)
+        return cls(cls.document.read(text, where=where))
+
+    @classmethod
+    def check_formats(cls, formats: Sequence[str]) -> None:
+        """Raise an error if a format is unknown, or needs a package that is not installed."""
+        check_formats(formats, cls.exporters)
+
+    def write(self, folder: str | Path, formats: Sequence[str] = tuple(EXPORTERS)) -> list[Path]:
+        """Write views of the result into a folder, each file whole or not at all.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there.
+        formats : sequence of {"html", "md", "json"}
+            Which views.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files written.
+
+        Raises
+        ------
+        ParameterError
+            If a format is unknown.
+        """
+        return export(self, folder, formats, self.exporters)
+
+    @abstractmethod
+    def __repr__(self) -> str: ...
+
+
+def read_source(source: str | Path) -> tuple[str, str]:
+    """Read the JSON text of a result.
+
+    Parameters
+    ----------
+    source : str or path-like
+        JSON text, or the path of a file that holds it.
+
+    Returns
+    -------
+    text : str
+        The text; it need not be that of a result.
+    where : str
+        What to call it in error messages.
+
+    Raises
+    ------
+    ResultError
+        If there is no such file, or it is no text.
+    """
+    path = str(source)
+    if isinstance(source, str) and path.lstrip().startswith("{"):
+        return path, "result"
+    try:
+        return Path(path).read_text(encoding="utf-8"), path
+    except FileNotFoundError as error:
+        raise ResultError("there is no such file", where=path, remedy="check the path") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ResultError(
+            "the file cannot be read as text", where=path, remedy="give a result.json"
+        ) from error

@@ -1,0 +1,106 @@
+"""What summaries of all kinds share: frozen parts, rules, and where a result is from."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Protocol, TypedDict
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from testsgd._version import __version__
+from testsgd.report.formatting import seconds
+
+
+class Part(BaseModel):
+    """A part of a summary: frozen, and with no keys but its own."""
+
+    # A key may be called model_queries; older versions of pydantic keep such names for themselves.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=()
+    )
+
+
+class RuleSummary(Part):
+    """One rule: values of a categorical feature, an interval of a continuous one, or a term."""
+
+    feature: str = Field(description="the sensitive feature, or the category of the term")
+    values: list[str] | None = Field(
+        None, description="values allowed, for a categorical feature; for texts the one term"
+    )
+    low: float | None = Field(
+        None, description="inclusive lower end, null where the rule is open below"
+    )
+    high: float | None = Field(
+        None, description="exclusive upper end, null where the rule is open above"
+    )
+    text: str = Field(description="the rule as people write it")
+
+
+class Versioned(Protocol):
+    """What every summary knows of where it is from."""
+
+    @property
+    def created(self) -> str:
+        """When it was made, as ISO 8601 has it."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The versions of testsgd and of what it computes with."""
+
+    @property
+    def schema_(self) -> str:
+        """The name and version of its schema."""
+
+
+class Timed(Protocol):
+    """A summary of something that took time."""
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Wall-clock seconds of each phase."""
+
+
+class Origin(TypedDict):
+    """Where a report is from, as keywords of :class:`testsgd.report.blocks.Document`."""
+
+    created: str
+    version: str
+    schema_name: str
+
+
+def origin(summary: Versioned) -> Origin:
+    """Return when a result was made, by which version, and the name of its form."""
+    return Origin(
+        created=summary.created,
+        version=summary.versions.get("testsgd", ""),
+        schema_name=summary.schema_,
+    )
+
+
+def version_facts(summary: Versioned) -> tuple[tuple[str, str], ...]:
+    """Return the versions of testsgd and of what it computes with, each with its name."""
+    return tuple((f"Version: {name}", version) for name, version in summary.versions.items())
+
+
+def time_facts(summary: Timed) -> tuple[tuple[str, str], ...]:
+    """Return how long each phase took, with its name."""
+    return tuple((f"Time: {phase}", seconds(time)) for phase, time in summary.seconds.items())
+
+
+def present_moment() -> str:
+    """Return the present moment as ISO 8601 has it, to the second."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def package_versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """Return the versions of testsgd, of Python and of those packages that are installed."""
+    versions = {"testsgd": __version__, "python": platform.python_version()}
+    for package in packages:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions

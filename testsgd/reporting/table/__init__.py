@@ -1,1 +1,0 @@
-"""Reporting tables: what is said and summed up of rows only."""

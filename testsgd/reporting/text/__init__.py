@@ -1,1 +1,0 @@
-"""Reporting texts: what is said and summed up of texts and their sensitive terms only."""

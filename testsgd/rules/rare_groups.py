@@ -1,0 +1,132 @@
+"""Small groups: combinations of single values or bins that too few rows have, and who is in them.
+
+Of a small combination every narrower one is small too, so only the widest are listed: those all of
+whose parts, taken with one feature less, are frequent.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from testsgd.rules.contingency import Contingency, feature_subsets
+from testsgd.rules.rule import RuleSet
+
+
+@dataclass(frozen=True)
+class SmallGroup:
+    """A combination of single values with too few rows to be judged."""
+
+    rule_set: RuleSet
+    count: int
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Whom no judged group isolates.
+
+    Attributes
+    ----------
+    combinations : int
+        Combinations of single values of as many features as a rule set may have that occur.
+    unjudged : int
+        Those that too few rows have, or too few do not have, or that no rule set says.
+    rows : int
+        Rows all of whose combinations are unjudged.
+    """
+
+    combinations: int
+    unjudged: int
+    rows: int
+
+
+def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int) -> Unjudged:
+    """Count the rows all of whose combinations of single values cannot be judged.
+
+    A row has one combination for every choice of `max_features` of the sensitive features that have
+    rules (of all of them, if there are fewer). It cannot be judged if too few rows have it, or do
+    not have it, or if no rule says it: a missing number is in no interval.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The sensitive features' combinations.
+    min_count : int
+        Fewest rows on each side of a judged group.
+    max_features : int
+        Most features combined.
+
+    Returns
+    -------
+    Unjudged
+    """
+    rows = contingency.tally()
+    total = int(rows.sum())
+    # A feature of one value, or of one bin, says nothing.
+    axes = [place for place, axis in enumerate(contingency.axes) if axis.rule_count]
+    longest = min(max_features, len(axes))
+    judged = np.zeros(contingency.cells, dtype=bool)
+    said = [
+        np.array([axis.cell_rule(cell) is not None for cell in range(len(axis.labels))])
+        for axis in contingency.axes
+    ]
+    combinations = unjudged = 0
+    for subset in itertools.combinations(axes, longest) if axes else ():
+        joint, sums = contingency.marginal(subset, rows[None])
+        enough = (sums[0] >= min_count) & (total - sums[0] >= min_count)
+        cells = np.unravel_index(joint, contingency.shape(subset))
+        for axis, cell in zip(subset, cells, strict=True):
+            enough &= said[axis][cell]
+        combinations += len(joint)
+        unjudged += int((~enough).sum())
+        codes = np.ravel_multi_index(
+            tuple(contingency.coordinates[:, axis] for axis in subset), contingency.shape(subset)
+        )
+        judged |= enough[np.searchsorted(joint, codes)]
+    return Unjudged(combinations, unjudged, int(rows[~judged].sum()))
+
+
+def small_groups(
+    contingency: Contingency, *, min_count: int, max_features: int
+) -> list[SmallGroup]:
+    """List the widest combinations of single values that occur in fewer than `min_count` rows.
+
+    Parameters
+    ----------
+    contingency : Contingency
+        The sensitive features' combinations.
+    min_count : int
+        Fewest rows of a frequent rule set.
+    max_features : int
+        Most features combined.
+
+    Returns
+    -------
+    list of SmallGroup
+        Those of one feature first, then of two and so on; of equally many the largest first.
+    """
+    rows = contingency.tally()[None, :]
+    small: set[tuple[tuple[int, int], ...]] = set()
+    found: list[SmallGroup] = []
+    for subset in feature_subsets(contingency.axes, max_features):
+        joint, sums = contingency.marginal(subset, rows)
+        few = np.flatnonzero(sums[0] < min_count)
+        coordinates = np.column_stack(np.unravel_index(joint[few], contingency.shape(subset)))
+        for place, cells in zip(few, coordinates, strict=True):
+            combination = tuple(zip(subset, (int(cell) for cell in cells), strict=True))
+            parts = [combination[:i] + combination[i + 1 :] for i in range(len(combination))]
+            if any(part in small for part in parts if part):
+                small.add(combination)
+                continue
+            rules = [contingency.axes[axis].cell_rule(cell) for axis, cell in combination]
+            known = [rule for rule in rules if rule is not None]
+            if len(known) < len(rules):
+                continue
+            small.add(combination)
+            found.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, place])))
+    return sorted(
+        found,
+        key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text),
+    )

@@ -1,0 +1,10 @@
+from .matching import Mentions as Mentions
+from .matching import find_mentions as find_mentions
+from .near_copies import nearly_equal as nearly_equal
+from .term_rule import CategoryRule as CategoryRule
+from .term_rule import TermRule as TermRule
+from .term_sets import CategorySet as CategorySet
+from .term_sets import TermRuleSets as TermRuleSets
+from .term_sets import frequent_term_sets as frequent_term_sets
+from .term_sets import small_category_sets as small_category_sets
+from .term_sets import term_sets_over as term_sets_over

@@ -1,0 +1,13 @@
+from .neighbourhood import BATCH_ROWS as BATCH_ROWS
+from .neighbourhood import Draws as Draws
+from .neighbourhood import Neighbourhood as Neighbourhood
+from .neighbourhood import decide_draws as decide_draws
+from .neighbourhood import draw as draw
+from .neighbourhood import drawn_frame as drawn_frame
+from .neighbourhood import drawn_neighbours as drawn_neighbours
+from .neighbourhood import explore_neighbourhood as explore_neighbourhood
+from .neighbourhood import neighbourhood_size as neighbourhood_size
+from .perturbation import DECIMAL_STEP as DECIMAL_STEP
+from .perturbation import moved as moved
+from .perturbation import perturbation_step as perturbation_step
+from .text import Replacer as Replacer

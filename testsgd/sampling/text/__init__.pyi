@@ -1,0 +1,1 @@
+from .replacement import Replacer as Replacer

@@ -1,0 +1,176 @@
+"""The wealth of a betting martingale against a rate: its logarithm, and two derivatives of it.
+
+The bet mixes the share of successes so far with the rate under test, as if that had been seen in
+`weight` samples before; :mod:`testsgd.scoring.sequences` says where it comes from. With S successes
+and F failures the capital against the rate p is::
+
+    B(c p + S, c (1 - p) + F) / (B(c p, c (1 - p)) p^S (1 - p)^F)
+
+For many samples the logarithms of the gamma functions are large and nearly cancel. Stirling's
+formula of all of them together is short: with the mixed rate r = (c p + S) / (c + n) the logarithm
+of the capital is::
+
+    (c p + S - 1/2) log(r / p) + (c (1 - p) + F - 1/2) log((1 - r) / (1 - p)) - log(1 + n / c) / 2
+
+and what Stirling's formula leaves out of each gamma function (Binet's function, small).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Rates closer to 0 are taken for this one. With at most one success the capital has a limit at 0,
+# which it reaches here to all digits; with more it grows beyond all bounds.
+LEAST_RATE = 1e-140
+
+# From so many samples on the gamma functions themselves would leave less than 9 digits.
+_MANY = 20_000
+_SERIES_FROM = 10.0
+_HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+
+
+@lru_cache(maxsize=64)
+def weight_of_rate(confidence: float, tuned_for: float) -> float:
+    """Return the samples that the rate under test counts for in the bet.
+
+    `confidence`: confidence for which it is best; any weight is valid for any confidence.
+    `tuned_for`: after so many samples the sequence is narrowest.
+
+    Notes
+    -----
+    With n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2),
+    x being n over the weight. That is least where x = log((1 + x) / a^2).
+
+    Examples
+    --------
+    >>> round(weight_of_rate(0.95, 2000))
+    244
+    """
+    start = 2 * math.log(1 / (1 - confidence))
+    ratio = start
+    for _ in range(50):
+        ratio = start + math.log1p(ratio)
+    return tuned_for / ratio
+
+
+def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
+    """Return the logarithm of the wealth (the capital) of a bet against each rate.
+
+    `rate`, `wins`, `losses`: the rates under test, and the successes and failures seen; they are
+    broadcast. At 0 and 1 it is the limit; where that is infinite, hundreds. Result: convex in the
+    rate; at most 0 at the observed one.
+
+    Examples
+    --------
+    >>> log_wealth([0.3, 0.5, 0.7], 300, 700, 240.0).round(2).tolist()
+    [-0.82, 64.92, 273.66]
+    """
+    # Imported here: only what samples needs it.
+    from scipy.special import gammaln
+
+    yes_rate, no_rate = _both(rate)
+    yes, no, samples = weight * yes_rate, weight * no_rate, np.add(wins, losses)
+    found: Floats = np.asarray(
+        (gammaln(yes + wins) - gammaln(yes) - wins * np.log(yes_rate))
+        + (gammaln(no + losses) - gammaln(no) - losses * np.log(no_rate))
+        - (gammaln(weight + samples) - gammaln(weight))
+    )
+    many = np.broadcast_to(samples > _MANY, found.shape)
+    if many.any():
+        all_of = np.broadcast_arrays(yes_rate, no_rate, wins, losses)
+        first, second, third, fourth = (values[many] for values in all_of)
+        found[many] = _of_many(first, second, third, fourth, weight)
+    return found
+
+
+def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: float) -> Floats:
+    """Return the logarithm of the capital to all digits for large numbers."""
+    yes, no, samples = weight * yes_rate, weight * no_rate, wins + losses
+    # The mixed rate less the rate: wins - samples * rate, without loss next to 0 and 1.
+    total = weight + samples
+    step = (wins * no_rate - losses * yes_rate) / total
+    found: Floats = (
+        (yes + wins - 0.5) * _log_ratio(yes + wins, yes_rate * total, step / yes_rate)
+        + (no + losses - 0.5) * _log_ratio(no + losses, no_rate * total, -step / no_rate)
+        - 0.5 * np.log1p(samples / weight)
+        + (_binet(yes + wins) - _binet(yes))
+        + (_binet(no + losses) - _binet(no))
+        - (_binet(total) - _binet(np.float64(weight)))
+    )
+    return found
+
+
+def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
+    """Return the derivative by the rate of the logarithm of the capital.
+
+    Result: grows with the rate.
+    """
+    yes_rate, no_rate = _both(rate)
+    return _falling(yes_rate, wins, weight) - _falling(no_rate, losses, weight)
+
+
+def log_wealth_curvature(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
+    """Return the second derivative by the rate of the logarithm of the capital.
+
+    Result: nowhere negative; 0 everywhere for at most one success and one failure.
+    """
+    yes_rate, no_rate = _both(rate)
+    return _bend(yes_rate, wins, weight) + _bend(no_rate, losses, weight)
+
+
+def _both(rate: Any) -> tuple[Floats, Floats]:
+    """Return the rates of successes and failures, neither below the least."""
+    yes_rate = np.maximum(rate, LEAST_RATE)
+    return yes_rate, np.maximum(1 - yes_rate, LEAST_RATE)
+
+
+def _falling(rate: Floats, wins: Any, weight: float) -> Floats:
+    """Differentiate log Gamma(c p + S) - log Gamma(c p) - S log p; 0 without and with one."""
+    from scipy.special import psi
+
+    more = np.maximum(wins, 1.0) - 1
+    found: Floats = weight * (psi(weight * rate + 1 + more) - psi(weight * rate + 1)) - more / rate
+    return found
+
+
+def _bend(rate: Floats, wins: Any, weight: float) -> Floats:
+    """Differentiate once more."""
+    from scipy.special import zeta
+
+    more = np.maximum(wins, 1.0) - 1
+    below = weight * rate + 1
+    # The trigamma function is Hurwitz' zeta function at 2.
+    found: Floats = more / rate**2 - weight**2 * (zeta(2.0, below) - zeta(2.0, below + more))
+    return np.maximum(found, 0.0)
+
+
+def _log_ratio(above: Floats, below: Floats, more: Floats) -> Floats:
+    """Return log(above / below), knowing above / below - 1, which is exact next to 0."""
+    near: Floats = np.log1p(np.maximum(more, -0.5))
+    return np.where(more < -0.5, np.log(above / below), near)
+
+
+def _binet(argument: Any) -> Floats:
+    """Return what Stirling's formula leaves out of the logarithm of the gamma function."""
+    from scipy.special import gammaln
+
+    values = np.asarray(argument, dtype=np.float64)
+    inverse = 1 / np.maximum(values, _SERIES_FROM)
+    square = inverse * inverse
+    series: Floats = inverse * (
+        1 / 12
+        - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square * (1 / 1188))))
+    )
+    small = values < _SERIES_FROM
+    if not small.any():
+        return series
+    few = np.minimum(values, _SERIES_FROM)
+    left_out = gammaln(few) - ((few - 0.5) * np.log(few) - few + _HALF_LOG_TWO_PI)
+    return np.where(small, left_out, series)

@@ -1,0 +1,177 @@
+"""Effective sample sizes: how many independent yes/no answers rows are worth.
+
+A group of n rows counts as n answers if each row's answer is 0 or 1, and as more if rows carry
+shares in between and therefore vary less.
+
+A sample in which almost all rows agree may hold none of the few that do not, and then knows nothing
+of how much rows vary. So the variance is taken with one row more that is favourable throughout and
+one that is nowhere, and no row counts for more than two answers.
+
+Rows of one cluster, such as copies of one text or the rows of one person, are one unit: what they
+say together is known once, however often it is written. Here it is taken that all rows of a cluster
+agree, which is the most that they can have in common. Then a rate over N rows in clusters of sizes
+n varies like one over N^2 / sum(n^2) independent rows (Kish).
+
+Where one large cluster decides on a rate this is still too many: a rate that a few favourable
+clusters make up is known no better than from these few. If q is the rate with each row counted as
+often as its cluster has rows, the favourable rows are worth only p / q times as many, and the
+others (1 - p) / (1 - q) times; the smaller of the two is taken if it is below 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_MOST_ANSWERS_A_ROW = 2
+
+
+def effective_sample_size(rate: Any, mean_square: Any, rows: Any, answers: int) -> Floats:
+    """Compute how many independent yes/no answers the rows of a group are worth.
+
+    Parameters
+    ----------
+    rate : array_like of float
+        Mean of the rows' shares of favourable answers.
+    mean_square : array_like of float
+        Mean of the squares of those shares.
+    rows : array_like of int
+        Number of rows.
+    answers : int
+        Answers behind each row's share; a row is worth no more than these.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Between `rows` and twice as many.
+
+    Examples
+    --------
+    Shares of 0 or 1 only: each row is one answer.
+
+    >>> float(effective_sample_size(0.3, 0.3, 100, 20))
+    100.0
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    # With a row of nothing but favourable answers, and one of none.
+    rate = (rows * np.asarray(rate, dtype=np.float64) + 1) / (rows + 2)
+    mean_square = (rows * np.asarray(mean_square, dtype=np.float64) + 1) / (rows + 2)
+    gain = (rate - rate**2) / (mean_square - rate**2)
+    return np.asarray(rows * np.clip(gain, 1.0, min(answers, _MOST_ANSWERS_A_ROW)))
+
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which rows are one unit.
+
+    Attributes
+    ----------
+    of_row : numpy.ndarray of int64, shape (rows,)
+        Each row's cluster; the clusters are numbered in the order of their first rows.
+
+    Examples
+    --------
+    >>> clusters = Clusters.of(np.array([7, 3, 7, 7]))
+    >>> clusters.of_row.tolist(), clusters.sizes.tolist(), clusters.size_of_row.tolist()
+    ([0, 1, 0, 0], [3, 1], [3, 1, 3, 3])
+    """
+
+    of_row: Counts
+
+    @classmethod
+    def of(cls, names: NDArray[Any]) -> Clusters:
+        """Return the clusters of rows that have the same name.
+
+        Parameters
+        ----------
+        names : numpy.ndarray, shape (rows,)
+            Numbers or texts.
+        """
+        _, first, inverse = np.unique(names, return_index=True, return_inverse=True)
+        number = np.empty(len(first), dtype=np.int64)
+        number[np.argsort(first)] = np.arange(len(first))
+        return cls(number[inverse.reshape(-1)])
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """Rows of each cluster, shape (clusters,)."""
+        return np.bincount(self.of_row).astype(np.int64)
+
+    @cached_property
+    def size_of_row(self) -> Counts:
+        """Rows of each row's cluster, shape (rows,)."""
+        return self.sizes[self.of_row]
+
+    @property
+    def repeated(self) -> int:
+        """Rows that stand in a cluster with others."""
+        return int(self.sizes[self.sizes > 1].sum())
+
+    def take(self, rows: NDArray[np.integer]) -> Clusters:
+        """Return the clusters of some rows, with the sizes that they have among these."""
+        return Clusters.of(self.of_row[rows])
+
+
+def independent_rows(
+    rows: Any, row_sizes: Any, favourable: Any = None, favourable_sizes: Any = None
+) -> Floats:
+    """Compute how many independent rows are worth as much as rows that stand in clusters.
+
+    Parameters
+    ----------
+    rows : array_like of float
+        Number of rows, such as of a group.
+    row_sizes : array_like of float
+        Sum over these rows of the sizes of their clusters. If a size counts rows that are not among
+        these, the result is smaller than it needs to be.
+    favourable, favourable_sizes : array_like of float, optional
+        The same two sums with each row's share of favourable answers as a factor.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+        Between 0 and `rows`, which it is exactly if every row is a cluster.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, for N^2 / sum(n^2). Taking no more than what the favourable rows,
+    or the others, are worth is ours; tests/scoring/test_clusters.py simulates what it is good for.
+
+    Examples
+    --------
+    A hundred rows, each of them five times; and one text five hundred times.
+
+    >>> independent_rows([500, 500], [2500, 250_000]).tolist()
+    [100.0, 1.0]
+
+    One cluster of 50 favourable rows, and 50 more rows, none of them favourable.
+
+    >>> independent_rows(100, 2550, 50, 2500).round(2).tolist()
+    2.0
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    row_sizes = np.asarray(row_sizes, dtype=np.float64)
+    worth = np.where(rows > 0, rows * (rows / np.maximum(row_sizes, 1)), 0.0)
+    if favourable is None or favourable_sizes is None:
+        return np.asarray(worth)
+    known, sized = np.maximum(rows, 1), np.maximum(row_sizes, 1)
+    rate = np.asarray(favourable, dtype=np.float64) / known
+    sized_rate = np.asarray(favourable_sizes, dtype=np.float64) / sized
+    fewest = np.ones(np.broadcast(worth, rate).shape)
+    for part, sized_part in ((rate, sized_rate), (1 - rate, 1 - sized_rate)):
+        # Where no row of a kind is there, it says nothing.
+        ratio = np.where(part > 0, part / np.maximum(sized_part, 1e-300), 1.0)
+        fewest = np.minimum(fewest, ratio)
+    return np.asarray(np.where(worth < rows, worth * fewest, rows))

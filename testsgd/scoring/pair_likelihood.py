@@ -1,0 +1,346 @@
+"""The e-process of a pair of rates: its minimum along a line, and where that reaches a level.
+
+The e-process is the product of two betting martingales (capitals), one a rate. The places on a
+line are two rates, or the logarithms of two rates, of which the first exceeds the
+second by a gap. The logarithm of a capital is convex in the place on both scales, so that along a
+line there is one minimum, and the minima are convex in the gap. Newton's method finds the minimum,
+and then the gap; from outside, because the tangents of a convex function lie below it. Where a step
+leaves what is known to hold the answer, that is halved instead.
+
+A monitor asks for one pair at a time, and often. So the place of the least product is first sought
+without arrays, which is fast; the search on arrays begins there and goes on if that is not close
+enough. A bound on the evidence says when there is no need to compute it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.scoring.betting_martingale import (
+    LEAST_RATE,
+    log_wealth,
+    log_wealth_curvature,
+    log_wealth_slope,
+)
+
+_SCALAR_ITERATIONS = 40
+# The series of the digamma and the trigamma function have ten digits from here on.
+_SERIES_FROM = 8.0
+
+
+def place_of_least(
+    wins: tuple[float, float],
+    losses: tuple[float, float],
+    weight: float,
+    gap: float,
+    *,
+    logarithmic: bool,
+) -> float:
+    """Find where the product is least of all places of which the first exceeds the second by `gap`.
+
+    `wins`, `losses`: successes and failures in the two groups, of which the first has the higher
+    rate. `logarithmic`: the places are logarithms of rates, or rates. Result: of the first; some
+    place on the line if there is none to be found.
+
+    Examples
+    --------
+    >>> place = place_of_least((600.0, 300.0), (400.0, 700.0), 244.0, 0.1, logarithmic=False)
+    >>> round(place, 3)
+    0.498
+    """
+    low, high = (math.log(1e-9), 0.0) if logarithmic else (gap, 1.0)
+    place = _between(wins, losses, gap, logarithmic=logarithmic)
+    if not low < place < high:
+        place = (low + high) / 2
+    for _ in range(_SCALAR_ITERATIONS):
+        slope = bend = 0.0
+        for group, where in ((0, place), (1, place - gap)):
+            rate = math.exp(where) if logarithmic else where
+            if not 0 < rate < 1:
+                return place
+            up, up_bend = _falling(rate, wins[group], weight)
+            down, down_bend = _falling(1 - rate, losses[group], weight)
+            first, second = up - down, up_bend + down_bend
+            if logarithmic:
+                first, second = rate * first, rate * (rate * second + first)
+            slope, bend = slope + first, bend + second
+        if slope > 0:
+            high = place
+        else:
+            low = place
+        following = place - slope / bend if bend > 0 else low
+        if abs(slope * (following - place)) < 1e-11:
+            return place
+        place = following if low < following < high else (low + high) / 2
+    return place
+
+
+def evidence_at_most(
+    wins: tuple[float, float],
+    losses: tuple[float, float],
+    weight: float,
+    gap: float,
+    *,
+    logarithmic: bool,
+) -> float:
+    """Bound the least product of two capitals on a line from above, in microseconds.
+
+    Result: the logarithm of the product at one place of the line, which is near the least. Infinite
+    if there is no such place.
+
+    Examples
+    --------
+    >>> found = evidence_at_most((600.0, 300.0), (400.0, 700.0), 244.0, 0.1, logarithmic=False)
+    >>> round(found, 1)
+    31.9
+    """
+    place = _between(wins, losses, gap, logarithmic=logarithmic)
+    total = 0.0
+    for group, where in ((0, place), (1, place - gap)):
+        rate = math.exp(where) if logarithmic else where
+        if not 0 < rate < 1:
+            return math.inf
+        total += _log_capital(rate, wins[group], losses[group], weight)
+    return total
+
+
+def _log_capital(rate: float, wins: float, losses: float, weight: float) -> float:
+    yes, no, samples = weight * rate, weight * (1 - rate), wins + losses
+    return (
+        (math.lgamma(yes + wins) - math.lgamma(yes) - wins * math.log(rate))
+        + (math.lgamma(no + losses) - math.lgamma(no) - losses * math.log1p(-rate))
+        - (math.lgamma(weight + samples) - math.lgamma(weight))
+    )
+
+
+def _between(
+    wins: tuple[float, float], losses: tuple[float, float], gap: float, *, logarithmic: bool
+) -> float:
+    """Return the mean of the observed places, each by how exactly it is known."""
+    total = mean = 0.0
+    for group, more in ((0, 0.0), (1, gap)):
+        samples = wins[group] + losses[group]
+        rate = (wins[group] + 1) / (samples + 2)
+        sharp = samples * rate / (1 - rate) if logarithmic else samples / (rate * (1 - rate))
+        total += sharp
+        mean += sharp * ((math.log(rate) if logarithmic else rate) + more)
+    return mean / total
+
+
+def _falling(rate: float, wins: float, weight: float) -> tuple[float, float]:
+    """Differentiate log Gamma(c p + S) - log Gamma(c p) - S log p once and twice."""
+    if wins < 2:
+        return 0.0, 0.0
+    more, below = wins - 1, weight * rate + 1
+    low, low_bend = _digamma(below)
+    high, high_bend = _digamma(below + more)
+    return (
+        weight * (high - low) - more / rate,
+        more / rate / rate - weight * weight * (low_bend - high_bend),
+    )
+
+
+def _digamma(value: float) -> tuple[float, float]:
+    """Return the digamma and the trigamma function."""
+    first = second = 0.0
+    while value < _SERIES_FROM:
+        part = 1 / value
+        first -= part
+        second += part * part
+        value += 1
+    part = 1 / value
+    square = part * part
+    first += (
+        math.log(value)
+        - part / 2
+        - square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))
+    )
+    second += part + square / 2
+    second += part * square * (1 / 6 - square * (1 / 30 - square * (1 / 42 - square / 30)))
+    return first, second
+
+
+Floats = NDArray[np.float64]
+
+_ITERATIONS = 100
+# Of logarithms of capitals; what is found is moved by ten times as much to the safe side.
+PRECISION = 1e-10
+_LEAST_LOG = math.log(LEAST_RATE)
+# Rates whose logarithms are farther apart have the ratio 0 (1 - min/max is 1) to all digits.
+_LARGEST_LOG_GAP = 280.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is subtracted: rates, or their logarithms."""
+
+    logarithmic: bool
+    least: float
+    most: float
+    largest_gap: float
+
+    def gap(self, measured: float) -> float:
+        """Return the distance on the scale at which the measure has a value below 1."""
+        return -math.log1p(-measured) if self.logarithmic else measured
+
+    def measured(self, gap: Floats) -> Floats:
+        """Return the measure at a distance; 0 at a negative one, 1 at the largest."""
+        apart = np.maximum(gap, 0.0)
+        found = -np.expm1(-apart) if self.logarithmic else apart
+        return np.where(gap >= self.largest_gap, 1.0, found)
+
+
+SCALES = {
+    "difference": Scale(False, 0.0, 1.0, 1.0),
+    "ratio": Scale(True, _LEAST_LOG, 0.0, _LARGEST_LOG_GAP),
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Successes and failures of pairs of groups, shape (2, pairs), on one scale."""
+
+    wins: Floats
+    losses: Floats
+    weight: float
+    scale: Scale
+
+    @property
+    def samples(self) -> Floats:
+        """Successes and failures together."""
+        return self.wins + self.losses
+
+    def at(self, places: NDArray[np.intp]) -> Seen:
+        """Choose some of the pairs."""
+        return Seen(self.wins[:, places], self.losses[:, places], self.weight, self.scale)
+
+    def observed(self) -> Floats:
+        """Return the observed rates on the scale; one half without samples."""
+        rates = np.where(self.samples > 0, self.wins / np.maximum(self.samples, 1), 0.5)
+        if not self.scale.logarithmic:
+            return rates
+        return np.log(np.maximum(rates, LEAST_RATE))
+
+    def precisions(self) -> Floats:
+        """Return about how sharply each capital bends: one over the variance of the rate."""
+        rates = (self.wins + 1) / (self.samples + 2)
+        if self.scale.logarithmic:
+            return self.samples * rates / (1 - rates)
+        return self.samples / (rates * (1 - rates))
+
+    def capital(self, places: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the logarithm of the capital at places on the scale, and two derivatives."""
+        rates = np.exp(places) if self.scale.logarithmic else places
+        value = log_wealth(rates, self.wins, self.losses, self.weight)
+        slope = log_wealth_slope(rates, self.wins, self.losses, self.weight)
+        bend = log_wealth_curvature(rates, self.wins, self.losses, self.weight)
+        if self.scale.logarithmic:
+            rates = np.maximum(rates, LEAST_RATE)
+            slope, bend = rates * slope, rates * (rates * bend + slope)
+        return value, slope, np.maximum(bend, 0.0)
+
+
+@dataclass(frozen=True)
+class OnLines:
+    """The minimum on lines, shape (pairs,): value, slope by the gap, place, share of the second."""
+
+    least: Floats
+    slope: Floats
+    place: Floats
+    share: Floats
+
+
+def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
+    """Minimise the product of the capitals where the first place exceeds the second by the gap."""
+    scale = seen.scale
+    low = least_end = scale.least + np.maximum(gaps, 0.0)
+    high = most_end = scale.most + np.minimum(gaps, 0.0)
+    if start is None:
+        sharp = seen.precisions() + 1e-9
+        observed = seen.observed()
+        start = (sharp[0] * observed[0] + sharp[1] * (observed[1] + gaps)) / sharp.sum(axis=0)
+    # The capital is infinite at an end of the scale that two answers speak against; else the end
+    # may be the minimum, and is tried once.
+    several, failed = seen.wins >= 2, seen.losses >= 2
+    at_low = (several[0] & (gaps <= 0)) | (several[1] & (gaps >= 0))
+    at_high = (failed[0] & (gaps >= 0)) | (failed[1] & (gaps <= 0))
+    inside = 1e-3 * (high - low)
+    place = np.clip(
+        start, np.where(at_low, low + inside, low), np.where(at_high, high - inside, high)
+    )
+    found = np.zeros((4, len(gaps)))
+    active = np.arange(len(gaps))
+    for _ in range(_ITERATIONS):
+        value, slope, bend = seen.capital(np.stack([place, place - gaps]))
+        total, first, second = value.sum(axis=0), slope.sum(axis=0), bend.sum(axis=0)
+        rising, falling = first >= 0, first <= 0
+        high, at_high = np.where(rising, place, high), at_high | rising
+        low, at_low = np.where(falling, place, low), at_low | falling
+        following = place - first / np.maximum(second, 1e-100)
+        middle = (low + high) / 2
+        following = np.where(following <= low, np.where(at_low, middle, low), following)
+        following = np.where(following >= high, np.where(at_high, middle, high), following)
+        gain = np.abs(first * (following - place))
+        first_end, last_end = least_end[active], most_end[active]
+        ended = (rising & (following <= first_end)) | (falling & (following >= last_end))
+        done = (gain <= PRECISION * (1 + np.abs(total))) | (high - low <= 0)
+        # Where the second place is at an end of the scale only the first one moves with the gap.
+        # Elsewhere both slopes are the same but for the sign, except for what is left to gain.
+        share = np.where(
+            ended, np.where(gaps > 0, rising, falling), bend[1] / np.maximum(second, 1e-100)
+        )
+        found[:, active] = (
+            # Until it is done, what the tangent allows it to be.
+            np.where(done, total, total - np.abs(first) * (high - low)),
+            share * slope[0] - (1 - share) * slope[1],
+            place,
+            share,
+        )
+        if done.all():
+            break
+        going = ~done
+        seen, active, gaps = seen.at(np.flatnonzero(going)), active[going], gaps[going]
+        low, high, at_low, at_high = low[going], high[going], at_low[going], at_high[going]
+        place = following[going]
+    return OnLines(*found)
+
+
+def largest_gaps(seen: Seen, levels: Floats) -> Floats:
+    """Find by how much the first place can exceed the second with capital below each level."""
+    scale = seen.scale
+    gaps = np.full(seen.wins.shape[1], scale.largest_gap)
+    # At most one success leaves a rate of 0 possible, at most one failure a rate of 1: there the
+    # capital is at most 1.
+    open_ended = seen.wins[1] <= 1
+    if not scale.logarithmic:
+        open_ended = open_ended & (seen.losses[0] <= 1)
+    active = np.flatnonzero(~open_ended)
+    seen, level = seen.at(active), levels[active]
+    observed, spread = seen.observed(), 1 / (seen.precisions() + 1e-9)
+    inner, outer = observed[0] - observed[1], gaps[active]
+    height = level + 0.5 * np.log1p(seen.samples / seen.weight).sum(axis=0)
+    gap = np.minimum(inner + np.sqrt(2 * height * spread.sum(axis=0)), (inner + outer) / 2)
+    start: Floats | None = None
+    for _ in range(_ITERATIONS):
+        if not active.size:
+            break
+        line = least_on_lines(seen, gap, start)
+        excess = line.least - level
+        inner = np.where(excess < 0, gap, inner)
+        outer = np.where(excess >= 0, gap, outer)
+        # The tangent of a convex function reaches the level outside, or where the function does.
+        following = gap - excess / np.where(line.slope > 0, line.slope, np.inf)
+        known = (line.slope > 0) & (following <= outer) & (following >= inner)
+        following = np.where(known, following, (inner + outer) / 2)
+        # What the next step would add is of the order of the square of this one's.
+        going = ~known | (np.abs(excess) > 1e-6 * (1 + level))
+        going &= outer - inner > 1e-15 * (1 + np.abs(outer))
+        gaps[active] = np.where(known & ~going, following, outer)
+        start = (line.place + line.share * (following - gap))[going]
+        seen, active, level = seen.at(np.flatnonzero(going)), active[going], level[going]
+        inner, outer, gap = inner[going], outer[going], following[going]
+    return gaps

@@ -1,0 +1,417 @@
+"""Calls for a shield: synthesise one, load it, simulate what it does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from testsgd.errors import DataError, ParameterError
+from testsgd.shielding.inputs import InputDistribution, read_log
+from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
+from testsgd.shielding.report.wording import bytes_text
+from testsgd.shielding.result import ShieldResult, SimulationResult
+from testsgd.shielding.running import Shield, infeasible, period_problem, read_shield
+from testsgd.shielding.simulated_period import Events
+from testsgd.shielding.simulation import simulate
+from testsgd.shielding.specification import ShieldSpecification
+from testsgd.shielding.synthesis import ShieldProblem, Solution, Storage, predicted_bytes, solve
+
+SpecificationLike: TypeAlias = ShieldSpecification | Mapping[str, Any] | str | Path
+
+
+@dataclass(frozen=True)
+class ShieldPlan:
+    """What is going to be synthesised.
+
+    Attributes
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+    problem : ShieldProblem
+        Of the (first) period.
+    storage : {"auto", "whole", "windows"}
+    predicted_bytes : int
+        The most memory that it needs.
+    """
+
+    specification: ShieldSpecification
+    inputs: InputDistribution
+    problem: ShieldProblem
+    storage: Storage
+    predicted_bytes: int
+
+
+def shield_specification(given: SpecificationLike, **changes: Any) -> ShieldSpecification:
+    """Read a specification from an object, its keys, or its TOML file, and change some keys."""
+    if isinstance(given, ShieldSpecification):
+        found = given
+    elif isinstance(given, Mapping):
+        found = ShieldSpecification.from_dict(given)
+    else:
+        found = ShieldSpecification.read(given)
+    return found.with_changes(**changes) if changes else found
+
+
+def plan_shield(
+    given: SpecificationLike, *, storage: Storage = "auto", **changes: Any
+) -> ShieldPlan:
+    """Lay out a synthesis, and predict what it needs."""
+    if storage not in ("auto", "whole", "windows"):
+        raise ParameterError(
+            f"{storage!r} is unknown", where="storage", remedy="choose auto, whole or windows"
+        )
+    specification = shield_specification(given, **changes)
+    inputs = specification.input_distribution()
+    problem = period_problem(specification, inputs)
+    needed = predicted_bytes(problem, storage=storage)
+    return ShieldPlan(specification, inputs, problem, storage, needed)
+
+
+def check_memory(plan: ShieldPlan, limit: int | None) -> None:
+    """Raise a :class:`ParameterError` if a synthesis would need more memory than it may."""
+    if limit is None or plan.predicted_bytes <= limit:
+        return
+    remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
+    if plan.storage == "whole":
+        remedy += ', or the storage "windows"'
+    raise ParameterError(
+        f"the synthesis would need about {bytes_text(plan.predicted_bytes)} of memory, and "
+        f"{bytes_text(limit)} are allowed",
+        where="memory limit",
+        remedy=remedy,
+        predicted=plan.predicted_bytes,
+        limit=limit,
+    )
+
+
+def logged_events(
+    path: str | Path, specification: ShieldSpecification, inputs: InputDistribution
+) -> Events:
+    """Read people to simulate from a CSV file, with the columns that the specification names.
+
+    Where the property goes by labels, rows without one are left out; elsewhere labels are kept if
+    every row has one.
+    """
+    columns = specification.inputs.columns
+    log = read_log(
+        path,
+        specification.groups.names,
+        columns={} if columns is None else columns.model_dump(exclude_none=True),
+        unknown=specification.groups.unknown,
+    )
+    places = {name: index for index, name in enumerate(inputs.groups)}
+    groups = np.array([places[name] for name in log.groups], dtype=np.int64)
+    if log.costs is not None:
+        costs = np.asarray(log.costs, dtype=np.float64)
+    elif len(inputs.costs) == 1:
+        costs = np.full(len(groups), inputs.costs[0])
+    else:
+        raise DataError(
+            f"the log has no costs, and the shield knows {len(inputs.costs)} of them",
+            where=log.where,
+            remedy="add a column with what changing each recommendation costs",
+        )
+    recommendations = np.asarray(log.recommendations, dtype=np.int64)
+    if log.labels is None:
+        return Events(groups, recommendations, costs)
+    known = ~np.isnan(log.labels)
+    if not specification.fairness_property.labelled and not known.all():
+        return Events(groups, recommendations, costs)
+    labels = log.labels[known].astype(np.int64)
+    return Events(groups[known], recommendations[known], costs[known], labels)
+
+
+def synthesize_shield(
+    specification: SpecificationLike,
+    *,
+    storage: Storage = "auto",
+    jobs: int = 1,
+    memory_limit: int | None = None,
+    journal: str | Path | None = None,
+    fsync: bool = False,
+    **changes: Any,
+) -> Shield:
+    """Find the shield that keeps a bound on the bias at the least expected cost.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification, mapping, str or path-like
+        What is to be kept: an object, its keys, or the TOML file that has them.
+    storage : {"auto", "whole", "windows"}
+        Whether all decisions are stored, or found again window by window.
+    jobs : int
+        Processors to work on.
+    memory_limit : int, optional
+        Bytes; a synthesis that is predicted to need more is refused.
+    journal : path-like, optional
+        A file that every decision is written to before it is given; if it is there, the shield goes
+        on from it.
+    fsync : bool
+        Wait until each decision is on the disc: then a power failure loses none either.
+    **changes
+        Keys of the specification to change, such as ``threshold="1/20"`` or ``length=50``.
+
+    Returns
+    -------
+    Shield
+        Its ``decide`` takes a recommendation and gives the decision.
+
+    Raises
+    ------
+    InfeasibleShieldError
+        If there is no such shield; names the smallest threshold that can be kept.
+    TestSGDError
+        Another member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    References
+    ----------
+    Cano, Henzinger, Könighofer, Kueffner and Mallik, Fairness Shields: Safeguarding against Biased
+    Decision Makers.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> shield = testsgd.synthesize_shield({
+    ...     "name": "loans",
+    ...     "fairness": {"property": "demographic_parity", "threshold": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 8}})
+    >>> for person in range(4):
+    ...     decisions = shield.decide("female", 1), shield.decide("male", 0)
+    >>> float(shield.bias), shield.interventions > 0
+    (0.25, True)
+    """
+    plan = plan_shield(specification, storage=storage, **changes)
+    check_memory(plan, memory_limit)
+    solution = _solved(plan, jobs)
+    return Shield(
+        plan.specification,
+        plan.inputs,
+        solution,
+        journal=None if journal is None else Path(journal),
+        fsync=fsync,
+        storage=storage,
+        jobs=jobs,
+    )
+
+
+def synthesis_result(
+    specification: SpecificationLike,
+    *,
+    out: str | Path | None = None,
+    storage: Storage = "auto",
+    jobs: int = 1,
+    memory_limit: int | None = None,
+    announce: Callable[[ShieldPlan], object] | None = None,
+    **changes: Any,
+) -> ShieldResult:
+    """Find a shield, write it to a file, and sum up what was done.
+
+    Parameters
+    ----------
+    specification, storage, jobs, memory_limit, **changes
+        As for :func:`synthesize_shield`.
+    out : path-like, optional
+        Where to write the shield.
+    announce : callable, optional
+        Called before the work, with what is going to be done and the memory that it needs.
+
+    Returns
+    -------
+    ShieldResult
+        With the shield.
+
+    Raises
+    ------
+    TestSGDError
+        As for :func:`synthesize_shield`.
+    """
+    plan = plan_shield(specification, storage=storage, **changes)
+    if announce is not None:
+        announce(plan)
+    check_memory(plan, memory_limit)
+    solution = _solved(plan, jobs)
+    shield = Shield(plan.specification, plan.inputs, solution, storage=storage, jobs=jobs)
+    if out is not None:
+        shield.save(Path(out))
+    summary = summarise_synthesis(
+        plan.specification,
+        plan.inputs,
+        solution,
+        digest=plan.specification.digest(plan.inputs),
+        predicted_bytes=plan.predicted_bytes,
+        stored_bytes=None if out is None else Path(out).stat().st_size,
+    )
+    return ShieldResult(summary, shield)
+
+
+def load_shield(
+    path: str | Path,
+    *,
+    specification: SpecificationLike | None = None,
+    journal: str | Path | None = None,
+    fsync: bool = False,
+    jobs: int = 1,
+) -> Shield:
+    """Load a shield that was synthesised before.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    specification : ShieldSpecification, mapping, str or path-like, optional
+        What the shield must have been made for.
+    journal : path-like, optional
+        As for :func:`synthesize_shield`.
+    fsync : bool
+        As for :func:`synthesize_shield`.
+    jobs : int
+        Processors to work on, for a shield that is synthesised anew each period.
+
+    Returns
+    -------
+    Shield
+
+    Raises
+    ------
+    ShieldFileError
+        If the file is no shield, of another version, or of another specification.
+    JournalError
+        If the journal is damaged, or is another shield's.
+    """
+    return Shield.load(
+        Path(path),
+        specification=None if specification is None else _resolved(specification),
+        journal=None if journal is None else Path(journal),
+        fsync=fsync,
+        jobs=jobs,
+    )
+
+
+def simulate_shield(
+    shield: Shield | SpecificationLike,
+    log: str | Path | None = None,
+    *,
+    runs: int = 1000,
+    periods: int | None = None,
+    random_state: int = 0,
+    jobs: int = 1,
+    max_above: float | None = None,
+    **changes: Any,
+) -> SimulationResult:
+    """Simulate runs without a shield and with it.
+
+    Parameters
+    ----------
+    shield : Shield, ShieldSpecification, mapping, str or path-like
+        A shield, the file of one (``.npz``), or a specification to synthesise one for.
+    log : path-like, optional
+        A CSV file of people to draw from, with replacement; if not given they are drawn from the
+        distribution that the shield expects.
+    runs : int
+        Sequences of people.
+    periods : int, optional
+        Of each run; if not given as many as the specification says, or one.
+    random_state : int
+        Same number, same people.
+    jobs : int
+        Processors to work on.
+    max_above : float, optional
+        Gate: the largest share of runs that may be above the threshold with the shield.
+    **changes
+        Keys of a specification to change, as for :func:`synthesize_shield`.
+
+    Returns
+    -------
+    SimulationResult
+
+    Raises
+    ------
+    TestSGDError
+        A member of the family :mod:`testsgd.errors`, if something about the input is wrong.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> result = testsgd.simulate_shield({
+    ...     "name": "loans",
+    ...     "fairness": {"property": "demographic_parity", "threshold": "1/4"},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 20}}, runs=100)
+    >>> result.above, result.above_without > 0.1
+    (0.0, True)
+    """
+    _check_gate(max_above)
+    specification, inputs, solution = _subject(shield, changes)
+    wanted = periods if periods is not None else specification.horizon.periods or 1
+    events = inputs if log is None else logged_events(log, specification, inputs)
+    if solution is None:
+        solution = _solved(plan_shield(specification), jobs)
+    started = time.perf_counter()
+    simulation = simulate(
+        specification,
+        inputs,
+        events,
+        runs=runs,
+        periods=wanted,
+        random_state=random_state,
+        jobs=jobs,
+        solution=solution,
+    )
+    summary = summarise_simulation(
+        simulation,
+        specification,
+        inputs,
+        random_state=random_state,
+        logged=None if log is None else len(events.groups),
+        seconds=time.perf_counter() - started,
+        expected_cost=solution.expected_cost,
+        max_above=max_above,
+    )
+    return SimulationResult(summary, simulation)
+
+
+def _subject(
+    shield: Shield | SpecificationLike, changes: Mapping[str, Any]
+) -> tuple[ShieldSpecification, Any, Solution | None]:
+    """Find what to simulate: its specification, what it expects, and its decisions if known."""
+    saved = isinstance(shield, str | Path) and Path(shield).suffix == ".npz"
+    if isinstance(shield, Shield) or saved:
+        if changes:
+            raise ParameterError(
+                "a synthesised shield cannot be changed",
+                where=", ".join(changes),
+                remedy="give its specification, which can",
+            )
+        if isinstance(shield, Shield):
+            return shield.specification, shield.inputs, None
+        assert isinstance(shield, str | Path)
+        found = read_shield(Path(shield))
+        return found.specification, found.inputs, found.solution
+    plan = plan_shield(shield, **changes)
+    return plan.specification, plan.inputs, None
+
+
+def _solved(plan: ShieldPlan, jobs: int) -> Solution:
+    if jobs < 1:
+        raise ParameterError(f"{jobs} is not at least 1", where="jobs", remedy="give a number")
+    solution = solve(plan.problem, storage=plan.storage, jobs=jobs)
+    if not solution.feasible:
+        raise infeasible(plan.problem, plan.specification)
+    return solution
+
+
+def _resolved(specification: SpecificationLike) -> ShieldSpecification:
+    return plan_shield(specification).specification
+
+
+def _check_gate(max_above: float | None) -> None:
+    if max_above is not None and not 0 <= max_above <= 1:
+        raise ParameterError(
+            f"{max_above} is no share", where="max_above", remedy="give a share such as 0.05"
+        )

@@ -1,0 +1,1 @@
+"""The report of shields: one summary, its verdict and its layout."""

@@ -1,0 +1,487 @@
+"""How a synthesis and a simulation of a shield are laid out as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text
+from testsgd.report.blocks import (
+    Block,
+    Column,
+    Document,
+    Facts,
+    Figure,
+    KeyFigure,
+    KeyFigures,
+    Note,
+    Only,
+    Paragraph,
+    Row,
+    Section,
+    Standing,
+    Status,
+    Strong,
+    Table,
+    meaning_section,
+)
+from testsgd.report.charts import Bar, Mark, Plane, StripRow, Strips, Threshold
+from testsgd.report.formatting import (
+    NOTHING,
+    count,
+    moment,
+    number,
+    percent,
+    plural,
+    seconds,
+    series,
+    share,
+)
+from testsgd.report.scales import linear_scale
+from testsgd.report.summaries import origin, version_facts
+from testsgd.shielding.report.summary import (
+    BiasBin,
+    BoundSummary,
+    InputsSummary,
+    ShieldSummary,
+    SideSummary,
+    SimulationSummary,
+    SpreadSummary,
+)
+from testsgd.shielding.report.verdict import loss_text
+from testsgd.shielding.report.wording import (
+    ASSUMPTIONS,
+    KIND_NAMES,
+    SOURCES,
+    STATUS_NAMES,
+    WHEN_INFEASIBLE,
+    bias_meaning,
+    bytes_text,
+    cost_text,
+    looked_at,
+    property_name,
+    rate_text,
+    shield_notes,
+    simulation_notes,
+    threshold_text,
+)
+
+# Longer tables are folded away on a page.
+_OPEN_ROWS = 12
+# Heights that differ by no more than this are drawn on one scale.
+_ALIKE = 3.0
+_STANDINGS: dict[str, Standing] = {
+    "synthesised": "good",
+    "guarantee_kept": "good",
+    "observed": "",
+}
+_DECISIONS = {1: "accept", 0: "reject"}
+_STORAGE = {
+    "whole": "all decisions",
+    "windows": "some layers of values; the decisions between are found again when needed",
+}
+
+
+def shield_layout(summary: ShieldSummary) -> Document:
+    """Lay a synthesis out as a report; nothing is computed again."""
+    bound, made = summary.bound, summary.synthesis
+    size = "" if made.stored_bytes is None else bytes_text(made.stored_bytes)
+    stored = f"the file has {size}" if size else "for the synthesis"
+    figures = (
+        KeyFigure(
+            "Threshold",
+            threshold_text(bound),
+            (f"{property_name(bound)}, {looked_at(bound)}",),
+            "good",
+        ),
+        KeyFigure(
+            "Expected cost",
+            cost_text(made.expected_cost),
+            (f"of all changes in {plural(bound.horizon, 'decision')}",),
+        ),
+        KeyFigure(
+            "Time and memory",
+            f"{seconds(made.seconds)}, {bytes_text(made.predicted_bytes)}",
+            (stored,),
+        ),
+    )
+    made_of = Facts(
+        "Synthesis",
+        (
+            ("Written", moment(summary.created)),
+            ("Expected cost", cost_text(made.expected_cost)),
+            ("Inputs", SOURCES[summary.inputs.source]),
+            ("Memory, as predicted", bytes_text(made.predicted_bytes)),
+            ("Time", seconds(made.seconds)),
+            ("Stored", _STORAGE[made.storage]),
+            ("Size of the file", size),
+            ("Specification (sha256)", summary.digest),
+            *version_facts(summary),
+        ),
+    )
+    about = "Specification, distribution and synthesis"
+    return _document("Shield", summary, figures, (), about, made_of, shield_notes(summary))
+
+
+def simulation_layout(summary: SimulationSummary) -> Document:
+    """Lay a simulation out as a report; nothing is computed again."""
+    asked = summary.settings
+    drawn = "from the distribution that the shield expects"
+    if asked.logged is not None:
+        drawn = f"from the {plural(asked.logged, 'row')} of a log, with replacement"
+    settings = Facts(
+        "Simulation",
+        (
+            ("Written", moment(summary.created)),
+            ("Runs", count(asked.runs)),
+            ("Periods of a run", count(asked.periods)),
+            ("People are drawn", drawn),
+            ("The shield expects", SOURCES[summary.inputs.source]),
+            ("Seed", str(asked.random_state)),
+            ("Gate: runs above at most", "" if asked.max_above is None else share(asked.max_above)),
+            ("Time", seconds(summary.seconds)),
+            *version_facts(summary),
+        ),
+    )
+    sections = (
+        Section("bias", "Runs without the shield and with it", _biases(summary)),
+        Section("cost", "Changes and what they cost", (_costs(summary),)),
+        Section("periods", "Period by period", _periods(summary)),
+    )
+    return _document(
+        "Simulation of a shield",
+        summary,
+        _simulated(summary),
+        sections,
+        "Shield, distribution and settings",
+        settings,
+        simulation_notes(summary),
+        closing="The drawings are in the HTML report.",
+    )
+
+
+def _document(
+    what: str,
+    summary: ShieldSummary | SimulationSummary,
+    figures: tuple[KeyFigure, ...],
+    sections: tuple[Section, ...],
+    about: str,
+    facts: Facts,
+    notes: tuple[Note, ...],
+    closing: str = "",
+) -> Document:
+    """Put together what both reports have, and what only this one has."""
+    bound, verdict = summary.bound, summary.verdict
+    standing = _STANDINGS.get(verdict.status, "bad")
+    explained = (
+        f"The bias is {bias_meaning(bound)}, looked at {looked_at(bound)}. A group's rate is: "
+        f"{rate_text(bound)}. At most ",
+        Strong(threshold_text(bound)),
+        " is within the threshold.",
+    )
+    return Document(
+        what=what,
+        subject=bound.name,
+        status=Status(STATUS_NAMES[verdict.status], standing),
+        headline=verdict.headline,
+        sentences=tuple(verdict.sentences),
+        figures=(Only("html", (KeyFigures(figures),)),),
+        opening=(Only("html", (Paragraph(explained, "definition"),)),),
+        sections=(
+            *sections,
+            Section(
+                "particulars",
+                about,
+                (_bound_facts(bound), facts, _inputs(summary.inputs)),
+                markdown="folded",
+            ),
+            meaning_section(notes),
+        ),
+        **origin(summary),
+        closing=closing,
+    )
+
+
+def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
+    runs, correct = summary.settings.runs, summary.utility
+    when = " at the end of some period" if summary.settings.periods > 1 else ""
+
+    def above(name: str, side: SideSummary, good: Standing) -> KeyFigure:
+        about = f"above the threshold{when}: {count(side.above)} of {plural(runs, 'run')}"
+        standing: Standing = "bad" if side.above else good
+        return KeyFigure(name, percent(side.above / runs), (about,), standing)
+
+    changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
+    if correct is not None:
+        changed += (
+            f"; accuracy {percent(correct.accuracy_without)} without it, "
+            f"{percent(correct.accuracy_shielded)} with it"
+        )
+    return (
+        above("Without the shield", summary.without, ""),
+        above("With the shield", summary.shielded, "good"),
+        KeyFigure("Decisions changed", percent(summary.changed), (changed,)),
+    )
+
+
+def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
+    """Draw how the bias at the end of the runs is distributed, and list it.
+
+    With a shield nearly all runs may have one bias; then each histogram has its own height.
+    """
+    bins, runs = summary.bins, summary.settings.runs
+    across = linear_scale(
+        0.0, max(*(bias_bin.high for bias_bin in bins), 1e-3), count=6, write=number
+    )
+    most = [max(bias_bin.without for bias_bin in bins), max(bias_bin.shielded for bias_bin in bins)]
+    alike = max(most) <= _ALIKE * min(most)
+    last = summary.settings.periods > 1
+    name = f"threshold {threshold_text(summary.bound)}"
+
+    def histogram(
+        title: str, side: SideSummary, height: int, of: Callable[[BiasBin], int], first: bool
+    ) -> Plane:
+        above = sum(of(bias_bin) for bias_bin in bins if bias_bin.above)
+        ended = f"{percent(above / runs) if above else 'none'} above the threshold"
+        return Plane(
+            title=f"{title}: {count(above)} of {plural(runs, 'run')} ended above the threshold; "
+            f"the run in the middle has a bias of {bias_text(side.median)}",
+            across=across,
+            upwards=linear_scale(0.0, (max(most) if alike else height) / runs, count=3),
+            name=f"{title}: ",
+            strong=f"{ended}{' after the last period' * last}",
+            below=None if first else "",
+            bars=tuple(
+                Bar(
+                    bias_bin.low,
+                    bias_bin.high,
+                    of(bias_bin) / runs,
+                    f"{plural(of(bias_bin), 'run')} with a bias {_extent(bias_bin)}",
+                    "less" if bias_bin.above else "more",
+                )
+                for bias_bin in bins
+                if of(bias_bin)
+            ),
+            thresholds=(Threshold(summary.bound.threshold, name * first, upright=True),),
+            height=9.0,
+        )
+
+    scales = "both drawings have the same scale across, and each its own upwards"
+    if alike:
+        scales = "both drawings have the same scales"
+    which = "the run" if runs == 1 else f"each of the {count(runs)} runs"
+    about = (
+        f"How far apart the groups' rates are at the end of {which}"
+        f"{', after its last period' * last}. Orange lies above the threshold."
+    )
+    figure = Figure(
+        "Bias of the runs, without the shield and with it",
+        (
+            histogram(
+                "Without the shield", summary.without, most[0], lambda one: one.without, True
+            ),
+            histogram("With it", summary.shielded, most[1], lambda one: one.shielded, False),
+        ),
+        f"Bars: share of the runs, in per cent, by their bias at the end; {scales}. Dashed: the "
+        f"{name}.",
+    )
+    return Only("html", (Paragraph(about), figure)), sides_table(summary)
+
+
+def sides_table(summary: SimulationSummary) -> Table:
+    """Compare the runs without the shield and with it."""
+    runs, correct = summary.settings.runs, summary.utility
+    once = summary.settings.periods == 1
+    columns = (
+        Column("", "name"),
+        Column("Above the threshold", "strong", short="above")
+        if once
+        else Column("Above at the end of some period", "strong", short="ever above"),
+        Column("95% interval", "number"),
+        Column("Median bias", "number", short="median bias"),
+        Column("Bias of 95% up to", "number"),
+        Column("Largest bias", "number"),
+        *((Column("Correct decisions", "number"),) if correct else ()),
+    )
+    rows = tuple(
+        Row(
+            (
+                name,
+                f"{percent(side.above / runs)} ({count(side.above)})",
+                f"{percent(side.above_low)} to {percent(side.above_high)}",
+                bias_text(side.median),
+                bias_text(side.high),
+                bias_text(side.largest),
+                *(() if accuracy is None else (percent(accuracy),)),
+            ),
+            emphasis=side is summary.shielded,
+        )
+        for name, side, accuracy in (
+            ("Without the shield", summary.without, correct.accuracy_without if correct else None),
+            ("With it", summary.shielded, correct.accuracy_shielded if correct else None),
+        )
+    )
+    return Table("The runs without the shield and with it", columns, rows)
+
+
+def _costs(summary: SimulationSummary) -> Table:
+    """List what the shield changed, what that cost and how many decisions became wrong by it."""
+    columns = (
+        Column("Of a run", "name"),
+        Column("Mean", "strong"),
+        Column("5% of runs below", "number"),
+        Column("5% of runs above", "number"),
+    )
+    listed: list[tuple[str, SpreadSummary, Callable[[float], str]]] = [
+        ("Changed decisions", summary.interventions, cost_text),
+        ("Cost of the changes", summary.cost, cost_text),
+    ]
+    if summary.utility is not None:
+        listed.append(("Loss of accuracy, points", summary.utility.loss, loss_text))
+    rows = tuple(
+        Row((name, write(one.mean), write(one.low), write(one.high))) for name, one, write in listed
+    )
+    return Table("Changes, their cost and the loss of accuracy", columns, rows)
+
+
+def _periods(summary: SimulationSummary) -> tuple[Block, ...]:
+    """Draw and list the ends of the periods; nothing of a single one."""
+    runs, periods = summary.settings.runs, summary.periods
+    if len(periods) < 2:
+        return ()
+    rows = []
+    for period in periods:
+        without, shielded = 1 - period.above_without / runs, 1 - period.above_shielded / runs
+        rows.append(
+            StripRow(
+                f"Period {period.period}",
+                percent(shielded),
+                title=f"Period {period.period}: within the threshold {percent(without)} without "
+                f"the shield, {percent(shielded)} with it",
+                marks=(Mark(without, shape="rest"), Mark(shielded)),
+                line=(without, shielded),
+            )
+        )
+    figure = Figure(
+        "Runs within the threshold, period by period",
+        (Strips((("", tuple(rows)),), linear_scale(0.0, 1.0, count=4), zero=False),),
+        "Ring: without the shield. Dot: with it. At the right: with it.",
+    )
+    about = "Share of the runs that are within the threshold at the end of each period."
+    return Only("html", (Paragraph(about), figure)), period_table(summary)
+
+
+def period_table(summary: SimulationSummary) -> Table:
+    """List the ends of the periods; whether an assumption held only where one is needed."""
+    runs = summary.settings.runs
+    assumed = any(period.assumed is not None for period in summary.periods)
+    columns = (
+        Column("Period", "name", short="period"),
+        Column("Above, without", "number", short="above without"),
+        Column("Above, with the shield", "strong", short="with the shield"),
+        *(
+            (
+                Column("Assumption held", "number", short="assumption held"),
+                Column("Then fair", "number", short="then fair"),
+            )
+            if assumed
+            else ()
+        ),
+        Column("Median bias, without", "number"),
+        Column("Median bias, with", "number"),
+        Column("Changed", "number"),
+        Column("Cost", "number"),
+    )
+    rows = []
+    for period in summary.periods:
+        held: tuple[str, ...] = ()
+        if assumed:
+            fair = (
+                percent((period.assumed_fair or 0) / period.assumed) if period.assumed else NOTHING
+            )
+            held = (percent((period.assumed or 0) / runs), fair)
+        rows.append(
+            Row(
+                (
+                    count(period.period),
+                    percent(period.above_without / runs),
+                    percent(period.above_shielded / runs),
+                    *held,
+                    bias_text(period.median_without),
+                    bias_text(period.median_shielded),
+                    cost_text(period.interventions),
+                    cost_text(period.cost),
+                )
+            )
+        )
+    return Table(
+        "The end of each period, over all runs",
+        columns,
+        tuple(rows),
+        fold=f"{plural(len(rows), 'period')} with all numbers",
+        open_rows=_OPEN_ROWS,
+    )
+
+
+def _inputs(inputs: InputsSummary) -> Table:
+    """List the distribution that the shield expects."""
+    labelled = any(row.label_probability is not None for row in inputs.rows)
+    columns = (
+        Column("Group", "name"),
+        Column("Recommendation"),
+        Column("Cost of a change", "number"),
+        Column("Probability", "number"),
+        *((Column("True label 1", "number"),) if labelled else ()),
+    )
+    rows = tuple(
+        Row(
+            (
+                row.group,
+                _DECISIONS[row.recommendation],
+                number(row.cost),
+                percent(row.probability),
+                *((percent(row.label_probability),) if labelled else ()),
+            )
+        )
+        for row in inputs.rows
+    )
+    return Table(
+        "The distribution that the shield expects",
+        columns,
+        rows,
+        title="The distribution that the shield expects",
+        fold=plural(len(rows), "row"),
+        open_rows=_OPEN_ROWS,
+    )
+
+
+def _bound_facts(bound: BoundSummary) -> Facts:
+    welfare = "" if bound.welfare is None else " to ".join(number(end) for end in bound.welfare)
+    once = bound.shield == "finite" and bound.after == "stop"
+    return Facts(
+        "Shield",
+        (
+            ("Name", bound.name),
+            ("Property", property_name(bound)),
+            ("Numerator of a rate counts", events_text(bound.numerator)),
+            ("Denominator counts", events_text(bound.denominator)),
+            ("Threshold", threshold_text(bound)),
+            ("A group without a rate", EMPTY_GROUPS[bound.empty_group]),
+            ("Groups", series(bound.groups)),
+            ("Other groups", "refused" if bound.unknown == "refuse" else "passed through"),
+            ("Kind", KIND_NAMES[bound.shield]),
+            ("Horizon" if once else "Period", plural(bound.horizon, "decision")),
+            ("Periods at most", "" if bound.periods is None else count(bound.periods)),
+            ("Welfare bounds", welfare),
+            ("Assumption", ASSUMPTIONS.get(bound.shield, "")),
+            (
+                "If no shield exists for a period",
+                WHEN_INFEASIBLE.get(bound.when_infeasible or "", ""),
+            ),
+        ),
+    )
+
+
+def _extent(one: BiasBin) -> str:
+    if one.low == one.high:
+        return f"of {bias_text(one.low)}"
+    return f"above {bias_text(one.low)}, up to {bias_text(one.high)}"

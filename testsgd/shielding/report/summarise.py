@@ -1,0 +1,340 @@
+"""From a shield and from a simulation to the summary documents that every view is rendered from."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.fairness.wording import counted_property
+from testsgd.report.summaries import package_versions, present_moment
+from testsgd.scoring import clopper_pearson
+from testsgd.shielding.report.summary import (
+    BiasBin,
+    BoundSummary,
+    InputRow,
+    InputsSummary,
+    PeriodSummary,
+    ShieldSummary,
+    SideSummary,
+    SimulationSettings,
+    SimulationSummary,
+    SpreadSummary,
+    SynthesisSummary,
+    UtilitySummary,
+)
+from testsgd.shielding.report.verdict import simulation_verdict, synthesis_verdict
+from testsgd.shielding.solving import WindowedPolicy
+
+if TYPE_CHECKING:
+    from testsgd.shielding.inputs import InputDistribution
+    from testsgd.shielding.simulation import Simulation
+    from testsgd.shielding.specification import ShieldSpecification
+    from testsgd.shielding.synthesis import Solution
+
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# Of the intervals for shares of runs.
+ERROR = 0.05
+
+# About so many intervals, and at most so many above the threshold.
+_WANTED = 40
+_MOST = 60
+Runs = tuple[NDArray[np.float64], NDArray[np.bool_]]
+_RECOMMENDATIONS: tuple[Literal[1], Literal[0]] = (1, 0)
+_PACKAGES = ("numpy", "numba")
+
+
+def side(bias: Floats, above: Flags) -> SideSummary:
+    """Summarise the runs with or without the shield.
+
+    `bias`, shape (runs,): at the end of each run. `above`, shape (runs, periods): whether the bias
+    was above the threshold at the end of each period.
+    """
+    number = int(np.count_nonzero(above.sum(axis=1)))
+    low, high = clopper_pearson(number, len(above), ERROR)
+    return SideSummary(
+        above=number,
+        above_low=float(low),
+        above_high=float(high),
+        median=float(np.median(bias)),
+        high=float(np.quantile(bias, 0.95, method="inverted_cdf")),
+        largest=float(bias.max()),
+    )
+
+
+def spread(values: NDArray[np.float64] | NDArray[np.int64]) -> SpreadSummary:
+    """Summarise a number of each run.
+
+    >>> spread(np.arange(101)).mean
+    50.0
+    """
+    low, high = np.quantile(values, [0.05, 0.95])
+    return SpreadSummary(mean=float(np.mean(values)), low=float(low), high=float(high))
+
+
+def utility_summary(simulation: Simulation) -> UtilitySummary | None:
+    """Summarise how many decisions are correct; None if no labels are known."""
+    if simulation.correct is None or simulation.correct_without is None:
+        return None
+    decisions = simulation.periods * simulation.horizon
+    before = simulation.correct_without.sum(axis=1) / decisions
+    after = simulation.correct.sum(axis=1) / decisions
+    return UtilitySummary(
+        accuracy_without=float(before.mean()),
+        accuracy_shielded=float(after.mean()),
+        loss=spread(before - after),
+    )
+
+
+def period_summaries(simulation: Simulation) -> list[PeriodSummary]:
+    """Summarise the end of each period; the first has the number 1."""
+    bias_without, bias = simulation.bias_without, simulation.bias
+    above_without, above = simulation.above_without, simulation.above
+    infeasible = simulation.infeasible
+    assumed = None if simulation.assumption_held is None else simulation.guaranteed
+    return [
+        PeriodSummary(
+            period=index + 1,
+            above_without=int(above_without[:, index].sum()),
+            above_shielded=int(above[:, index].sum()),
+            median_without=float(np.median(bias_without[:, index])),
+            median_shielded=float(np.median(bias[:, index])),
+            assumed=None if assumed is None else int(assumed[:, index].sum()),
+            assumed_fair=(
+                None if assumed is None else int((assumed[:, index] & ~above[:, index]).sum())
+            ),
+            infeasible=int(infeasible[:, index].sum()),
+            interventions=float(simulation.interventions[:, index].mean()),
+            cost=float(simulation.cost[:, index].mean()),
+        )
+        for index in range(simulation.periods)
+    ]
+
+
+def bias_bins(without: Runs, shielded: Runs, *, threshold: float) -> list[BiasBin]:
+    """Count runs by their bias, in intervals that never straddle the threshold.
+
+    The intervals go from 0 to the largest bias, without gaps; with a threshold of 0 the first one
+    is the number 0 alone. `without`, `shielded`: the bias of each run, which is rounded, and
+    whether it is above the threshold, which was decided exactly.
+    """
+    largest = max(float(without[0].max()), float(shielded[0].max()), threshold)
+    below, beyond = _edges(threshold, largest)
+    bins = _counted(below, without, shielded, above=False)
+    return [*bins, *_counted(beyond, without, shielded, above=True)]
+
+
+def _edges(threshold: float, largest: float) -> tuple[list[float], list[float]]:
+    """Cut what is at most the threshold into equal intervals, and what is above into as wide ones.
+
+    The last interval may reach beyond the largest bias.
+    """
+    if threshold <= 0:
+        width = max(largest, 1e-3) / _WANTED
+        below = [0.0, 0.0]
+    else:
+        parts = max(1, round(_WANTED * threshold / max(largest, threshold)))
+        # Above a threshold that is a small part of the whole, intervals are wider than below.
+        width = max(threshold / parts, (largest - threshold) / _MOST)
+        below = [threshold * index / parts for index in range(parts + 1)]
+    more = max(0, math.ceil((largest - threshold) / width - 1e-9))
+    return below, [threshold + width * index for index in range(more + 1)]
+
+
+def _counted(edges: list[float], without: Runs, shielded: Runs, *, above: bool) -> list[BiasBin]:
+    counts = [_count(runs, edges, above=above) for runs in (without, shielded)]
+    return [
+        BiasBin(
+            low=edges[index],
+            high=edges[index + 1],
+            above=above,
+            without=int(counts[0][index]),
+            shielded=int(counts[1][index]),
+        )
+        for index in range(len(edges) - 1)
+    ]
+
+
+def _count(runs: Runs, edges: list[float], *, above: bool) -> NDArray[np.int64]:
+    bias, is_above = runs
+    values = bias[is_above == above]
+    if len(edges) < 2:
+        return np.zeros(0, dtype=np.int64)
+    # Intervals are open below: a bias belongs to the one that it ends.
+    places = np.searchsorted(np.array(edges), values - 1e-12, side="left") - 1
+    return np.bincount(np.clip(places, 0, len(edges) - 2), minlength=len(edges) - 1)
+
+
+def summarise_synthesis(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    solution: Solution,
+    *,
+    digest: str,
+    predicted_bytes: int,
+    stored_bytes: int | None = None,
+) -> ShieldSummary:
+    """Write what was synthesised as one document.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+        What was asked for.
+    inputs : InputDistribution
+        What the shield expects.
+    solution : Solution
+        What was found; of a dynamic shield for its first period.
+    digest : str
+        Of the specification with its distribution.
+    predicted_bytes : int
+        Memory that was predicted before.
+    stored_bytes : int, optional
+        Size of the shield's file.
+
+    Returns
+    -------
+    ShieldSummary
+    """
+    bound = _bound(specification)
+    made = SynthesisSummary(
+        expected_cost=float(solution.expected_cost),
+        seconds=float(solution.seconds),
+        predicted_bytes=predicted_bytes,
+        stored_bytes=stored_bytes,
+        storage="windows" if isinstance(solution.policy, WindowedPolicy) else "whole",
+    )
+    return ShieldSummary(
+        created=present_moment(),
+        versions=package_versions(_PACKAGES),
+        digest=digest,
+        bound=bound,
+        inputs=_inputs(specification, inputs),
+        synthesis=made,
+        verdict=synthesis_verdict(bound, made),
+    )
+
+
+def summarise_simulation(
+    simulation: Simulation,
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    *,
+    random_state: int,
+    logged: int | None,
+    seconds: float,
+    expected_cost: float | None,
+    max_above: float | None = None,
+) -> SimulationSummary:
+    """Write what a simulation showed as one document.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        The runs.
+    specification : ShieldSpecification
+        Of the shield.
+    inputs : InputDistribution
+        What the shield expects.
+    random_state : int
+        Seed of the runs.
+    logged : int or None
+        Rows of the log that people were drawn from; None: from the distribution.
+    seconds : float
+        What the simulation took.
+    expected_cost : float or None
+        Of a first period, by the distribution.
+    max_above : float, optional
+        Gate: the largest share of runs that may be above the threshold with the shield.
+
+    Returns
+    -------
+    SimulationSummary
+    """
+    bound = _bound(specification)
+    settings = SimulationSettings(
+        runs=simulation.runs,
+        periods=simulation.periods,
+        random_state=random_state,
+        events="distribution" if logged is None else "log",
+        logged=logged,
+        max_above=max_above,
+    )
+    bias_without, bias = simulation.bias_without, simulation.bias
+    above_without, above = simulation.above_without, simulation.above
+    guaranteed = simulation.guaranteed
+    interventions = simulation.interventions.sum(axis=1)
+    decisions = simulation.runs * simulation.periods * simulation.horizon
+    told: dict[str, Any] = {
+        "without": side(bias_without[:, -1], above_without),
+        "shielded": side(bias[:, -1], above),
+        "interventions": spread(interventions),
+        "changed": float(interventions.sum() / decisions),
+        "cost": spread(simulation.cost.sum(axis=1)),
+        "expected_cost": None if expected_cost == math.inf else expected_cost,
+        "utility": utility_summary(simulation),
+        "periods": period_summaries(simulation),
+        "guaranteed": int(guaranteed.sum()),
+        "broken": int((guaranteed & above).sum()),
+    }
+    return SimulationSummary(
+        created=present_moment(),
+        versions=package_versions(_PACKAGES),
+        settings=settings,
+        bound=bound,
+        inputs=_inputs(specification, inputs),
+        seconds=seconds,
+        bins=bias_bins(
+            (bias_without[:, -1], above_without[:, -1]),
+            (bias[:, -1], above[:, -1]),
+            threshold=float(simulation.threshold),
+        ),
+        verdict=simulation_verdict(bound, settings, **told),
+        **told,
+    )
+
+
+def _bound(specification: ShieldSpecification) -> BoundSummary:
+    fairness, horizon = specification.fairness_property, specification.horizon
+    welfare = horizon.welfare
+    return BoundSummary(
+        name=specification.name,
+        **counted_property(fairness),
+        threshold=float(specification.threshold),
+        threshold_exact=str(specification.threshold),
+        empty_group=specification.fairness.empty_group,
+        groups=list(specification.groups.names),
+        unknown=specification.groups.unknown,
+        shield=horizon.shield,
+        horizon=horizon.length,
+        after=horizon.after if horizon.shield == "finite" else "next",
+        periods=horizon.periods,
+        welfare=None if welfare is None else [float(end) for end in welfare],
+        when_infeasible=(horizon.when_infeasible or "pass")
+        if horizon.shield == "dynamic"
+        else None,
+    )
+
+
+def _inputs(specification: ShieldSpecification, inputs: InputDistribution) -> InputsSummary:
+    rows = [
+        InputRow(
+            group=group,
+            recommendation=recommendation,
+            cost=cost,
+            probability=float(inputs.probabilities[index, recommendation, column]),
+            label_probability=None
+            if inputs.labels is None
+            else float(inputs.labels[index, recommendation]),
+        )
+        for index, group in enumerate(inputs.groups)
+        for recommendation in _RECOMMENDATIONS
+        for column, cost in enumerate(inputs.costs)
+        if inputs.probabilities[index, recommendation, column] > 0
+    ]
+    source: Literal["uniform", "table", "log"] = "log" if specification.inputs.log else "uniform"
+    return InputsSummary(source="table" if specification.inputs.table else source, rows=rows)

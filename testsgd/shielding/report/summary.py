@@ -1,0 +1,211 @@
+"""The summary of a synthesis: one JSON-able document from which every view is rendered.
+
+The document is versioned (``testsgd.shield/1``) and described by the JSON Schema
+``schemas/shield-1.json``, which is generated from the classes below.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from testsgd.fairness.wording import CountedProperty
+from testsgd.report.summaries import Part
+
+ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
+SCHEMA_NAME = "testsgd.shield/1"
+SIMULATION_SCHEMA_NAME = "testsgd.shield-simulation/1"
+
+
+class BoundSummary(CountedProperty):
+    """What is kept, for whom and until when."""
+
+    name: str = Field(description="what the specification is called")
+    threshold: float = Field(description="the bias may be at most this")
+    threshold_exact: str = Field(description="the same as a fraction")
+    empty_group: Literal["vacuous", "zero"] = Field(
+        description="a group without a rate is left out, or has rate 0"
+    )
+    groups: list[str] = Field(description="the groups")
+    unknown: Literal["refuse", "pass"] = Field(description="what happens to other groups")
+    shield: ShieldKind = Field(description="the kind of shield")
+    horizon: int = Field(description="decisions until the bound is looked at; of a period")
+    after: Literal["stop", "next"] = Field(description="what happens after the horizon")
+    periods: int | None = Field(description="it stops after so many; null: never")
+    welfare: list[float] | None = Field(
+        description="of static-bounded-welfare: every group's rate stays between these"
+    )
+    when_infeasible: Literal["pass", "closest"] | None = Field(
+        None,
+        description="of dynamic: if no shield exists for a period, recommendations pass, or the "
+        "smallest bound that can be kept is; null for other kinds",
+    )
+
+
+class InputRow(Part):
+    """How often a person comes, with which recommendation and cost."""
+
+    group: str = Field(description="the person's group")
+    recommendation: Literal[0, 1] = Field(description="1: accept, 0: reject")
+    cost: float = Field(description="what changing the recommendation costs")
+    probability: float = Field(description="of this group, recommendation and cost together")
+    label_probability: float | None = Field(
+        description="of a true label 1, given group and recommendation; null if it plays no part"
+    )
+
+
+class InputsSummary(Part):
+    """The distribution that the shield expects; fairness does not depend on it."""
+
+    source: Literal["uniform", "table", "log"] = Field(description="where it comes from")
+    rows: list[InputRow] = Field(description="the distribution; rows of probability 0 left out")
+
+
+class ShieldVerdict(Part):
+    """The outcome, the same in every view."""
+
+    status: Literal[
+        "synthesised", "guarantee_kept", "guarantee_broken", "gate_failed", "observed"
+    ] = Field(description="the outcome in one word")
+    exit_code: Literal[0, 1] = Field(description="what the command line leaves with")
+    headline: str = Field(description="the outcome, as a sentence")
+    sentences: list[str] = Field(description="what to know beside it")
+
+
+class SynthesisSummary(Part):
+    """What was computed, and what it took."""
+
+    expected_cost: float = Field(
+        description="of the changes until the horizon, by the distribution; of a dynamic shield in "
+        "its first period"
+    )
+    seconds: float = Field(description="wall-clock time of the synthesis")
+    predicted_bytes: int = Field(description="memory that was predicted before")
+    stored_bytes: int | None = Field(description="size of the shield's file; null: none written")
+    storage: Literal["whole", "windows"] = Field(
+        description="all decisions are stored, or found anew window by window"
+    )
+
+
+class ShieldSummary(Part):
+    """Everything about a shield before it decides, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.shield/1"] = Field(
+        "testsgd.shield/1", alias="schema", description="name and version of this format"
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    digest: str = Field(description="sha256 of the specification with its distribution")
+    bound: BoundSummary = Field(description="what is kept, for whom and until when")
+    inputs: InputsSummary = Field(description="the distribution that the shield expects")
+    synthesis: SynthesisSummary = Field(description="what was computed, and what it took")
+    verdict: ShieldVerdict = Field(description="the outcome in words, with the exit code")
+
+
+class SimulationSettings(Part):
+    """What the user asked for."""
+
+    runs: int = Field(description="sequences of people that were drawn")
+    periods: int = Field(description="periods of a run")
+    random_state: int = Field(description="seed of every random choice")
+    events: Literal["distribution", "log"] = Field(
+        description="people are drawn from the shield's own distribution, or from a log"
+    )
+    logged: int | None = Field(description="rows of the log; null without one")
+    max_above: float | None = Field(
+        description="gate: the largest share of runs that may be above the threshold with the "
+        "shield; null: no such gate"
+    )
+
+
+class SideSummary(Part):
+    """Runs without the shield, or the same runs with it."""
+
+    above: int = Field(description="runs whose bias is above the threshold when it is looked at")
+    above_low: float = Field(description="lower end of an interval for their share")
+    above_high: float = Field(description="its upper end (Clopper and Pearson, 95%)")
+    median: float = Field(description="bias of the run in the middle, at its end")
+    high: float = Field(description="bias that 95% of the runs do not exceed, at their end")
+    largest: float = Field(description="the largest bias of any run, at its end")
+
+
+class BiasBin(Part):
+    """Runs with a bias in one interval."""
+
+    low: float = Field(description="lower end, exclusive; inclusive of the first")
+    high: float = Field(description="upper end, inclusive")
+    above: bool = Field(description="true: the interval lies above the threshold")
+    without: int = Field(description="runs without the shield that ended there")
+    shielded: int = Field(description="runs with the shield that ended there")
+
+
+class SpreadSummary(Part):
+    """A number of each run: its mean, and where most runs are."""
+
+    mean: float = Field(description="mean over the runs")
+    low: float = Field(description="5% of the runs have less")
+    high: float = Field(description="5% of the runs have more")
+
+
+class UtilitySummary(Part):
+    """How many decisions are correct; known only if the true labels are."""
+
+    accuracy_without: float = Field(description="share of correct recommendations")
+    accuracy_shielded: float = Field(description="share of correct decisions with the shield")
+    loss: SpreadSummary = Field(description="accuracy without minus with the shield, run by run")
+
+
+class PeriodSummary(Part):
+    """The end of one period, over all runs."""
+
+    period: int = Field(description="its number, from 1")
+    above_without: int = Field(description="runs above the threshold without the shield")
+    above_shielded: int = Field(description="runs above the threshold with it")
+    median_without: float = Field(description="bias of the run in the middle without the shield")
+    median_shielded: float = Field(description="bias of the run in the middle with it")
+    assumed: int | None = Field(
+        description="runs whose assumption held until then; null: none is needed"
+    )
+    assumed_fair: int | None = Field(
+        description="those of them that are not above the threshold; null: none is needed"
+    )
+    infeasible: int = Field(
+        0, description="runs for which no shield of the threshold existed in this period"
+    )
+    interventions: float = Field(description="changed decisions of the period, mean over the runs")
+    cost: float = Field(description="cost of these changes, mean over the runs")
+
+
+class SimulationSummary(Part):
+    """Everything that a simulation showed, as one document."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    schema_: Literal["testsgd.shield-simulation/1"] = Field(
+        "testsgd.shield-simulation/1",
+        alias="schema",
+        description="name and version of this format",
+    )
+    created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
+    versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
+    settings: SimulationSettings = Field(description="what was asked for")
+    bound: BoundSummary = Field(description="what is kept, for whom and until when")
+    inputs: InputsSummary = Field(description="the distribution that the shield expects")
+    seconds: float = Field(description="wall-clock time of the simulation")
+    expected_cost: float | None = Field(
+        description="of a first period, by the distribution; null if it is not known"
+    )
+    without: SideSummary = Field(description="the runs as they would be without the shield")
+    shielded: SideSummary = Field(description="the same runs with the shield")
+    bins: list[BiasBin] = Field(description="how the bias at the end of the runs is distributed")
+    interventions: SpreadSummary = Field(description="changed decisions of a run")
+    changed: float = Field(description="share of all decisions that were changed")
+    cost: SpreadSummary = Field(description="cost of the changes of a run")
+    utility: UtilitySummary | None = Field(description="null if no labels are known")
+    periods: list[PeriodSummary] = Field(description="the end of each period, over all runs")
+    guaranteed: int = Field(description="ends of periods at which the bound is guaranteed")
+    broken: int = Field(description="those of them that were above the threshold: never any")
+    verdict: ShieldVerdict = Field(description="the outcome in words, with the exit code")

@@ -1,0 +1,218 @@
+"""How a shield is worded: its parts, and what its report means."""
+
+from __future__ import annotations
+
+from testsgd.fairness.wording import EMPTY_GROUP_NOTES, events_text, exact_number
+from testsgd.report.blocks import Note
+from testsgd.report.formatting import plural, series
+from testsgd.shielding.report.summary import (
+    BoundSummary,
+    InputsSummary,
+    ShieldSummary,
+    SimulationSummary,
+)
+
+STATUS_NAMES = {
+    "synthesised": "Synthesised",
+    "guarantee_kept": "Guarantee kept",
+    "guarantee_broken": "Guarantee broken",
+    "gate_failed": "Too many runs above the threshold",
+    "observed": "Observed, nothing guaranteed",
+}
+KIND_NAMES = {
+    "finite": "fixed horizon",
+    "static-fair": "periodic, static-fair",
+    "static-bounded-welfare": "periodic, static with bounded welfare",
+    "dynamic": "periodic, dynamic",
+}
+ASSUMPTIONS = {
+    "static-fair": "all groups' denominators are equal in every period",
+    "static-bounded-welfare": "enough people of every group come in every period",
+    "dynamic": "enough people of every group have come by the end of the period",
+}
+# What a dynamic shield does in a period for which no shield exists.
+WHEN_INFEASIBLE = {
+    "pass": "recommendations pass",
+    "closest": "the smallest bound that can be kept is kept",
+}
+SOURCES = {
+    "uniform": "recommendations equally likely, constant cost",
+    "table": "a table in the specification",
+    "log": "estimated from a log",
+}
+
+
+_LIMITS = (
+    "A shield keeps one bound on one set of groups. It says nothing about groups that are not "
+    "named, about other properties, or about whether a single decision is right. It changes "
+    "decisions for the sake of the bound alone, some of them from right to wrong."
+)
+
+
+def property_name(bound: BoundSummary) -> str:
+    """Name the fairness property in words."""
+    return bound.property.replace("_", " ")
+
+
+def threshold_text(bound: BoundSummary) -> str:
+    """Write the threshold."""
+    return exact_number(bound.threshold_exact)
+
+
+def cost_text(cost: float) -> str:
+    """Write a cost, with four digits that count.
+
+    >>> cost_text(1.00233), cost_text(0.0), cost_text(22.1107)
+    ('1.002', '0', '22.11')
+    """
+    return f"{cost:.4g}"
+
+
+def bytes_text(size: int) -> str:
+    """Write an amount of memory.
+
+    >>> bytes_text(2_300_000), bytes_text(4_000_000_000), bytes_text(120), bytes_text(10**15)
+    ('2.3 MB', '4 GB', '120 bytes', '1,000,000 GB')
+    """
+    for unit, of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= of:
+            amount = size / of
+            return f"{amount:,.0f} {unit}" if amount >= 1000 else f"{amount:.3g} {unit}"
+    return f"{size} bytes"
+
+
+def looked_at(bound: BoundSummary) -> str:
+    """Describe when the bias is looked at."""
+    decisions = plural(bound.horizon, "decision")
+    if bound.shield == "finite":
+        return f"after {decisions}" if bound.after == "stop" else f"in each {decisions}"
+    return f"over all decisions so far, after each period of {decisions}"
+
+
+def bound_text(bound: BoundSummary) -> str:
+    """Return what is kept, such as "demographic parity of female and male within 0.1"."""
+    groups = series(bound.groups) if len(bound.groups) <= 4 else plural(len(bound.groups), "group")
+    subject = "the custom property" if bound.property == "custom" else property_name(bound)
+    return f"{subject} of {groups} within {threshold_text(bound)}"
+
+
+def rate_text(bound: BoundSummary) -> str:
+    """Describe what a group's rate is."""
+    rates = {
+        "demographic_parity": "of the people of the group who came, the share that was accepted",
+        "disparate_impact": "of the people of the group who came, the share that was accepted",
+        "equal_opportunity": "of the people of the group whose true label is 1, the share that "
+        "was accepted",
+        "predictive_equality": "of the people of the group whose true label is 0, the share that "
+        "was accepted",
+    }
+    own = (
+        f"how often {events_text(bound.numerator)} happened in the group, over how often "
+        f"{events_text(bound.denominator)} did"
+    )
+    return rates.get(bound.property, own)
+
+
+def bias_meaning(bound: BoundSummary) -> str:
+    """Describe what the bias is."""
+    if bound.measure == "ratio":
+        return "1 minus the smallest rate of a group over the largest"
+    if len(bound.groups) == 2:
+        return "the difference between the rates of the two groups"
+    return "the largest difference between the rates of any two groups"
+
+
+def shield_notes(summary: ShieldSummary) -> tuple[Note, ...]:
+    """Explain the numbers of a synthesis."""
+    return (
+        *_bias_notes(summary.bound),
+        _guarantee(summary.bound),
+        _cost(summary.inputs),
+        Note("What a shield does not do", _LIMITS),
+    )
+
+
+def simulation_notes(summary: SimulationSummary) -> tuple[Note, ...]:
+    """Explain the numbers of a simulation."""
+    drawn = "the distribution that the shield expects"
+    if summary.settings.logged is not None:
+        drawn = "the rows of the log, each equally likely every time"
+    return (
+        *_bias_notes(summary.bound),
+        _guarantee(summary.bound),
+        Note(
+            "Runs",
+            f"People are drawn from {drawn}. Each run is looked at twice: with the recommendations "
+            "as they are, and with what the shield decides about the same people. The intervals "
+            "for shares of runs are those of Clopper and Pearson, with 95% confidence; they are "
+            "about runs drawn like this and no others.",
+        ),
+        _cost(summary.inputs),
+        *_utility(summary),
+        Note("What a shield does not do", _LIMITS),
+    )
+
+
+def _bias_notes(bound: BoundSummary) -> tuple[Note, ...]:
+    return (
+        Note(
+            "Bias",
+            f"The rate of a group is: {rate_text(bound)}. The bias is {bias_meaning(bound)}. It is "
+            f"looked at {looked_at(bound)}. {EMPTY_GROUP_NOTES[bound.empty_group]}",
+        ),
+        Note(
+            "Threshold",
+            f"A bias of exactly {threshold_text(bound)} is within the threshold. Whether it is, is "
+            "decided with whole numbers, so no rounding plays a part.",
+        ),
+    )
+
+
+def _guarantee(bound: BoundSummary) -> Note:
+    if bound.shield == "finite":
+        return Note(
+            "Guarantee",
+            "The bound holds for every sequence of people and recommendations, not only for likely "
+            "ones. A wrong distribution makes changes more expensive than they need be, and "
+            "nothing else.",
+        )
+    text = (
+        f"The bound holds if this assumption does in every period: {ASSUMPTIONS[bound.shield]}. "
+        "Where it does not, nothing is guaranteed"
+    )
+    if bound.shield == "static-fair":
+        return Note("Guarantee", f"{text}; each period taken alone keeps the bound always.")
+    if bound.when_infeasible == "closest":
+        return Note(
+            "Guarantee",
+            f"{text} of this bound. If then no shield exists for a period, the smallest bound that "
+            "can be kept, whoever comes, is kept in it.",
+        )
+    return Note("Guarantee", f"{text}, and the shield may let recommendations pass.")
+
+
+def _cost(inputs: InputsSummary) -> Note:
+    expects = (
+        "that accept and reject are recommended equally often and that every change costs the same"
+        if inputs.source == "uniform"
+        else "the distribution that was given"
+    )
+    return Note(
+        "Cost",
+        f"Of all ways to keep the bound the shield takes the one of least expected cost, where it "
+        f"expects {expects}. If changing a recommendation and keeping it cost the same, it is "
+        "kept.",
+    )
+
+
+def _utility(summary: SimulationSummary) -> tuple[Note, ...]:
+    if summary.utility is None:
+        return ()
+    return (
+        Note(
+            "Correct decisions",
+            "A decision is correct if it is the true label: accept for 1, reject for 0. The loss "
+            "is how much smaller the share of correct decisions is with the shield, in percentage "
+            "points; a minus is a gain.",
+        ),
+    )

@@ -1,0 +1,113 @@
+"""The results of a synthesis and of a simulation of a shield."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from testsgd.report.documents import DocumentKind
+from testsgd.report.results import DocumentResult
+from testsgd.shielding.report.layout import shield_layout, simulation_layout
+from testsgd.shielding.report.summary import (
+    SCHEMA_NAME,
+    SIMULATION_SCHEMA_NAME,
+    ShieldSummary,
+    ShieldVerdict,
+    SimulationSummary,
+)
+
+if TYPE_CHECKING:
+    from testsgd.shielding.running import Shield
+    from testsgd.shielding.simulation import Simulation
+
+
+class ShieldResult(DocumentResult[ShieldSummary]):
+    """The result of a synthesis; every view of it is rendered from one summary.
+
+    Parameters
+    ----------
+    summary : ShieldSummary
+        The document.
+    shield : Shield, optional
+        What was synthesised; a result that was read back from JSON has none.
+
+    Attributes
+    ----------
+    summary : ShieldSummary
+        As given.
+    shield : Shield or None
+        As given.
+    """
+
+    document: ClassVar = DocumentKind(
+        ShieldSummary,
+        SCHEMA_NAME,
+        what="a synthesis",
+        again="synthesise the shield again",
+        layout=shield_layout,
+    )
+
+    def __init__(self, summary: ShieldSummary, shield: Shield | None = None) -> None:
+        super().__init__(summary)
+        self.shield = shield
+
+    @property
+    def verdict(self) -> ShieldVerdict:
+        """The outcome in words, with the exit code that the CLI gives."""
+        return self.summary.verdict
+
+    @property
+    def expected_cost(self) -> float:
+        """Expected cost of the changes until the horizon, or of a (first) period."""
+        return self.summary.synthesis.expected_cost
+
+    def __repr__(self) -> str:
+        return f"<ShieldResult {self.summary.bound.name!r}: {self.verdict.headline}>"
+
+
+class SimulationResult(DocumentResult[SimulationSummary]):
+    """The result of a simulation; every view of it is rendered from one summary.
+
+    Parameters
+    ----------
+    summary : SimulationSummary
+        The document.
+    simulation : Simulation, optional
+        The runs; a result that was read back from JSON has none.
+
+    Attributes
+    ----------
+    summary : SimulationSummary
+        As given.
+    simulation : Simulation or None
+        As given.
+    """
+
+    document: ClassVar = DocumentKind(
+        SimulationSummary,
+        SIMULATION_SCHEMA_NAME,
+        what="a simulation",
+        again="run the simulation again",
+        layout=simulation_layout,
+    )
+
+    def __init__(self, summary: SimulationSummary, simulation: Simulation | None = None) -> None:
+        super().__init__(summary)
+        self.simulation = simulation
+
+    @property
+    def verdict(self) -> ShieldVerdict:
+        """The outcome in words, with the exit code that the CLI gives."""
+        return self.summary.verdict
+
+    @property
+    def above_without(self) -> float:
+        """Share of the runs that are above the threshold without the shield."""
+        return self.summary.without.above / self.summary.settings.runs
+
+    @property
+    def above(self) -> float:
+        """Share of the runs that are above the threshold with the shield."""
+        return self.summary.shielded.above / self.summary.settings.runs
+
+    def __repr__(self) -> str:
+        return f"<SimulationResult of {self.summary.bound.name!r}: {self.verdict.headline}>"

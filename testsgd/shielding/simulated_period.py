@@ -1,0 +1,175 @@
+"""One period of many runs that share a policy, step by step on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.fairness import FairnessProperty
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import Requirement
+from testsgd.shielding.solving import Policy, WindowedPolicy
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Events:
+    """People with what was recommended for them.
+
+    Attributes
+    ----------
+    groups, recommendations : numpy.ndarray of int
+        Places of the groups, and 0 or 1.
+    costs : numpy.ndarray of float
+        What it costs to change the recommendation.
+    labels : numpy.ndarray of int, optional
+        The true labels, 0 or 1.
+
+    Notes
+    -----
+    All arrays have one shape: (n,) for rows to draw from, (runs, events) for sequences to replay.
+
+    Examples
+    --------
+    >>> events = Events(np.array([0, 1]), np.array([1, 1]), np.ones(2))
+    >>> events.take([1, 0, 1]).groups
+    array([1, 0, 1])
+    """
+
+    groups: Ints
+    recommendations: Ints
+    costs: NDArray[np.float64]
+    labels: Ints | None = None
+
+    def take(self, where: Any) -> Events:
+        """Return some of the events, by any index of arrays."""
+        return Events(
+            self.groups[where],
+            self.recommendations[where],
+            self.costs[where],
+            None if self.labels is None else self.labels[where],
+        )
+
+    def widened(self) -> Events:
+        """Return the same events with whole numbers of 64 bits, as counters have."""
+        return Events(
+            self.groups.astype(np.int64),
+            self.recommendations.astype(np.int64),
+            self.costs.astype(np.float64),
+            None if self.labels is None else self.labels.astype(np.int64),
+        )
+
+
+@dataclass(frozen=True)
+class PeriodOutcome:
+    """What one period came to; the first axis is the runs, counts have shape (runs, groups, kinds).
+
+    `correct`: decisions that are the label, 0 without labels. `active`, `held`, `closest`: whether
+    there was a shield, whether its assumption held, and whether it was one for the smallest bound
+    that can be kept instead of the specification's.
+    """
+
+    counts: Ints
+    interventions: Ints
+    correct: Ints
+    cost: NDArray[np.float64]
+    active: NDArray[np.bool_]
+    held: NDArray[np.bool_]
+    closest: NDArray[np.bool_]
+
+    def take(self, rows: NDArray[np.intp]) -> PeriodOutcome:
+        """Return some of the runs."""
+        return PeriodOutcome(*(array[rows] for array in _arrays(self)))
+
+
+def concatenated(parts: Sequence[PeriodOutcome]) -> PeriodOutcome:
+    """Put outcomes one after the other, run after run."""
+    columns = zip(*map(_arrays, parts), strict=True)
+    return PeriodOutcome(*(np.concatenate(column) for column in columns))
+
+
+def side_by_side(parts: Sequence[PeriodOutcome]) -> PeriodOutcome:
+    """Put the periods of the same runs side by side, as a second axis."""
+    columns = zip(*map(_arrays, parts), strict=True)
+    return PeriodOutcome(*(np.stack(column, axis=1) for column in columns))
+
+
+def _arrays(outcome: PeriodOutcome) -> tuple[NDArray[Any], ...]:
+    return tuple(getattr(outcome, field.name) for field in fields(outcome))
+
+
+def run_period(
+    fairness: FairnessProperty,
+    inputs: InputDistribution,
+    events: Events,
+    policy: Policy | WindowedPolicy | None,
+    *,
+    assumption: Requirement | None = None,
+    closest: bool = False,
+) -> PeriodOutcome:
+    """Decide on the people of a period, shape (runs, horizon), in many runs at once.
+
+    Without a policy recommendations pass. `assumption`: what the period is to meet. `closest`:
+    whether the policy is for another bound than the specification's.
+    """
+    runs = len(events.groups)
+    if isinstance(policy, WindowedPolicy) and runs > 1:
+        # It knows the decisions near one run at a time.
+        single = (events.take(np.s_[run : run + 1]) for run in range(runs))
+        again = partial(run_period, fairness, inputs, assumption=assumption, closest=closest)
+        return concatenated([again(run_events, policy) for run_events in single])
+    decisions, counts = _decide(fairness, inputs, events, policy)
+    changed = decisions != events.recommendations
+    kinds = np.array(fairness.kinds, dtype=np.int64)
+    held = np.ones(runs, dtype=bool)
+    if assumption is not None:
+        held = assumption.holds(counts @ kinds[:, 0], counts @ kinds[:, 1])
+    correct = np.zeros(runs, dtype=np.int64)
+    if events.labels is not None:
+        correct = (decisions == events.labels).sum(axis=1)
+    return PeriodOutcome(
+        counts=counts,
+        interventions=changed.sum(axis=1),
+        correct=correct,
+        cost=(events.costs * changed).sum(axis=1),
+        active=np.full(runs, policy is not None),
+        held=held,
+        closest=np.full(runs, closest),
+    )
+
+
+def _decide(
+    fairness: FairnessProperty,
+    inputs: InputDistribution,
+    events: Events,
+    policy: Policy | WindowedPolicy | None,
+) -> tuple[Ints, Ints]:
+    """Return decisions, shape (runs, horizon), and counts, shape (runs, groups, kinds)."""
+    runs, horizon = events.groups.shape
+    kinds, groups = len(fairness.kinds), len(inputs.groups)
+    # By decision and label.
+    kind_of = np.array(
+        [[fairness.kind_of(decision, label) for label in (0, 1)] for decision in (0, 1)]
+    )
+    everyone = np.arange(runs)
+    counts = np.zeros((runs, groups * kinds), dtype=np.int64)
+    decisions = events.recommendations.copy()
+    known = np.array(inputs.costs)
+    for step in range(horizon):
+        group, recommendation = events.groups[:, step], events.recommendations[:, step]
+        if policy is not None:
+            # As `InputDistribution.cost_place`.
+            cost = np.minimum(np.searchsorted(known, events.costs[:, step]), len(known) - 1)
+            change = cost < policy.changes_many(step, counts, group, recommendation)
+            decisions[:, step] = np.where(change, 1 - recommendation, recommendation)
+        label = 1 if events.labels is None else events.labels[:, step]
+        kind = kind_of[decisions[:, step], label]
+        counted = kind >= 0
+        counts[everyone[counted], (group * kinds + kind)[counted]] += 1
+    return decisions, counts.reshape(runs, groups, kinds)

@@ -1,0 +1,466 @@
+"""Many simulated runs at once: what a shield does to bias, cost and accuracy.
+
+All runs are at the same step at the same time, so that each step is a few operations on arrays. The
+runs of a dynamic shield differ in their history; those with the same counters share a policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.errors import ParameterError
+from testsgd.fairness import EmptyGroup, FairnessProperty, bias_at_most
+from testsgd.fairness.property import rounded_biases
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.running import (
+    assumption_of,
+    infeasible,
+    most_periods,
+    period_problem,
+    period_solution,
+)
+from testsgd.shielding.simulated_period import (
+    Events,
+    Ints,
+    PeriodOutcome,
+    concatenated,
+    run_period,
+    side_by_side,
+)
+from testsgd.shielding.specification import ShieldSpecification
+from testsgd.shielding.synthesis import Solution, solve
+
+# Events held at once; more runs are simulated in parts.
+_MOST_EVENTS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Simulated runs, period by period; every array begins with (runs, periods).
+
+    Attributes
+    ----------
+    fairness : FairnessProperty
+    threshold : fractions.Fraction
+    empty_group : {"vacuous", "zero"}
+    shield : str
+        The kind of shield.
+    horizon : int
+        Events of a period.
+    counts_without, counts : numpy.ndarray of int, shape (runs, periods, groups, kinds)
+        What was counted in the period alone, without and with the shield.
+    active : numpy.ndarray of bool
+        False where no shield existed, so that recommendations passed.
+    assumption_held : numpy.ndarray of bool or None
+        Whether the period met what the kind's theorem assumes, with a shield for the threshold;
+        None if it assumes nothing.
+    interventions : numpy.ndarray of int
+    cost : numpy.ndarray of float
+    correct_without, correct : numpy.ndarray of int or None
+        Decisions that are the label, without and with the shield; None without labels.
+    closest : numpy.ndarray of bool or None
+        Where no shield for the threshold existed, and one for the smallest bound that could be
+        kept decided; None if the specification does not ask for it.
+    """
+
+    fairness: FairnessProperty
+    threshold: Fraction
+    empty_group: EmptyGroup
+    shield: str
+    horizon: int
+    counts_without: Ints
+    counts: Ints
+    active: NDArray[np.bool_]
+    assumption_held: NDArray[np.bool_] | None
+    interventions: Ints
+    cost: NDArray[np.float64]
+    correct_without: Ints | None = None
+    correct: Ints | None = None
+    closest: NDArray[np.bool_] | None = None
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len(self.counts)
+
+    @property
+    def periods(self) -> int:
+        """How many periods each has."""
+        return int(self.counts.shape[1])
+
+    @property
+    def bias_without(self) -> NDArray[np.float64]:
+        """Bias without a shield at the end of each period."""
+        return self._bias(self.counts_without)
+
+    @property
+    def bias(self) -> NDArray[np.float64]:
+        """Bias with the shield at the end of each period, of all events so far.
+
+        Of a finite shield it is the bias of the period alone.
+        """
+        return self._bias(self.counts)
+
+    @property
+    def above_without(self) -> NDArray[np.bool_]:
+        """Whether the bias without a shield is above the threshold, decided in whole numbers."""
+        return self._above(self.counts_without)
+
+    @property
+    def above(self) -> NDArray[np.bool_]:
+        """Whether the bias with the shield is above the threshold, decided in whole numbers."""
+        return self._above(self.counts)
+
+    @property
+    def fair(self) -> NDArray[np.bool_]:
+        """Whether the bias with the shield is at most the threshold."""
+        return ~self.above
+
+    @property
+    def infeasible(self) -> NDArray[np.bool_]:
+        """Whether no shield for the threshold existed."""
+        return ~self.active if self.closest is None else ~self.active | self.closest
+
+    @property
+    def guaranteed(self) -> NDArray[np.bool_]:
+        """Whether fairness is guaranteed: the assumption held in all periods so far."""
+        if self.assumption_held is None:
+            return np.asarray(self.active)
+        return np.logical_and.accumulate(self.assumption_held, axis=1)
+
+    @property
+    def utility_loss(self) -> NDArray[np.float64] | None:
+        """Share of a period's events on which the shield loses accuracy; None without labels."""
+        if self.correct is None or self.correct_without is None:
+            return None
+        return np.asarray((self.correct_without - self.correct) / self.horizon)
+
+    def _totals(self, counts: Ints) -> tuple[Ints, Ints]:
+        """Return numerators and denominators of what is judged, shape (runs, periods, groups)."""
+        judged = counts if self.shield == "finite" else counts.cumsum(axis=1)
+        added = np.array(self.fairness.kinds, dtype=np.int64)
+        return judged @ added[:, 0], judged @ added[:, 1]
+
+    def _above(self, counts: Ints) -> NDArray[np.bool_]:
+        tops, bottoms = self._totals(counts)
+        groups = tops.shape[2]
+        holds = bias_at_most(
+            tops.reshape(-1, groups),
+            bottoms.reshape(-1, groups),
+            self.threshold,
+            measure=self.fairness.measure,
+            empty_group=self.empty_group,
+        )
+        return ~holds.reshape(tops.shape[:2])
+
+    def _bias(self, counts: Ints) -> NDArray[np.float64]:
+        return rounded_biases(
+            *self._totals(counts), measure=self.fairness.measure, empty_group=self.empty_group
+        )
+
+
+def joined(parts: Sequence[Simulation]) -> Simulation:
+    """Put simulations of one shield together, run after run."""
+    first = parts[0]
+
+    def all_of(name: str) -> NDArray[np.int64] | None:
+        values = [getattr(part, name) for part in parts]
+        return None if values[0] is None else np.concatenate(values)
+
+    arrays = {
+        name: all_of(name) for name, value in vars(first).items() if isinstance(value, np.ndarray)
+    }
+    return Simulation(**{**vars(first), **arrays})
+
+
+def simulate(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events | InputDistribution,
+    *,
+    runs: int,
+    periods: int = 1,
+    random_state: int = 0,
+    jobs: int = 1,
+    solution: Solution | None = None,
+) -> Simulation:
+    """Simulate runs with and without a shield, on the same people.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+        What the shield expects.
+    events : Events or InputDistribution
+        Whom it meets: rows of shape (n,), drawn with replacement, or a distribution.
+    runs, periods : int
+    random_state : int
+        Same seed, same runs, whatever `jobs` is.
+    jobs : int
+        Processes that solve the periods of a dynamic shield.
+    solution : Solution, optional
+        Of the first period, if it is known; else it is found.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    InfeasibleShieldError
+        If no shield exists.
+    ParameterError
+        If `runs` or `periods` is no good, or the events do not fit.
+
+    Notes
+    -----
+    Section 5 of the paper on fairness shields.
+
+    Examples
+    --------
+    >>> specification = ShieldSpecification.from_dict({
+    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
+    ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 20}})
+    >>> inputs = specification.input_distribution()
+    >>> simulation = simulate(specification, inputs, inputs, runs=200)
+    >>> int(simulation.above.sum()), bool(simulation.above_without.mean() > 0.5)
+    (0, True)
+    """
+    for name, number in (("runs", runs), ("periods", periods)):
+        if number < 1:
+            raise ParameterError(
+                f"{number} is not at least 1", where=name, remedy="give a whole number"
+            )
+    _check_periods(specification, periods)
+    if isinstance(events, Events):
+        _check(specification, inputs, events, dimensions=1)
+    elif specification.fairness_property.labelled and events.labels is None:
+        raise _no_labels(specification)
+    length = specification.horizon.length * periods
+    solution = solution or _first_solution(specification, inputs)
+    at_once = max(1, _MOST_EVENTS // length)
+    starts = range(0, runs, at_once)
+    seeds = np.random.SeedSequence(random_state).spawn(len(starts))
+    parts = []
+    for start, seed in zip(starts, seeds, strict=True):
+        shape = (min(at_once, runs - start), length)
+        drawn = _draw(events, shape, np.random.default_rng(seed))
+        parts.append(replay_events(specification, inputs, drawn, jobs=jobs, solution=solution))
+    return joined(parts)
+
+
+def replay_events(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events,
+    *,
+    jobs: int = 1,
+    solution: Solution | None = None,
+) -> Simulation:
+    """Let a shield decide on given sequences of people.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+        What the shield expects.
+    events : Events
+        Of shape (runs, events); the events are those of whole periods.
+    jobs, solution
+        As for :func:`simulate`.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    InfeasibleShieldError
+        If no shield exists.
+    ParameterError
+        If the events do not fit.
+    """
+    _check(specification, inputs, events, dimensions=2)
+    length = specification.horizon.length
+    runs, total = events.groups.shape
+    if total % length or not total:
+        raise ParameterError(
+            f"{total} events are no whole number of periods of {length}",
+            where="events",
+            remedy="give sequences of whole periods",
+        )
+    _check_periods(specification, total // length)
+    solution = solution or _first_solution(specification, inputs)
+    fairness, kind = specification.fairness_property, specification.horizon.shield
+    past = np.zeros((runs, len(inputs.groups), len(fairness.kinds)), dtype=np.int64)
+    with_shield: list[PeriodOutcome] = []
+    without: list[PeriodOutcome] = []
+    for start in range(0, total, length):
+        part = events.take(np.s_[:, start : start + length]).widened()
+        if kind == "dynamic" and start:
+            outcome = _after_histories(specification, inputs, part, past, jobs)
+        else:
+            outcome = _with_solution(specification, inputs, part, solution)
+        with_shield.append(outcome)
+        without.append(run_period(fairness, inputs, part, None))
+        past = past + outcome.counts
+    shielded, plain = side_by_side(with_shield), side_by_side(without)
+    return Simulation(
+        fairness=fairness,
+        threshold=specification.threshold,
+        empty_group=specification.fairness.empty_group,
+        shield=kind,
+        horizon=length,
+        counts_without=plain.counts,
+        counts=shielded.counts,
+        active=shielded.active,
+        # Without a shield for the bound, after an unfair history, it was not promised either.
+        assumption_held=None
+        if kind == "finite"
+        else shielded.held & shielded.active & ~shielded.closest,
+        interventions=shielded.interventions,
+        cost=shielded.cost,
+        correct_without=None if events.labels is None else plain.correct,
+        correct=None if events.labels is None else shielded.correct,
+        closest=shielded.closest if specification.horizon.closest else None,
+    )
+
+
+def _after_histories(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events,
+    past: Ints,
+    jobs: int,
+) -> PeriodOutcome:
+    """Run a period of a dynamic shield; runs with the same history share its solution."""
+    histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
+    members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
+    many = len(histories)
+    tasks = [(specification, inputs, events.take(rows), past[rows[0]], many) for rows in members]
+    if jobs == 1 or len(tasks) == 1:
+        parts = [_after_history(*task) for task in tasks]
+    else:
+        from joblib import Parallel, delayed
+
+        parts = Parallel(n_jobs=jobs)(delayed(_after_history)(*task) for task in tasks)
+    return concatenated(parts).take(np.argsort(np.concatenate(members)))
+
+
+def _after_history(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events,
+    past: Ints,
+    many: int,
+) -> PeriodOutcome:
+    added = np.array(specification.fairness_property.kinds, dtype=np.int64)
+    tops, bottoms = (tuple((past @ column).tolist()) for column in added.T)
+    problem = period_problem(specification, inputs, tops, bottoms)
+    solution, threshold = period_solution(specification, problem, alike=many)
+    if threshold == specification.threshold:
+        return _with_solution(specification, inputs, events, solution)
+    policy = None if threshold is None else solution.policy
+    fairness = specification.fairness_property
+    return run_period(fairness, inputs, events, policy, closest=policy is not None)
+
+
+def _with_solution(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events,
+    solution: Solution,
+) -> PeriodOutcome:
+    return run_period(
+        specification.fairness_property,
+        inputs,
+        events,
+        solution.policy if solution.feasible else None,
+        assumption=assumption_of(specification.horizon.shield, solution.problem),
+    )
+
+
+def _first_solution(specification: ShieldSpecification, inputs: InputDistribution) -> Solution:
+    problem = period_problem(specification, inputs)
+    solution = solve(problem)
+    if not solution.feasible:
+        raise infeasible(problem, specification)
+    return solution
+
+
+def _draw(
+    events: Events | InputDistribution, shape: tuple[int, int], generator: np.random.Generator
+) -> Events:
+    if isinstance(events, Events):
+        return events.take(generator.integers(0, len(events.groups), shape))
+    cells = generator.choice(events.probabilities.size, shape, p=events.probabilities.ravel())
+    groups, recommendations, costs = np.unravel_index(cells, events.probabilities.shape)
+    labels = None
+    if events.labels is not None:
+        labels = (generator.random(shape) < events.labels[groups, recommendations]).astype(np.int64)
+    return Events(groups, recommendations, np.array(events.costs)[costs], labels)
+
+
+def _check_periods(specification: ShieldSpecification, periods: int) -> None:
+    most = most_periods(specification)
+    if most is not None and periods > most:
+        raise ParameterError(
+            f"{periods} periods are more than the {most} of the specification",
+            where="periods",
+            remedy='give fewer, or change "periods", or "after" of a finite shield',
+        )
+
+
+def _check(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events,
+    *,
+    dimensions: int,
+) -> None:
+    """Raise a :class:`ParameterError` if events cannot be simulated."""
+    if specification.fairness_property.labelled and events.labels is None:
+        raise _no_labels(specification)
+    arrays: dict[str, tuple[NDArray[np.int64], int]] = {
+        "groups": (events.groups, len(inputs.groups)),
+        "recommendations": (events.recommendations, 2),
+    }
+    if events.labels is not None:
+        arrays["labels"] = (events.labels, 2)
+    shape = events.groups.shape
+    if len(shape) != dimensions or 0 in shape or events.costs.shape != shape:
+        raise ParameterError(
+            f"groups have shape {shape} and costs {events.costs.shape}",
+            where="events",
+            remedy=f"give arrays of one shape with {dimensions} axes, none of them empty",
+        )
+    if not (np.isfinite(events.costs) & (events.costs >= 0)).all():
+        raise ParameterError(
+            "a cost is negative or no number", where="events.costs", remedy="correct it"
+        )
+    for name, (values, most) in arrays.items():
+        if values.shape != shape or values.dtype.kind not in "iu":
+            raise ParameterError(
+                f"{name} have shape {values.shape} and type {values.dtype}",
+                where=f"events.{name}",
+                remedy=f"give whole numbers of shape {shape}",
+            )
+        if values.min() < 0 or values.max() >= most:
+            raise ParameterError(
+                f"{name} are between {values.min()} and {values.max()}",
+                where=f"events.{name}",
+                remedy=f"give whole numbers from 0 to {most - 1}",
+            )
+
+
+def _no_labels(specification: ShieldSpecification) -> ParameterError:
+    return ParameterError(
+        f"{specification.fairness_property.name} counts by true labels, and there are none",
+        where="events.labels",
+        remedy="give the labels",
+    )

@@ -1,0 +1,439 @@
+"""The specification of a shield: what a user writes in TOML, checked and read exactly."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, PrivateAttr, field_validator, model_validator
+
+from testsgd.data.schema_parts import (
+    AtLeastOne,
+    Decision,
+    ExactShare,
+    NotNegative,
+    Part,
+    Probability,
+    mistake,
+)
+from testsgd.data.toml_document import ExactDocument
+from testsgd.errors import ParameterError, SpecificationError
+from testsgd.fairness import FairnessPart, FairnessProperty, GroupNames, Measure
+from testsgd.shielding.inputs import InputDistribution, checked_costs, read_log
+
+ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
+
+
+class GroupsPart(Part):
+    """Who is compared."""
+
+    names: GroupNames = Field(description="the groups, at least two")
+    unknown: Literal["refuse", "pass"] = Field(
+        "refuse", description="people of no such group: an error, or passed through and counted"
+    )
+
+
+class HorizonPart(Part):
+    """When the bound must hold, and what comes after."""
+
+    length: AtLeastOne = Field(description="decisions after which the bound must hold")
+    shield: ShieldKind = Field("finite", description="one horizon, or a way to do many periods")
+    welfare: tuple[ExactShare, ExactShare] | None = Field(
+        None, description="lowest and highest rate of a group (static-bounded-welfare)"
+    )
+    after: Literal["stop", "next"] | None = Field(
+        None, description="beyond the horizon: an error, or the next period, from nothing"
+    )
+    periods: AtLeastOne | None = Field(None, description="stop after so many periods")
+    when_infeasible: Literal["pass", "closest"] | None = Field(
+        None,
+        description="dynamic, no shield for a period: pass, or keep the smallest bound there is",
+    )
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> HorizonPart:
+        bounded = self.shield == "static-bounded-welfare"
+        if bounded and self.welfare is None:
+            raise mistake(
+                "welfare", "a static-bounded-welfare shield needs bounds", "give [lowest, highest]"
+            )
+        if not bounded and self.welfare is not None:
+            raise mistake(
+                "welfare", "only a static-bounded-welfare shield has welfare bounds", "remove them"
+            )
+        if self.welfare is not None and self.welfare[0] >= self.welfare[1]:
+            low, high = self.welfare
+            raise mistake("welfare", f"no room is left between {low} and {high}")
+        if self.periodic and self.after == "stop":
+            raise mistake(
+                "after", f"a {self.shield} shield always goes on", "set `periods` to end it"
+            )
+        if self.when_infeasible is not None and self.shield != "dynamic":
+            raise mistake(
+                "when_infeasible", "only a dynamic shield can find none for a period", "remove it"
+            )
+        if self.when_infeasible == "pass":
+            # It is the same as to leave it out, and so has the same digest.
+            object.__setattr__(self, "when_infeasible", None)
+        if self.after is None:
+            # Filled in so that readers need no rule of their own; it stays a key not set.
+            object.__setattr__(self, "after", "next" if self.periodic else "stop")
+        if self.after == "stop" and self.periods not in (None, 1):
+            raise mistake(
+                "periods",
+                f'{self.periods} periods and after = "stop" exclude each other',
+                'set after = "next", or leave `periods` out',
+            )
+        return self
+
+    @property
+    def closest(self) -> bool:
+        """Whether a period without a shield gets one of the smallest bound that can be kept."""
+        return self.when_infeasible == "closest"
+
+    @property
+    def periodic(self) -> bool:
+        """Whether the bound is on the whole history at the end of every period."""
+        return self.shield != "finite"
+
+
+class TableRow(Part):
+    """How likely a group, recommendation and cost is."""
+
+    group: str = Field(description="one of groups.names")
+    recommendation: Decision = Field(description="0 reject, 1 accept")
+    probability: Probability = Field(description="of this group, recommendation and cost")
+    cost: NotNegative = Field(1.0, description="of changing the recommendation")
+    label_probability: Probability | None = Field(
+        None, description="probability that the true label is 1, given group and recommendation"
+    )
+
+
+class LogColumns(Part):
+    """What the columns of a log are called."""
+
+    group: str = Field("group", description="the group")
+    recommendation: str = Field("recommendation", description="0 or 1, or reject or accept")
+    cost: str | None = Field(None, description='its column; "cost" is read if it is there')
+    label: str | None = Field(None, description='its column; "label" is read if it is there')
+
+
+class InputsPart(Part):
+    """What the shield expects to see; without it, everything equally often."""
+
+    costs: tuple[NotNegative, ...] | None = Field(
+        None, description="what a change can cost, if all are equally likely"
+    )
+    table: tuple[TableRow, ...] | None = Field(None, description="the probabilities, row by row")
+    log: str | None = Field(None, description="a CSV file to estimate the probabilities from")
+    smoothing: NotNegative | None = Field(
+        None, description="people added to each group and recommendation of the log; 1"
+    )
+    most_costs: AtLeastOne | None = Field(
+        None, description="more different costs in the log are put together; 8"
+    )
+    columns: LogColumns | None = Field(None, description="names of the log's columns")
+
+    @field_validator("costs")
+    @classmethod
+    def _good_costs(cls, costs: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        try:
+            return None if costs is None else checked_costs(sorted(costs))
+        except SpecificationError as error:
+            raise mistake((), error.what, error.remedy) from error
+
+    @model_validator(mode="after")
+    def _one_source(self) -> InputsPart:
+        sources = [key for key in ("costs", "table", "log") if getattr(self, key) is not None]
+        if len(sources) > 1:
+            raise mistake(
+                sources[1], f"`{sources[0]}` says already what is expected", "give one of them"
+            )
+        for key in ("smoothing", "most_costs", "columns"):
+            if self.log is None and getattr(self, key) is not None:
+                raise mistake(key, "only a `log` has it", "remove it")
+        return self
+
+
+def bounded_bias(welfare: tuple[Fraction, Fraction], measure: Measure) -> Fraction:
+    """Return the largest bias of groups whose rates all lie within two bounds.
+
+    >>> bounded_bias((Fraction(2, 5), Fraction(1, 2)), "difference")
+    Fraction(1, 10)
+    """
+    low, high = welfare
+    return high - low if measure == "difference" else 1 - low / high
+
+
+_PARTS: dict[str, type[Part]] = {
+    "fairness": FairnessPart,
+    "groups": GroupsPart,
+    "horizon": HorizonPart,
+    "inputs": InputsPart,
+}
+_PATHS = {
+    "name": ("name",),
+    **{part: (part,) for part in _PARTS},
+    **{key: (part, key) for part, kind in _PARTS.items() for key in kind.model_fields},
+    **{f"{part}.{key}": (part, key) for part, kind in _PARTS.items() for key in kind.model_fields},
+}
+
+
+def changed(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of a specification with other values, by a key's name or path.
+
+    None takes a key away.
+
+    >>> changed({"horizon": {"length": 5}}, {"length": 6, "horizon.periods": 2})
+    {'horizon': {'length': 6, 'periods': 2}}
+    """
+    made = {
+        key: dict(value) if isinstance(value, dict) else value for key, value in document.items()
+    }
+    changes = _without_what_goes(made, changes)
+    for key, value in changes.items():
+        path = _path(key)
+        index = made
+        for part in path[:-1]:
+            index = index.setdefault(part, {})
+        if value is None:
+            index.pop(path[-1], None)
+        else:
+            index[path[-1]] = value
+    return made
+
+
+def _path(key: str) -> tuple[str, ...]:
+    if key not in _PATHS:
+        near = difflib.get_close_matches(key, _PATHS, n=1)
+        raise ParameterError(
+            f"there is no key {key!r}",
+            where="changes",
+            remedy=f"did you mean {near[0]!r}?" if near else "give a key of the specification",
+            key=key,
+        )
+    return _PATHS[key]
+
+
+def _without_what_goes(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Take away what only the former choice could have, if it is not given anew."""
+    given = {".".join(_path(key)): value for key, value in changes.items()}
+    gone: list[str] = []
+    kind = given.get("horizon.shield")
+    if kind is not None and kind != document.get("horizon", {}).get("shield", "finite"):
+        gone += ["horizon.welfare"] if kind != "static-bounded-welfare" else []
+        gone += ["horizon.when_infeasible"] if kind != "dynamic" else []
+        gone += ["horizon.after"]
+    name = given.get("fairness.property")
+    if name is not None and name != "custom":
+        gone += ["fairness.numerator", "fairness.denominator", "fairness.measure"]
+    sources = ["inputs.costs", "inputs.table", "inputs.log"]
+    new = [key for key in sources if given.get(key) is not None]
+    if new:
+        gone += [key for key in sources if key not in new]
+        if "inputs.log" not in new:
+            gone += ["inputs.smoothing", "inputs.most_costs", "inputs.columns"]
+    return {**dict.fromkeys(gone), **given}
+
+
+class ShieldSpecification(ExactDocument):
+    """What a shield must guarantee, to whom, when, and what it expects to see.
+
+    Attributes
+    ----------
+    name : str
+    fairness, groups, horizon, inputs
+        The tables of the TOML file.
+
+    Examples
+    --------
+    >>> specification = ShieldSpecification.from_dict({
+    ...     "fairness": {"property": "demographic_parity", "threshold": 0.1},
+    ...     "groups": {"names": ["female", "male"]},
+    ...     "horizon": {"length": 100}})
+    >>> specification.threshold, specification.horizon.after
+    (Fraction(1, 10), 'stop')
+    """
+
+    purpose: ClassVar[str] = "specifies a shield"
+
+    name: str = Field("shield", min_length=1, description="what reports call it")
+    fairness: FairnessPart = Field(description="the bound")
+    groups: GroupsPart = Field(description="who is compared")
+    horizon: HorizonPart = Field(description="when the bound must hold")
+    inputs: InputsPart = Field(InputsPart(), description="what is expected")
+    # Where the specification was read; the log's path is relative to it.
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> ShieldSpecification:
+        welfare = self.horizon.welfare
+        measure = self.fairness_property.measure
+        if welfare is not None and (widest := bounded_bias(welfare, measure)) > self.threshold:
+            raise mistake(
+                ("horizon", "welfare"),
+                f"rates between {welfare[0]} and {welfare[1]} allow a bias of {widest}, more than "
+                f"the threshold, {self.threshold}",
+                "narrow the bounds",
+            )
+        if self.inputs.table is not None:
+            self._check_table()
+        return self
+
+    def _check_table(self) -> None:
+        try:
+            inputs = self._resolved(None)
+        except SpecificationError as error:
+            index = error.where.removeprefix("inputs.table.")
+            row = (int(index),) if index.isdigit() else ()
+            raise mistake(("inputs", "table", *row), error.what, error.remedy) from error
+        self._check_labels(inputs, ("inputs", "table"))
+
+    def _check_labels(self, inputs: InputDistribution, key: tuple[str, ...]) -> None:
+        if self.fairness_property.labelled and inputs.labels is None:
+            raise mistake(
+                key,
+                f"{self.fairness.property} depends on labels, but no row says how likely they are",
+                "add `label_probability`",
+            )
+
+    @property
+    def fairness_property(self) -> FairnessProperty:
+        """What is counted, and how rates are compared."""
+        return self.fairness.made()
+
+    @property
+    def threshold(self) -> Fraction:
+        """The largest bias, exactly."""
+        return self.fairness.threshold
+
+    @classmethod
+    def read(cls, path: Path | str) -> Self:
+        """Read a specification from a TOML file.
+
+        Parameters
+        ----------
+        path : path-like
+
+        Returns
+        -------
+        ShieldSpecification
+            It remembers the file's folder, to which the path of a log is relative.
+
+        Raises
+        ------
+        SpecificationError
+            If the file is missing, is no TOML or specifies no shield; names the key and the line.
+        """
+        made = super().read(path)
+        made._folder = Path(path).parent
+        return made
+
+    def input_distribution(self, folder: Path | None = None) -> InputDistribution:
+        """Return the probabilities: of the table, of the log, or everything equally often.
+
+        Parameters
+        ----------
+        folder : pathlib.Path, optional
+            What the log's path is relative to, if not to the file that the specification is from.
+
+        Returns
+        -------
+        InputDistribution
+
+        Raises
+        ------
+        DataError
+            If the log is missing, or does not fit the groups.
+        SpecificationError
+            If the property depends on labels and there are none.
+        """
+        return self._resolved(folder)
+
+    def _resolved(self, folder: Path | None) -> InputDistribution:
+        names, given = self.groups.names, self.inputs
+        labelled = self.fairness_property.labelled
+        if given.table is not None:
+            rows = [row.model_dump() for row in given.table]
+            return InputDistribution.from_table(names, rows)
+        if given.log is None:
+            return InputDistribution.uniform(
+                names, costs=(1.0,) if given.costs is None else given.costs, labelled=labelled
+            )
+        log = read_log(
+            (folder or self._folder or Path()) / given.log,
+            names,
+            columns={} if given.columns is None else given.columns.model_dump(exclude_none=True),
+            unknown=self.groups.unknown,
+        )
+        if labelled and log.labels is None:
+            raise SpecificationError(
+                f"{self.fairness.property} depends on labels, but the log has none",
+                where=log.where,
+                remedy="name the column in inputs.columns.label",
+            )
+        return InputDistribution.from_log(
+            log.groups,
+            log.recommendations,
+            costs=log.costs,
+            labels=log.labels,
+            known_groups=names,
+            smoothing=1.0 if given.smoothing is None else given.smoothing,
+            most_costs=8 if given.most_costs is None else given.most_costs,
+        )
+
+    def with_changes(self, **changes: Any) -> ShieldSpecification:
+        """Return a copy with other values.
+
+        Parameters
+        ----------
+        **changes
+            By the key's name (``threshold=0.2``) or its whole path
+            (``**{"horizon.length": 50}``); None takes a key away. What only another kind of shield
+            has is taken away with the kind.
+
+        Returns
+        -------
+        ShieldSpecification
+
+        Raises
+        ------
+        ParameterError
+            If there is no such key.
+        SpecificationError
+            If the values are no good.
+
+        Examples
+        --------
+        >>> specification = ShieldSpecification.from_dict({
+        ...     "fairness": {"property": "demographic_parity", "threshold": 0.1},
+        ...     "groups": {"names": ["female", "male"]}, "horizon": {"length": 100}})
+        >>> specification.with_changes(threshold="1/3", length=9).threshold
+        Fraction(1, 3)
+        """
+        document = self.model_dump(exclude_unset=True)
+        made = type(self).from_dict(changed(document, changes), where="changes")
+        made._folder = self._folder
+        return made
+
+    def digest(self, inputs: InputDistribution) -> str:
+        """Return a fingerprint of the specification with the probabilities that were resolved.
+
+        Parameters
+        ----------
+        inputs : InputDistribution
+            Those of :meth:`input_distribution`. Where they came from plays no part.
+
+        Returns
+        -------
+        str
+            A sha256 in hexadecimal.
+        """
+        document = {**self.to_dict(), "inputs": inputs.to_dict()}
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()

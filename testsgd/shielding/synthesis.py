@@ -1,0 +1,497 @@
+"""Synthesis: from a property, inputs and a horizon to the cheapest decisions that keep it.
+
+Section 3 of the paper on fairness shields (the bounded horizon) and, through other requirements,
+section 4 (periods).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.errors import SpecificationError
+from testsgd.fairness import EmptyGroup, FairnessProperty, bias
+from testsgd.fairness.property import rounded_biases
+from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import (
+    After,
+    Balanced,
+    BiasAtMost,
+    Provided,
+    Requirement,
+    SmallSteps,
+    WelfareWithin,
+)
+from testsgd.shielding.solving import (
+    NEVER,
+    CounterLattice,
+    Policy,
+    Transitions,
+    WindowedPolicy,
+    induct,
+    window_width,
+    worst_case,
+)
+
+# States whose bias is found at once.
+_BIASES_AT_ONCE = 1 << 15
+
+# How far a bias in floating point can be from the exact one, for rates up to 1.
+_ROUNDED = 1e-15
+Storage = Literal["auto", "whole", "windows"]
+
+# Up to here all decisions are stored, unless asked otherwise.
+_WHOLE_UP_TO = 2**30
+
+# States whose requirement is decided at once.
+_AT_ONCE = 1 << 13
+
+# Bytes for each of them.
+_SCRATCH = 400
+
+# Fewer states are done with numpy before machine code is loaded.
+_WORTH_LOADING = 1_000_000
+_MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
+
+# Costs of a whole horizon must stay far below what stands for an infinite one.
+_LARGEST_COST = 1e-10 * NEVER
+
+
+@dataclass(frozen=True)
+class ShieldProblem:
+    """What is to be kept, from what inputs, for how long.
+
+    Attributes
+    ----------
+    fairness : FairnessProperty
+    requirement : Requirement
+        What must hold of the counters after the last event.
+    inputs : InputDistribution
+    horizon : int
+        Number of events.
+    """
+
+    fairness: FairnessProperty
+    requirement: Requirement
+    inputs: InputDistribution
+    horizon: int
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self.inputs.groups)
+
+    @cached_property
+    def lattice(self) -> CounterLattice:
+        """The states."""
+        counters = self.groups * len(self.fairness.kinds)
+        return CounterLattice(counters - self.fairness.always_counts, self.horizon)
+
+    @cached_property
+    def transitions(self) -> Transitions:
+        """How they follow each other."""
+        kinds = len(self.fairness.kinds)
+        moves = np.full((self.groups, 2, 2), self.lattice.dimensions, dtype=np.int64)
+        for group in range(self.groups):
+            for decision in (0, 1):
+                for label in (0, 1):
+                    kind = self.fairness.kind_of(decision, label)
+                    # The last counter follows from the others if every event counts: no move.
+                    if kind >= 0:
+                        index = group * kinds + kind
+                        moves[group, decision, label] = min(index, self.lattice.dimensions)
+        labelled = self.fairness.labelled
+        labels = self.inputs.labels
+        if labelled and labels is None:
+            raise SpecificationError(
+                f"{self.fairness.name} needs the probability of the true label",
+                where="inputs",
+                remedy="give label_probability, or a log with labels",
+            )
+        return Transitions(
+            moves=moves,
+            probabilities=np.ascontiguousarray(self.inputs.probabilities, dtype=np.float64),
+            labels=np.ascontiguousarray(
+                labels if labelled else np.zeros((self.groups, 2)), dtype=np.float64
+            ),
+            costs=np.array(self.inputs.costs, dtype=np.float64),
+            labelled=labelled,
+        )
+
+    def counters(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numerators and denominators of states after the last event, (n, groups) each.
+
+        Parameters
+        ----------
+        states : numpy.ndarray of int, shape (n, dimensions)
+        """
+        if self.fairness.always_counts:
+            rest = self.horizon - states.sum(axis=1, keepdims=True)
+            states = np.concatenate([states, rest], axis=1)
+        counts = states.reshape(len(states), self.groups, -1)
+        # Products of whole matrices of integers are slow.
+        numerators, denominators = np.zeros((2, len(states), self.groups), dtype=np.int64)
+        for kind, (top, bottom) in enumerate(self.fairness.kinds):
+            if top:
+                numerators += top * counts[:, :, kind]
+            if bottom:
+                denominators += bottom * counts[:, :, kind]
+        return numerators, denominators
+
+    def final_values(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
+        """0 where the requirement holds after the last event, and NEVER elsewhere; shape (n,)."""
+        return np.where(self.requirement.holds(*self.counters(states)), 0.0, NEVER)
+
+
+def finite_problem(
+    fairness: FairnessProperty,
+    threshold: Fraction,
+    empty_group: EmptyGroup,
+    inputs: InputDistribution,
+    horizon: int,
+) -> ShieldProblem:
+    """Ask that the bias is at most a threshold at the end (FinHzn, definition 1 of the paper)."""
+    bound = BiasAtMost(threshold, fairness.measure, empty_group)
+    return ShieldProblem(fairness, bound, inputs, horizon)
+
+
+def static_welfare_problem(
+    fairness: FairnessProperty,
+    welfare: tuple[Fraction, Fraction],
+    inputs: InputDistribution,
+    horizon: int,
+) -> ShieldProblem:
+    """Ask that every rate lies within bounds, if enough came (Static-BW, definition 5).
+
+    Enough are one over the distance of the bounds, rounded up, of every group (Assumption 1).
+    """
+    low, high = welfare
+    enough = Balanced(math.ceil(1 / (high - low)))
+    return ShieldProblem(fairness, Provided(enough, WelfareWithin(low, high)), inputs, horizon)
+
+
+def dynamic_problem(
+    fairness: FairnessProperty,
+    threshold: Fraction,
+    empty_group: EmptyGroup,
+    inputs: InputDistribution,
+    horizon: int,
+    *,
+    past_numerators: Sequence[int],
+    past_denominators: Sequence[int],
+) -> ShieldProblem:
+    """Ask that the bias of a history and the next period is small, if enough came.
+
+    Dynamic shields, definition 6 of the paper, with its Assumption 2. Without a history it is the
+    same as :func:`finite_problem`.
+    """
+    tops, bottoms = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
+    bound = BiasAtMost(threshold, fairness.measure, empty_group)
+    if not any(bottoms):
+        return ShieldProblem(fairness, bound, inputs, horizon)
+    whole = After(tops, bottoms, bound)
+    assumption = SmallSteps(threshold, tops, bottoms, empty_group)
+    return ShieldProblem(fairness, Provided(assumption, whole), inputs, horizon)
+
+
+def smallest_feasible_threshold(problem: ShieldProblem) -> Fraction:
+    """Find the least threshold that a shield could keep, whoever comes.
+
+    Parameters
+    ----------
+    problem : ShieldProblem
+        Its requirement is a bound on the bias, of what comes or of a history and what comes; the
+        threshold in it does not count.
+
+    Returns
+    -------
+    fractions.Fraction
+
+    Raises
+    ------
+    TypeError
+        If the requirement is another.
+    """
+    requirement, past = problem.requirement, None
+    if isinstance(requirement, After):
+        past = requirement
+        requirement = requirement.requirement
+    if not isinstance(requirement, BiasAtMost):
+        raise TypeError("only a bound on the bias has a smallest threshold")
+    lattice = problem.lattice
+    final = np.empty(lattice.size(lattice.horizon))
+    largest, rate = 1, 1.0
+    for where, tops, bottoms in _ends(problem, past):
+        largest = max(largest, int(bottoms.max()), int(tops.max()))
+        rate = max(rate, float((tops / np.maximum(bottoms, 1)).max()))
+        final[where] = _biases(tops, bottoms, requirement)
+    value = worst_case(lattice, problem.transitions, final)
+    # A bias is a fraction whose denominator is at most this, and no two such are so close.
+    denominator, rounded = largest * largest, _ROUNDED * rate
+    if denominator * denominator * rounded < 0.5:
+        return Fraction(value).limit_denominator(denominator)
+    return _exactly(problem, requirement, past, value, rounded)
+
+
+def _ends(
+    problem: ShieldProblem, past: After | None
+) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+    """Go through the counters after the last event, a history's included."""
+    lattice = problem.lattice
+    for where, states in lattice.blocks(lattice.horizon, _BIASES_AT_ONCE):
+        tops, bottoms = problem.counters(states)
+        if past is not None:
+            tops = tops + np.array(past.past_numerators)
+            bottoms = bottoms + np.array(past.past_denominators)
+        yield where, tops, bottoms
+
+
+def _exactly(
+    problem: ShieldProblem,
+    requirement: BiasAtMost,
+    past: After | None,
+    value: float,
+    rounded: float,
+) -> Fraction:
+    """Find the smallest threshold, known but for rounding, among the exact biases near it."""
+    measure, empty_group = requirement.measure, requirement.empty_group
+    near: set[Fraction] = set()
+    for _, tops, bottoms in _ends(problem, past):
+        close = np.abs(_biases(tops, bottoms, requirement) - value) <= 2 * rounded
+        near |= {
+            bias(top, bottom, measure=measure, empty_group=empty_group)
+            for top, bottom in zip(tops[close].tolist(), bottoms[close].tolist(), strict=True)
+        }
+
+    def feasible(threshold: Fraction) -> bool:
+        bound = replace(requirement, threshold=threshold)
+        final = np.empty(problem.lattice.size(problem.lattice.horizon))
+        for where, tops, bottoms in _ends(problem, past):
+            final[where] = ~bound.holds(tops, bottoms)
+        return worst_case(problem.lattice, problem.transitions, final) == 0
+
+    biases = sorted(near)
+    return biases[bisect_left(biases, True, key=feasible)]
+
+
+def _biases(
+    tops: NDArray[np.int64], bottoms: NDArray[np.int64], requirement: BiasAtMost
+) -> NDArray[np.float64]:
+    measure, empty_group = requirement.measure, requirement.empty_group
+    return rounded_biases(tops, bottoms, measure=measure, empty_group=empty_group)
+
+
+def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
+    """Ask for the smallest bound on the bias that can be kept, whoever comes; return it as well.
+
+    The new problem has a solution. Where the bound of the given one, of what comes or of a history
+    and what comes, rests on an assumption, the new one rests on none.
+    """
+    bound = problem.requirement
+    if isinstance(bound, Provided):
+        bound = bound.requirement
+    problem = replace(problem, requirement=bound)
+    smallest = smallest_feasible_threshold(problem)
+    if isinstance(bound, After):
+        assert isinstance(bound.requirement, BiasAtMost)
+        bound = replace(bound, requirement=replace(bound.requirement, threshold=smallest))
+    else:
+        assert isinstance(bound, BiasAtMost)
+        bound = replace(bound, threshold=smallest)
+    return replace(problem, requirement=bound), smallest
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The cheapest decisions, if there are any that keep the requirement.
+
+    Attributes
+    ----------
+    problem : ShieldProblem
+    policy : Policy or WindowedPolicy
+        What to decide in every state.
+    expected_cost : float
+        Of all changes, at the start; infinite if no shield exists.
+    seconds : float
+        How long it took to find.
+    """
+
+    problem: ShieldProblem
+    policy: Policy | WindowedPolicy
+    expected_cost: float
+    seconds: float
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the requirement can be kept whoever comes."""
+        return math.isfinite(self.expected_cost)
+
+
+def solve(
+    problem: ShieldProblem,
+    *,
+    storage: Storage = "auto",
+    jobs: int = 1,
+    compiled: bool | None = None,
+    alike: int = 1,
+) -> Solution:
+    """Find the decisions of least expected cost that keep a requirement for all inputs.
+
+    Parameters
+    ----------
+    problem : ShieldProblem
+    storage : {"auto", "whole", "windows"}
+        Whether to store the decisions of all states, or to keep the values of some layers and find
+        decisions again when they are needed. "auto": the first up to a gibibyte.
+    jobs : int
+        Threads.
+    compiled : bool, optional
+        Whether to use machine code; without an answer: if numba is installed, and the problem so
+        large that loading it, half a second once a process, pays.
+    alike : int
+        How many problems of this size will be solved: many small ones make it pay, too.
+
+    Returns
+    -------
+    Solution
+        Its seconds are without the loading of machine code.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from testsgd.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding import InputDistribution, finite_problem
+    >>> inputs = InputDistribution.uniform(("a", "b"))
+    >>> problem = finite_problem(
+    ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 10)
+    >>> round(solve(problem, compiled=False).expected_cost, 4)
+    4.999
+    """
+    lattice, transitions = problem.lattice, _checked(problem)
+    if compiled is None:
+        compiled = _pays(alike * lattice.total)
+    if compiled:
+        _load_machine_code(lattice, transitions)
+    start = time.perf_counter()
+    policy: Policy | WindowedPolicy
+    if _stores_all(problem, storage):
+        policy = Policy.for_transitions(lattice, transitions)
+    else:
+        policy = WindowedPolicy(
+            lattice,
+            transitions,
+            width=window_width(lattice),
+            final=problem.final_values,
+            compiled=compiled,
+        )
+    final = np.empty(lattice.size(lattice.horizon))
+    for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
+        final[where] = problem.final_values(states)
+    value = math.inf
+    for step, values, codes in induct(lattice, transitions, final, compiled=compiled, jobs=jobs):
+        if isinstance(policy, Policy):
+            policy.put(step, codes, compiled=compiled)
+        elif policy.keeps(step):
+            policy.kept[step] = values.copy()
+        value = float(values[0])
+    return Solution(
+        problem=problem,
+        policy=policy,
+        expected_cost=value if value < NEVER else math.inf,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _pays(states: int) -> bool:
+    """Whether machine code saves more time than loading it takes."""
+    if _MACHINE_CODE in sys.modules:
+        return True
+    return states > _WORTH_LOADING and find_spec("numba") is not None
+
+
+def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> None:
+    """Load it, or make it, by going one step back from nothing."""
+    small = CounterLattice(lattice.dimensions, 1)
+    for _ in induct(small, transitions, np.zeros(small.size(1)), compiled=True):
+        pass
+
+
+def _checked(problem: ShieldProblem) -> Transitions:
+    if problem.horizon < 1:
+        raise SpecificationError(
+            f"the horizon is {problem.horizon}",
+            where="horizon.length",
+            remedy="give a number of events, at least 1",
+        )
+    if problem.horizon * problem.inputs.costs[-1] > _LARGEST_COST:
+        raise SpecificationError(
+            f"the cost {problem.inputs.costs[-1]:g} is too large to be added up",
+            where="inputs.costs",
+            remedy=f"use another unit: all events together must cost less than {_LARGEST_COST:g}",
+            cost=problem.inputs.costs[-1],
+        )
+    try:
+        problem.transitions.code_type  # noqa: B018  # it raises if 64 bits do not hold a code
+    except ValueError:
+        raise SpecificationError(
+            f"{problem.groups} groups and {len(problem.inputs.costs)} costs are too many together",
+            where="inputs.costs",
+            remedy="use fewer costs",
+            groups=problem.groups,
+            costs=len(problem.inputs.costs),
+        ) from None
+    return problem.transitions
+
+
+def _stores_all(problem: ShieldProblem, storage: Storage) -> bool:
+    if storage == "auto":
+        return predicted_bytes(problem, storage="whole") <= _WHOLE_UP_TO
+    return storage == "whole"
+
+
+def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
+    """Predict the most memory that :func:`solve` takes, above what is loaded before.
+
+    Parameters
+    ----------
+    problem : ShieldProblem
+    storage : {"auto", "whole", "windows"}
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from testsgd.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding import InputDistribution, finite_problem
+    >>> inputs = InputDistribution.uniform(("a", "b"))
+    >>> problem = finite_problem(
+    ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 100)
+    >>> f"{predicted_bytes(problem) / 2**20:.0f} MiB"
+    '8 MiB'
+    """
+    lattice, transitions = problem.lattice, _checked(problem)
+    last = lattice.size(lattice.horizon)
+    code = transitions.code_type.itemsize
+    rows = lattice.row_count * (lattice.dimensions - 1) * (2 + 4 + 3 * 8)
+    working = (16 + code) * last + rows + _SCRATCH * min(last, _AT_ONCE)
+    if _stores_all(problem, storage):
+        halved = 2 * problem.groups * transitions.bits <= 4
+        return working + (lattice.total // 2 if halved else lattice.total * code)
+    width = window_width(lattice)
+    kept = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
+    return working + 8 * kept
