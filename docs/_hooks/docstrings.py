@@ -1,13 +1,16 @@
-"""What the pages of the Python interface are made from: exported names, and links in docstrings."""
+"""What the pages of the Python interface are made from: exports, parameters, links."""
 
 from __future__ import annotations
 
+import pydoc
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from griffe import Extension, Module, Object
+from griffe import Attribute, Class, Extension, Module, Object
+
+from testsgd.parameters import declared_parameters
 
 _ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):`~?(?P<target>[\w.]+)`")
 
@@ -32,6 +35,22 @@ def _modules_in(module: Module) -> Iterator[Module]:
         if isinstance(member, Module):
             yield member
             yield from _modules_in(member)
+
+
+class DeclaredParameters(Extension):
+    """Show the parameters that a class declares as its attributes, each with its default."""
+
+    def on_class_members(self, *, cls: Class, **_: Any) -> None:
+        """Take over a class's docstring and defaults from the loaded class."""
+        if not any(str(base) == "Parameters" for base in cls.bases):
+            return
+        loaded = pydoc.locate(cls.path)
+        if cls.docstring is not None and isinstance(loaded, type):
+            cls.docstring.value = loaded.__doc__ or ""
+            for name, declared in declared_parameters(loaded).items():
+                attribute = cls.members[name]
+                if isinstance(attribute, Attribute):
+                    attribute.value = repr(declared.default)
 
 
 class SphinxRoles(Extension):

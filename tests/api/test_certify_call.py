@@ -95,7 +95,7 @@ def test_a_gate_progress_and_the_views(network: MLPClassifier, tmp_path: Path) -
 @pytest.mark.slow
 def test_shares_weighted_by_given_rows() -> None:
     people = testsgd.generate_demo(rows=500, seed=3)
-    options: dict[str, Any] = {"protected": "race", "time": 1.0, "samples": 0}
+    options: dict[str, Any] = {"protected": "race", "time": 60, "undecided": 0.9, "samples": 0}
     plain = testsgd.certify("demo", "demo", **options)
     weighted = testsgd.certify("demo", "demo", weight="data", data=people, **options)
 

@@ -72,12 +72,9 @@ def audit(
     progress : callable, optional
         Called now and then with a phase's name, how much is done and how much there is.
     **parameters
-        Those of :class:`testsgd.auditing.AuditParameters`: ``theta``, ``error_margin``,
-        ``min_samples``, ``confidence``, ``mode``, ``sampling``, ``max_queries``, ``max_features``,
-        ``bins``, ``rank_by``, ``top``, ``seed``, ``jobs``, ``overlap``, ``fail_above``,
-        ``guarantee``, ``interval``, ``replicates``, ``holdout``, ``stability``, ``condition_on``
-        (a sequence of features, or their names with commas), ``nondeterministic`` (how many answers
-        to each question to take the means of, or True for five).
+        Those of :class:`testsgd.auditing.AuditParameters`, such as ``theta`` or ``fail_above``.
+        ``condition_on`` may be names of features with commas, ``nondeterministic`` True for five
+        answers to each question.
 
     Returns
     -------

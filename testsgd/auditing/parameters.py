@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Literal
 
-from testsgd.errors import ParameterError
+from testsgd.parameters import Parameters, parameter
 
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
@@ -16,33 +15,6 @@ RankBy = Literal["auto", "lower-bound", "score", "counterfactual"]
 GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
 MarginKind = Literal["anytime", "wald"]
-
-# These may be None.
-_OPTIONAL = (
-    "bins",
-    "fail_above",
-    "holdout",
-    "jobs",
-    "max_queries",
-    "min_rows",
-    "nondeterministic",
-    "stability",
-    "theta",
-)
-
-_WHOLE_NUMBERS = (
-    "min_rows",
-    "min_samples",
-    "max_queries",
-    "max_features",
-    "bins",
-    "top",
-    "seed",
-    "jobs",
-    "replicates",
-    "stability",
-    "nondeterministic",
-)
 
 # Answers to each question to a model that answers differently when asked twice.
 DRAWS = 5
@@ -56,79 +28,8 @@ MIN_ROWS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditParameters:
-    """The parameters of an audit; sampling's defaults are the paper's (Table 2).
-
-    Attributes
-    ----------
-    estimand : {"observed", "neighbourhood"}
-        Which rates are ranked, and what the headline is about: the selection rate of the rows as
-        they are, or the paper's rate over their perturbation neighbourhood. The other is computed
-        too, and the gate looks at both.
-    theta : float or None
-        Support threshold: smallest share of the rows on each side of a judged group.
-    min_rows : int or None
-        Fewest rows on each side of a judged group. None: 50, or 1 if `theta` is given, as in the
-        paper. If both are given both hold.
-    error_margin : float
-        Sampling goes on until the margin of a score is no larger.
-    min_samples : int
-        More samples than this are drawn on each side before the margin is looked at.
-    confidence : float
-        Confidence level of each side's margin, and of the population interval.
-    mode : {"auto", "exact", "sampled"}
-        ``exact`` predicts every neighbour of every row; ``auto`` does so if that is at most
-        `max_queries` rows.
-    sampling : {"pooled", "independent"}
-        In sampled mode: one pool of samples for all groups, or the paper's algorithm, one group
-        after another.
-    max_queries : int or None
-        Most rows or texts to ask the model about; None: 20 million rows, or one million texts.
-    max_features : int
-        Most rules in a rule set.
-    bins : int or None
-        Number of bins of every continuous sensitive feature, in place of the description's.
-    rank_by : {"auto", "lower-bound", "score", "counterfactual"}
-        What groups are ranked by: the lower confidence bound of the size of the difference, so
-        that groups of few rows come first only if they are known to; the score; or, for texts, the
-        counterfactual effect of the terms, first by the lower confidence bound of its size.
-        ``auto`` is that for texts, unless nothing is compared in pairs, and else the lower bound.
-    top : int
-        How many groups the summary holds.
-    seed : int
-        Same seed, same result.
-    jobs : int or None
-        Threads; None: as many as there are processors if the model allows it. Changes no result.
-    overlap : float
-        Jaccard overlap from which two groups count as one finding.
-    fail_above : float or None
-        The audit's gate: it fails if the difference of a judged group is larger by more than
-        chance explains, by either estimand.
-    strict : bool
-        Judge nothing if too many people are only in combinations that could not be judged.
-    max_unjudged : float
-        With `strict`: the largest share of the people for whom that may be so.
-    guarantee : {"per-group", "simultaneous", "fdr"}
-        What the population intervals hold for: one group at a time, as in the paper; all groups at
-        once; or the groups that are found, of which no more than the error rate are expected to
-        be false.
-    interval : {"auto", "anytime", "wald"}
-        Where samples are drawn, whose margin it is that sampling stops at: that of a confidence
-        sequence, which holds whenever sampling stops, or the paper's. ``auto`` is the paper's with
-        independent sampling, and the confidence sequence's otherwise.
-    replicates : int
-        Bootstrap samples behind a simultaneous guarantee.
-    holdout : float or None
-        Share of the rows on which the groups found on the others are estimated anew.
-    stability : int or None
-        Bootstrap samples in which the first groups are looked for; None: as many as are quick, 0:
-        none.
-    condition_on : tuple of str
-        Features that are not sensitive, whose mix a conditional score makes the same on both
-        sides.
-    nondeterministic : int or None
-        For a model that answers differently when asked twice: how many answers to ask for to every
-        question. Rates are then means over these. None: such a model is refused.
+class AuditParameters(Parameters):
+    """The parameters of an audit; sampling's defaults are the paper's (TestSGD, Table 2).
 
     Raises
     ------
@@ -143,32 +44,153 @@ class AuditParameters:
     testsgd.errors.ParameterError: theta: 2 is not between 0 and 1; give a share such as 0.05
     """
 
-    estimand: Estimand = "observed"
-    theta: float | None = None
-    min_rows: int | None = None
-    error_margin: float = 0.05
-    min_samples: int = 1000
-    confidence: float = 0.95
-    mode: Mode = "auto"
-    sampling: SamplingScheme = "pooled"
-    max_queries: int | None = None
-    max_features: int = 3
-    bins: int | None = None
-    rank_by: RankBy = "auto"
-    top: int = 100
-    seed: int = 0
-    jobs: int | None = None
-    overlap: float = 0.8
-    fail_above: float | None = None
-    strict: bool = False
-    max_unjudged: float = 0.01
-    guarantee: GuaranteeKind = "simultaneous"
-    interval: IntervalKind = "auto"
-    replicates: int = 1000
-    holdout: float | None = None
-    stability: int | None = None
-    condition_on: tuple[str, ...] = ()
-    nondeterministic: int | None = None
+    estimand: Estimand = parameter(
+        "observed",
+        "Which selection rates are ranked, and what the headline is about: those of the "
+        "rows as they are, or the paper's over their perturbation neighbourhood. The other is "
+        "computed too, and the gate looks at both.",
+        described=True,
+    )
+    theta: float | None = parameter(
+        None,
+        "Support threshold: smallest share of the rows on each side of a judged group.",
+        described=True,
+        above=0,
+        below=1,
+        example="a share such as 0.05",
+    )
+    min_rows: int | None = parameter(
+        None,
+        "Fewest rows on each side of a judged group; by default 50, or 1 with `theta`. If "
+        "both are given both hold.",
+        at_least=1,
+    )
+    error_margin: float = parameter(
+        0.05,
+        "Sample until the margin of a score is no larger.",
+        above=0,
+        below=1,
+        example="a share such as 0.05",
+    )
+    min_samples: int = parameter(
+        1000, "Draw more samples than this on each side before the margin is looked at.", at_least=1
+    )
+    confidence: float = parameter(
+        0.95,
+        "Confidence of the intervals, and of each side's sampling margin; both sides hold "
+        "with its square.",
+        above=0,
+        below=1,
+        example="a share such as 0.95",
+    )
+    mode: Mode = parameter(
+        "auto",
+        "Predict every neighbour of every row (exact), or samples of them; auto is exact "
+        "if that is at most `max_queries`.",
+    )
+    sampling: SamplingScheme = parameter(
+        "pooled",
+        "In sampled mode: one pool of samples for all groups, or the paper's algorithm to "
+        "the letter, one group after another.",
+    )
+    max_queries: int | None = parameter(
+        None,
+        "Most rows or texts to ask the model about; by default 20 million rows, or one "
+        "million texts.",
+        at_least=2,  # one to try the model, one to sample
+    )
+    max_features: int = parameter(3, "Most rules in a rule set.", at_least=1)
+    bins: int | None = parameter(
+        None,
+        "Equal intervals of each continuous sensitive feature, in place of the description's.",
+        at_least=2,
+        at_most=200,
+        example="the paper's choice, 10, or another number",
+    )
+    rank_by: RankBy = parameter(
+        "auto",
+        "What groups are ranked by: the lower confidence bound of the size of the "
+        "difference, the paper's score, or, for texts, the counterfactual effect of the terms; "
+        "auto is that for texts, unless nothing is compared in pairs, and else the lower bound.",
+    )
+    top: int = parameter(100, "How many groups the reports hold.", at_least=1)
+    seed: int = parameter(0, "Same seed, same result.", at_least=0)
+    jobs: int | None = parameter(
+        None,
+        "Threads; changes no result. By default as many as there are processors, if the "
+        "model allows it.",
+        at_least=1,
+        example="a number of threads",
+    )
+    overlap: float = parameter(
+        0.8,
+        "Jaccard overlap from which two groups count as one finding.",
+        above=0,
+        at_most=1,
+        example="a share such as 0.8",
+    )
+    fail_above: float | None = parameter(
+        None,
+        "The gate. It fails if the difference of a judged group is larger by more than "
+        "chance explains, by either estimand; if chance may explain it, nothing is concluded.",
+        at_least=0,
+        at_most=1,
+        example="a difference such as 0.2",
+    )
+    strict: bool = parameter(
+        False,
+        "Conclude nothing if too many people are only in combinations of sensitive values "
+        "that could not be judged; see `max_unjudged`.",
+    )
+    max_unjudged: float = parameter(
+        0.01,
+        "With `strict`: the largest share of the people for whom that may be so.",
+        at_least=0,
+        at_most=1,
+        example="a share such as 0.01",
+    )
+    guarantee: GuaranteeKind = parameter(
+        "simultaneous",
+        "What the intervals hold for: one group at a time, as in the paper (per-group), "
+        "all groups at once (simultaneous), or the groups that are found, of which no more "
+        "than the error rate are expected to be false (fdr).",
+    )
+    interval: IntervalKind = parameter(
+        "auto",
+        "The margin that sampling stops at: that of a confidence sequence, which holds "
+        "whenever sampling stops (anytime), or the paper's (wald); auto is the paper's with "
+        "independent sampling, and else anytime.",
+    )
+    replicates: int = parameter(
+        1000,
+        "Bootstrap samples behind a simultaneous guarantee.",
+        at_least=19,  # fewer hold no 95%
+    )
+    holdout: float | None = parameter(
+        None,
+        "Share of the rows to hold out: groups found on the others are estimated anew on these.",
+        above=0,
+        below=1,
+        example="a share such as 0.5",
+    )
+    stability: int | None = parameter(
+        None,
+        "Bootstrap samples to look for the explaining rules in; by default 200 if that is "
+        "quick, 0 for none.",
+        at_least=0,
+    )
+    condition_on: tuple[str, ...] = parameter(
+        (),
+        "For rows: features that are not sensitive, whose mix is made the same on both "
+        "sides for a second comparison.",
+    )
+    nondeterministic: int | None = parameter(
+        None,
+        "For a model that answers differently when asked twice: how many answers to ask "
+        "for to every question; rates are means over these. By default such a model is "
+        "refused.",
+        at_least=2,
+    )
 
     @property
     def draws(self) -> int:
@@ -202,90 +224,3 @@ class AuditParameters:
     def budget(self, default: int) -> int:
         """Return the most queries, if the user named none the default."""
         return default if self.max_queries is None else self.max_queries
-
-    def __post_init__(self) -> None:
-        for name in (
-            "theta",
-            "error_margin",
-            "confidence",
-            "overlap",
-            "fail_above",
-            "holdout",
-            "max_unjudged",
-        ):
-            _check_kind(name, getattr(self, name), Real, "a number")
-        _check_flag("strict", self.strict)
-        for name in _WHOLE_NUMBERS:
-            _check_kind(name, getattr(self, name), Integral, "a whole number")
-        for name, example in (("theta", "0.05"), ("error_margin", "0.05"), ("confidence", "0.95")):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < 1:
-                raise _out_of_range(
-                    name, value, "between 0 and 1", f"give a share such as {example}"
-                )
-        if not 0 < self.overlap <= 1:
-            raise _out_of_range("overlap", self.overlap, "in (0, 1]", "give a share such as 0.8")
-        if self.fail_above is not None and not 0 <= self.fail_above <= 1:
-            raise _out_of_range(
-                "fail_above", self.fail_above, "between 0 and 1", "give a score such as 0.2"
-            )
-        if not 0 <= self.max_unjudged <= 1:
-            raise _out_of_range(
-                "max_unjudged", self.max_unjudged, "between 0 and 1", "give a share such as 0.01"
-            )
-        for name, least in (
-            ("min_rows", 1),
-            ("min_samples", 1),
-            # One to try the model, one to sample.
-            ("max_queries", 2),
-            ("max_features", 1),
-            ("top", 1),
-            ("seed", 0),
-            # Fewer hold no 95%.
-            ("replicates", 19),
-            ("stability", 0),
-            ("nondeterministic", 2),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise _out_of_range(name, value, f"at least {least}", "give a whole number")
-        if self.holdout is not None and not 0 < self.holdout < 1:
-            raise _out_of_range(
-                "holdout", self.holdout, "between 0 and 1", "give a share such as 0.5"
-            )
-        if self.bins is not None and not 2 <= self.bins <= 200:
-            raise _out_of_range("bins", self.bins, "between 2 and 200", "the paper's choice is 10")
-        if self.jobs is not None and self.jobs < 1:
-            raise _out_of_range("jobs", self.jobs, "at least 1", "give a number of threads")
-        for name, choices in (
-            ("mode", get_args(Mode)),
-            ("sampling", get_args(SamplingScheme)),
-            ("estimand", get_args(Estimand)),
-            ("rank_by", get_args(RankBy)),
-            ("guarantee", get_args(GuaranteeKind)),
-            ("interval", get_args(IntervalKind)),
-        ):
-            if getattr(self, name) not in choices:
-                raise _out_of_range(
-                    name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"
-                )
-
-
-def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
-    if value is None and name in _OPTIONAL:
-        return
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise ParameterError(
-            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
-        )
-
-
-def _check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise ParameterError(
-            f"{value!r} is not true or false", where=name, remedy="give True or False", name=name
-        )
-
-
-def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
-    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)

@@ -3,138 +3,48 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testsgd.cli.console import Column, points, print_line, print_table, progress_bar
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.cli.console import (
+    Column,
+    points,
+    print_files,
+    print_line,
+    print_table,
+    print_verdict,
+    progress_bar,
+)
 from testsgd.cli.options import (
     DataOption,
     DatasetArgument,
     FavourableOption,
-    JobsOption,
     LimitOption,
     ModelOption,
     QuietOption,
-    SeedOption,
     TermsOption,
     ThresholdOption,
     VerboseTimingsOption,
     listed,
+    with_options,
 )
 
 if TYPE_CHECKING:
     from testsgd.auditing import AuditResult, GroupSummary
 
 
+@with_options(AuditParameters, but=["nondeterministic"])
 def audit(
     dataset: DatasetArgument,
     data: DataOption = None,
     model: ModelOption = None,
-    theta: Annotated[
-        float | None,
-        typer.Option(
-            help="Support threshold: smallest share of the rows on each side of a judged group. "
-            "(default: the description's, or none)"
-        ),
-    ] = None,
-    min_rows: Annotated[
-        int | None,
-        typer.Option(
-            help="Fewest rows on each side of a judged group. (default: 50, or 1 with --theta)"
-        ),
-    ] = None,
-    estimand: Annotated[
-        str | None,
-        typer.Option(
-            help="Which selection rates are ranked: observed (of the rows as they are), or "
-            "neighbourhood (the paper's, over perturbed rows); the gate looks at both. (default: "
-            "the description's, or observed)"
-        ),
-    ] = None,
-    error_margin: Annotated[
-        float, typer.Option(help="Sample until the margin of a score is no larger.")
-    ] = 0.05,
-    min_samples: Annotated[
-        int, typer.Option(help="Draw more samples than this on each side first.")
-    ] = 1000,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            help="Confidence of the intervals, and of each side's sampling margin; both sides hold "
-            "with its square."
-        ),
-    ] = 0.95,
-    guarantee: Annotated[
-        str,
-        typer.Option(
-            help="What the intervals hold for: per-group (one at a time), simultaneous (all "
-            "groups), or fdr (the groups found)."
-        ),
-    ] = "simultaneous",
-    replicates: Annotated[
-        int, typer.Option(help="Bootstrap samples behind a simultaneous guarantee.")
-    ] = 1000,
-    interval: Annotated[
-        str,
-        typer.Option(
-            help="The margin that sampling stops at: anytime, wald (the paper's), or auto (wald "
-            "with independent sampling)."
-        ),
-    ] = "auto",
-    holdout: Annotated[
-        float | None,
-        typer.Option(help="Share of the rows to hold out: groups are found on the others."),
-    ] = None,
-    stability: Annotated[
-        int | None,
-        typer.Option(
-            help="Bootstrap samples to look for the explaining rules in; 0 for none. (default: "
-            "200, if that is quick)"
-        ),
-    ] = None,
-    condition_on: Annotated[
-        str | None,
-        typer.Option(
-            help="For rows: features, with commas, whose mix is made the same on both sides for a "
-            "second comparison."
-        ),
-    ] = None,
-    mode: Annotated[
-        str,
-        typer.Option(help="exact (predict every neighbour), sampled, or auto (exact if it fits)."),
-    ] = "auto",
-    sampling: Annotated[
-        str, typer.Option(help="pooled, or independent (the paper's algorithm to the letter).")
-    ] = "pooled",
-    max_queries: Annotated[
-        int | None,
-        typer.Option(
-            help="Most rows or texts to ask the model about. (default: 20 million rows, or "
-            "1 million texts)"
-        ),
-    ] = None,
-    max_features: Annotated[int, typer.Option(help="Most rules in a rule set.")] = 3,
-    bins: Annotated[
-        int | None,
-        typer.Option(help="Equal intervals of each continuous sensitive feature."),
-    ] = None,
     terms: TermsOption = None,
     snippets: Annotated[
         int, typer.Option(help="For texts: examples of each term in the report; 0 shows no text.")
     ] = 3,
     limit: LimitOption = None,
-    rank_by: Annotated[
-        str,
-        typer.Option(
-            help="lower-bound (the lower confidence bound of the difference), score (the paper's), "
-            "counterfactual (the effect of the terms of texts), or auto: counterfactual for texts, "
-            "else lower-bound."
-        ),
-    ] = "auto",
-    top: Annotated[int, typer.Option(help="How many groups the reports hold.")] = 100,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
     favorable: FavourableOption = None,
     threshold: ThresholdOption = 0.5,
     nondeterministic: Annotated[
@@ -150,26 +60,6 @@ def audit(
             help="How many answers to each question, for --nondeterministic. (default: 5)"
         ),
     ] = None,
-    fail_above: Annotated[
-        float | None,
-        typer.Option(
-            help="Exit with 1 if a difference is larger by more than chance explains, with 3 if "
-            "chance may explain it; --guarantee says how that is told."
-        ),
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            help="Exit with 3 if too many people could not be judged; see --max-unjudged."
-        ),
-    ] = False,
-    max_unjudged: Annotated[
-        float,
-        typer.Option(
-            help="With --strict: the share of the people who may be only in combinations of "
-            "sensitive values that could not be judged."
-        ),
-    ] = 0.01,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME)")
     ] = None,
@@ -178,17 +68,15 @@ def audit(
     ] = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseTimingsOption = False,
+    **parameters: Any,
 ) -> int:
     """Find the groups that a model treats differently from everybody else, and write a report.
 
     Exit codes: 0 done, 1 the gate --fail-above was exceeded, 2 bad input, 3 not enough evidence.
     """
-    given = dict(locals())
-    from testsgd.auditing import AuditParameters, AuditResult
+    from testsgd.auditing import AuditResult
     from testsgd.auditing import audit as run
 
-    parameters = {name: given[name] for name in AuditParameters.__dataclass_fields__ & given.keys()}
-    parameters["nondeterministic"] = nondeterministic if draws is None else draws
     wanted = listed(formats)
     AuditResult.check_formats(wanted)
     with progress_bar(quiet) as progress:
@@ -202,6 +90,7 @@ def audit(
             snippets=snippets,
             limit=limit,
             progress=progress,
+            nondeterministic=nondeterministic if draws is None else draws,
             **parameters,
         )
     written = result.write(out or Path("reports") / result.summary.data.name, wanted)
@@ -217,19 +106,13 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     first = findings(summary)
     if first:
         _print_groups(result, first)
-    print_line(summary.verdict.headline)
-    for sentence in summary.verdict.sentences:
-        print_line(sentence)
+    print_verdict(summary.verdict)
     counts = summary.counts
     print_line(
         f"{counts.candidates:,} rule sets, {counts.frequent:,} frequent, {counts.groups:,} groups; "
         f"{summary.model_queries:,} model queries, {summary.mode}."
     )
-    if verbose:
-        for phase, seconds in summary.seconds.items():
-            print_line(f"  {phase}: {seconds:.3f} s")
-    for path in written:
-        print_line(f"Written: {path}")
+    print_files(written, summary.seconds if verbose else None)
 
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:

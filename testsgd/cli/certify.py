@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testsgd.cli.console import print_block, print_line
+from testsgd.cli.console import print_block, print_files, print_line, print_verdict
 from testsgd.cli.folders import check_writable
 from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed
 from testsgd.errors import ParameterError
@@ -301,9 +301,7 @@ def _print_result(result: CertificationResult, written: list[Path], verbose: boo
     summary = result.summary
     if any(region.rules for region in summary.regions):
         print_block(short_region_table(summary, _SHOWN))
-    print_line(summary.verdict.headline)
-    for sentence in summary.verdict.sentences:
-        print_line(sentence)
+    print_verdict(summary.verdict)
     if summary.counterexamples:
         _print_counterexample(summary.counterexamples[0], summary.domain.protected)
     if summary.method == "bounded" and summary.stopped == "time" and find_spec("numba") is None:
@@ -313,8 +311,7 @@ def _print_result(result: CertificationResult, written: list[Path], verbose: boo
         )
     if verbose:
         print_line(f"  {_looked_at(summary)} in {summary.seconds:.3f} s of searching")
-    for path in written:
-        print_line(f"Written: {path}")
+    print_files(written)
 
 
 def _looked_at(summary: CertificationSummary) -> str:

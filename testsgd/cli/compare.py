@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from testsgd.auditing.parameters import AuditParameters
 from testsgd.baselines import METHODS
-from testsgd.cli.console import Column, points, print_line, print_table, progress_bar
+from testsgd.cli.console import (
+    Column,
+    points,
+    print_files,
+    print_line,
+    print_table,
+    print_verdict,
+    progress_bar,
+)
 from testsgd.cli.options import (
     DataOption,
     DatasetArgument,
     FavourableOption,
-    JobsOption,
+    FormatOption,
     LimitOption,
     ModelOption,
     QuietOption,
-    SeedOption,
     ThresholdOption,
     VerboseTimingsOption,
     listed,
+    with_options,
 )
 
 if TYPE_CHECKING:
     from testsgd.comparison import ComparisonResult
 
 
+@with_options(AuditParameters, only=["theta", "max_features", "bins", "seed", "jobs"])
 def compare(
     dataset: DatasetArgument,
     data: DataOption = None,
@@ -38,32 +48,17 @@ def compare(
     time_limit: Annotated[
         float, typer.Option(help="Seconds that each method beside the audit may take.")
     ] = 600,
-    theta: Annotated[
-        float | None,
-        typer.Option(
-            help="Support threshold: smallest share of the rows in a group. "
-            "(default: the description's, or 0.05)"
-        ),
-    ] = None,
-    max_features: Annotated[int, typer.Option(help="Most features that describe a group.")] = 3,
-    bins: Annotated[
-        int | None,
-        typer.Option(help="Equal intervals of each continuous sensitive feature."),
-    ] = None,
     limit: LimitOption = None,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
     favorable: FavourableOption = None,
     threshold: ThresholdOption = 0.5,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-comparison)"),
     ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json.")
-    ] = "html,md,json",
+    formats: FormatOption = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseTimingsOption = False,
+    **parameters: Any,
 ) -> int:
     """Run the audit and other published methods on one model, and show what each finds.
 
@@ -88,11 +83,7 @@ def compare(
             threshold=threshold,
             limit=limit,
             progress=progress,
-            theta=theta,
-            max_features=max_features,
-            bins=bins,
-            seed=seed,
-            jobs=jobs,
+            **parameters,
         )
     name = f"{result.summary.data.name}-comparison"
     written = result.write(out or Path("reports") / name, wanted)
@@ -103,17 +94,11 @@ def compare(
 
 def _print_result(result: ComparisonResult, written: list[Path], verbose: bool) -> None:
     _print_methods(result)
-    print_line(result.verdict.headline)
-    for sentence in result.verdict.sentences:
-        print_line(sentence)
+    print_verdict(result.verdict)
     for method in result.summary.methods:
         if method.note:
             print_line(f"{method.title}: {method.note}")
-    if verbose:
-        for phase, seconds in result.summary.seconds.items():
-            print_line(f"  {phase}: {seconds:.3f} s")
-    for path in written:
-        print_line(f"Written: {path}")
+    print_files(written, result.summary.seconds if verbose else None)
 
 
 def _print_methods(result: ComparisonResult) -> None:

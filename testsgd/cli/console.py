@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from testsgd.report.blocks import Table
@@ -30,6 +31,21 @@ def print_error(message: str) -> None:
 def print_line(message: str) -> None:
     """Print one line to the standard output."""
     print(message)
+
+
+def print_verdict(verdict: Any) -> None:
+    """Print a verdict's headline and sentences."""
+    print_line(verdict.headline)
+    for sentence in verdict.sentences:
+        print_line(sentence)
+
+
+def print_files(written: Iterable[Path], seconds: Mapping[str, float] | None = None) -> None:
+    """Print how long each phase took, if that is given, and what was written."""
+    for phase, passed in (seconds or {}).items():
+        print_line(f"  {phase}: {passed:.3f} s")
+    for path in written:
+        print_line(f"Written: {path}")
 
 
 def points(difference: float) -> str:

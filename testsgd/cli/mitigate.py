@@ -12,7 +12,9 @@ from testsgd.cli.console import (
     DONE,
     Interruption,
     print_block,
+    print_files,
     print_line,
+    print_verdict,
     progress_bar,
 )
 from testsgd.cli.folders import check_writable
@@ -20,17 +22,19 @@ from testsgd.cli.options import (
     DataOption,
     DatasetArgument,
     FavourableOption,
+    FormatOption,
     JobsOption,
     LimitOption,
     ModelOption,
     QuietOption,
-    SeedOption,
     TermsOption,
     ThresholdOption,
     VerboseTimingsOption,
     listed,
+    with_options,
 )
-from testsgd.errors import ModelError, ParameterError
+from testsgd.errors import ModelError
+from testsgd.mitigation.parameters import MitigationParameters
 
 if TYPE_CHECKING:
     from testsgd.mitigation import MitigationResult, MitigationSummary
@@ -62,6 +66,7 @@ class _Files:
             check_writable(folder)
 
 
+@with_options(MitigationParameters)
 def mitigate(
     dataset: DatasetArgument,
     data: DataOption = None,
@@ -75,84 +80,6 @@ def mitigate(
             "these rows or texts. (default: those that are not held out are audited first)",
         ),
     ] = None,
-    group: Annotated[
-        int | None,
-        typer.Option(
-            help="Rank of the group in the audit. (default: the first with at least 30 held-out "
-            "rows or texts on both sides)"
-        ),
-    ] = None,
-    all_above: Annotated[
-        float | None,
-        typer.Option(
-            help="In place of --group: all distinct groups with a larger score, with a shared "
-            "number of samples; exit with 1 if one of them stays above."
-        ),
-    ] = None,
-    max_accuracy_drop: Annotated[
-        float,
-        typer.Option(
-            help="Most points of accuracy that a retrained model may lose on training, validation "
-            "and held-out data. If each candidate loses more, the original model is kept."
-        ),
-    ] = 0.5,
-    max_balanced_drop: Annotated[
-        float,
-        typer.Option(
-            help="Most points of balanced accuracy, the mean over both labels, that it may lose."
-        ),
-    ] = 2.0,
-    runs: Annotated[
-        int, typer.Option(help="Do everything so often, each time with another seed.")
-    ] = 3,
-    steps: Annotated[
-        int, typer.Option(help="How many numbers of samples to try, growing geometrically.")
-    ] = 6,
-    fewest_samples: Annotated[int, typer.Option(help="Samples added in the first step.")] = 50,
-    largest_share: Annotated[
-        float,
-        typer.Option(help="Samples added in the last step, as a share of the training data."),
-    ] = 0.1,
-    samples: Annotated[
-        str,
-        typer.Option(
-            help="Which samples to add: counter (those that the model gives the label wanted, as "
-            "in the paper), odds (drawn by the chance that it does), shifted (as they come, what "
-            "the model says of all moved by one step), anchored (all; those nearest to the "
-            "decision boundary relabelled), or auto (one kind after the other)."
-        ),
-    ] = "auto",
-    side: Annotated[
-        str,
-        typer.Option(
-            help="Whose samples to add: group, rest, both, or auto (the smaller side's, if it has "
-            "less than a tenth of the training data, or else both)."
-        ),
-    ] = "auto",
-    fallback: Annotated[
-        str,
-        typer.Option(
-            help="Where the model gives too few samples the label that is wanted: nearest "
-            "(relabel those nearest to its decision boundary) or none (add fewer)."
-        ),
-    ] = "nearest",
-    max_draws: Annotated[
-        int, typer.Option(help="Most samples to draw for a side of a group in a run.")
-    ] = 1_000_000,
-    from_scratch: Annotated[
-        bool,
-        typer.Option(
-            "--from-scratch", help="Retrain from new weights, not from those of the model."
-        ),
-    ] = False,
-    hard_labels: Annotated[
-        bool,
-        typer.Option(
-            "--hard-labels",
-            help="Networks learn the training data's labels as they are, not softened to "
-            "probabilities, which leaves less accuracy to spend.",
-        ),
-    ] = False,
     compare: Annotated[
         str,
         typer.Option(
@@ -162,7 +89,6 @@ def mitigate(
     ] = "all",
     terms: TermsOption = None,
     limit: LimitOption = None,
-    seed: SeedOption = 0,
     jobs: JobsOption = None,
     favorable: FavourableOption = None,
     threshold: ThresholdOption = 0.5,
@@ -183,11 +109,10 @@ def mitigate(
         Path | None,
         typer.Option(help="Folder for the new model. (default: models/NAME-mitigated)"),
     ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json.")
-    ] = "html,md,json",
+    formats: FormatOption = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseTimingsOption = False,
+    **parameters: Any,
 ) -> int:
     """Retrain a model with samples that counter its discrimination, and compare before and after.
 
@@ -199,10 +124,6 @@ def mitigate(
     Exit codes, by held-out data: 0 the difference fell, by more than chance and within the accuracy
     budget, 1 it did not (the report says why), 2 bad input, 3 too few data to tell.
     """
-    if group is not None and all_above is not None:
-        raise ParameterError(
-            "--group and --all-above exclude each other", where="--group", remedy="give one of them"
-        )
     from testsgd.data import load_specification
     from testsgd.mitigation import MitigationResult, counter_samples, write_samples
     from testsgd.mitigation import mitigate as run
@@ -215,26 +136,12 @@ def mitigate(
     files.check()
     options: dict[str, Any] = {
         "audit": audit,
-        "group": group,
-        "all_above": all_above,
         "favourable": favorable,
         "threshold": threshold,
         "terms": terms,
         "limit": limit,
         "jobs": jobs,
-        "samples": samples,
-        "side": side,
-        "fallback": fallback,
-        "max_draws": max_draws,
-        "runs": runs,
-        "steps": steps,
-        "fewest_samples": fewest_samples,
-        "largest_share": largest_share,
-        "max_accuracy_drop": max_accuracy_drop,
-        "max_balanced_drop": max_balanced_drop,
-        "from_scratch": from_scratch,
-        "soften": not hard_labels,
-        "seed": seed,
+        **parameters,
     }
     try:
         with progress_bar(quiet) as progress:
@@ -291,15 +198,9 @@ def _print_result(result: MitigationResult, written: list[Path], verbose: bool) 
 
     summary = result.summary
     print_block(targets_table(summary))
-    print_line(summary.verdict.headline)
-    for sentence in summary.verdict.sentences:
-        print_line(sentence)
+    print_verdict(summary.verdict)
     print_line(_accuracy(summary))
-    if verbose:
-        for phase, seconds in summary.seconds.items():
-            print_line(f"  {phase}: {seconds:.3f} s")
-    for path in written:
-        print_line(f"Written: {path}")
+    print_files(written, summary.seconds if verbose else None)
     if summary.retrained is None:
         print_line("No model was written: the original one is kept.")
 

@@ -15,7 +15,7 @@ import typer
 
 from testsgd.cli.console import print_line
 from testsgd.cli.folders import check_writable
-from testsgd.cli.options import QuietOption, VerboseOption, listed
+from testsgd.cli.options import FormatOption, QuietOption, VerboseOption, listed
 from testsgd.cli.signals import Ending
 from testsgd.errors import ConfigurationError
 
@@ -55,9 +55,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json.")
-    ] = "html,md,json",
+    formats: FormatOption = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> int:

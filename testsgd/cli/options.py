@@ -1,11 +1,16 @@
-"""The arguments and options that several commands have, each written once."""
+"""The arguments and options of commands: those that several have, and those of parameters."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
+
+from testsgd.parameters import Declared, declared_parameters
 
 DatasetArgument = Annotated[
     str,
@@ -53,6 +58,10 @@ ThresholdOption = Annotated[
     float, typer.Option(help="A score above it counts as the favourable label.")
 ]
 
+FormatOption = Annotated[
+    str, typer.Option("--format", help="Which reports, with commas: html, md, json.")
+]
+
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 
 # Of commands that measure how long each step takes.
@@ -66,3 +75,67 @@ VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show internal er
 def listed(text: str) -> list[str]:
     """Split what a user lists with commas."""
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def with_options(
+    parameters: Any, *, but: Collection[str] = (), only: Collection[str] = ()
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command an option for each parameter that a class declares, in place of ``**``.
+
+    The command gets their values by name. `but` and `only` choose among the parameters; the
+    options stand in the help before that of ``--out``.
+    """
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        def run(**values: Any) -> int:
+            return command(**values)
+
+        chosen = {
+            name: declared
+            for name, declared in declared_parameters(parameters).items()
+            if name not in but and (not only or name in only)
+        }
+        hints = get_type_hints(command, include_extras=True)
+        own = [
+            item.replace(annotation=hints[name])
+            for name, item in inspect.signature(command).parameters.items()
+            if item.kind is not inspect.Parameter.VAR_KEYWORD and name not in chosen
+        ]
+        before = [item.name for item in own].index("out")
+        items = [*own[:before], *map(_option, chosen.values()), *own[before:]]
+        run.__doc__, run.__name__ = command.__doc__, command.__name__
+        run.__annotations__ = {item.name: item.annotation for item in items} | {"return": int}
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # typer reads it
+            [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in items]
+        )
+        return run
+
+    return decorate
+
+
+def _option(declared: Declared) -> inspect.Parameter:
+    """Return a parameter of a command, annotated as typer wants it."""
+    name, default, kind = declared.name, declared.default, declared.kind
+    if declared.choices:
+        # What is not among them is refused by the parameters themselves.
+        kind = str
+    elif kind not in (int, float, bool, str):
+        # Names are given with commas, and read by who takes them.
+        kind, default = str, None
+    flags = declared.parameter.flags or (f"--{name.replace('_', '-')}",)
+    if kind is bool and default:
+        flags = tuple(f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags)
+    help_text = re.sub(
+        r"`(\w+)`", lambda match: "--" + match[1].replace("_", "-"), declared.parameter.help
+    )
+    if declared.parameter.described:
+        help_text += f" (default: the description's, or {default or 'none'})"
+        default = None
+    option = typer.Option(*flags, help=help_text, metavar="|".join(declared.choices) or None)
+    optional = declared.optional or default is None
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind | None if optional else kind, option],
+    )

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from testsgd.cli.console import print_line
-from testsgd.cli.options import QuietOption, VerboseOption, listed
+from testsgd.cli.console import print_files, print_line
+from testsgd.cli.options import FormatOption, QuietOption, VerboseOption, listed
 
 
 def report(
@@ -23,9 +23,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: the result's own)")
     ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json.")
-    ] = "html,md",
+    formats: FormatOption = "html,md",
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> int:
@@ -39,6 +37,5 @@ def report(
     written = loaded.write(out or result.parent, listed(formats))
     if not quiet:
         print_line(loaded.verdict.headline)
-        for path in written:
-            print_line(f"Written: {path}")
+        print_files(written)
     return loaded.exit_code

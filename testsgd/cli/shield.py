@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testsgd.cli.console import DONE, USAGE_ERROR, print_block, print_line
+from testsgd.cli.console import (
+    DONE,
+    USAGE_ERROR,
+    print_block,
+    print_files,
+    print_line,
+    print_verdict,
+)
 from testsgd.cli.folders import check_writable
-from testsgd.cli.options import QuietOption, SeedOption, VerboseOption, listed
+from testsgd.cli.options import FormatOption, QuietOption, SeedOption, VerboseOption, listed
 from testsgd.errors import JournalError, ParameterError, TestSGDError
 
 if TYPE_CHECKING:
@@ -105,9 +112,7 @@ def synthesize(
     report: Annotated[
         Path | None, typer.Option(help="Also write a report of the synthesis into this folder.")
     ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json.")
-    ] = "html,md,json",
+    formats: FormatOption = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> int:
@@ -144,11 +149,8 @@ def synthesize(
     )
     written = [target] if report is None else [target, *result.write(report, wanted)]
     if not quiet:
-        print_line(result.verdict.headline)
-        for sentence in result.verdict.sentences:
-            print_line(sentence)
-        for path in written:
-            print_line(f"Written: {path}")
+        print_verdict(result.verdict)
+        print_files(written)
     return DONE
 
 
@@ -228,9 +230,7 @@ def simulate(
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-shield)"),
     ] = None,
-    formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json.")
-    ] = "html,md,json",
+    formats: FormatOption = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> int:
@@ -268,11 +268,8 @@ def _print_result(result: SimulationResult, written: list[Path]) -> None:
     print_block(sides_table(summary))
     if len(summary.periods) > 1:
         print_block(period_table(summary))
-    print_line(summary.verdict.headline)
-    for sentence in summary.verdict.sentences:
-        print_line(sentence)
-    for path in written:
-        print_line(f"Written: {path}")
+    print_verdict(summary.verdict)
+    print_files(written)
 
 
 def serve(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from testsgd.errors import ParameterError
+from testsgd.parameters import Parameters, parameter
 
 Side = Literal["group", "rest"]
 Kind = Literal["counter", "odds", "shifted", "anchored"]
@@ -35,49 +35,8 @@ class Dosage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MitigationParameters:
+class MitigationParameters(Parameters):
     """The parameters of a mitigation.
-
-    Attributes
-    ----------
-    group : int or None
-        Rank of the group in the audit; the first if neither this nor `all_above` is given.
-    all_above : float or None
-        In place of one group: every distinct group with a larger score, until all are below.
-    max_accuracy_drop : float
-        Most percentage points of accuracy that a candidate may lose on the training rows, on the
-        validation rows and, when it is chosen, on the held-out rows.
-    max_balanced_drop : float
-        The same of balanced accuracy, the mean of the accuracies on the rows of either label.
-    runs : int
-        How often everything is done, each time with a seed of its own.
-    steps : int
-        How many numbers of samples are tried, growing geometrically. Then the largest number is
-        tried with heavier samples.
-    fewest_samples : int
-        Samples added in the first step.
-    largest_share : float
-        Samples added in the last step, as a share of the training rows.
-    samples : {"auto", "counter", "odds", "shifted", "anchored"}
-        Which samples are added: those that the model gives the counter label, as in the paper;
-        those drawn by the chance that it does; shifted ones; or, one kind after the other, what
-        has proved its worth. See :mod:`testsgd.mitigation.sample_selection`.
-    side : {"auto", "group", "rest", "both"}
-        Whose samples are added: the group's, everybody else's, or of both; ``auto`` is the smaller
-        side, if it has less than a tenth of the training rows, or else both.
-    fallback : {"nearest", "none"}
-        Where too few counter-labelled samples exist: relabel those nearest to the decision
-        boundary, or go on with fewer.
-    max_draws : int
-        Most samples to draw for a side of a target in a run.
-    from_scratch : bool
-        Retrain from new weights, not from the original ones.
-    soften : bool
-        Networks learn softened labels of the training rows: for tables cross-fitted
-        probabilities, for texts the original's own scores; see
-        :mod:`testsgd.mitigation.table_splits`. Estimators learn the labels as they are.
-    seed : int
-        Same seed, same result.
 
     Raises
     ------
@@ -94,53 +53,87 @@ class MitigationParameters:
     (50, 105, 219, 457, 956, 2000)
     """
 
-    group: int | None = None
-    all_above: float | None = None
-    max_accuracy_drop: float = 0.5
-    max_balanced_drop: float = 2.0
-    runs: int = 3
-    steps: int = 6
-    fewest_samples: int = 50
-    largest_share: float = 0.1
-    samples: KindChoice = "auto"
-    side: SideChoice = "auto"
-    fallback: Fallback = "nearest"
-    max_draws: int = 1_000_000
-    from_scratch: bool = False
-    soften: bool = True
-    seed: int = 0
+    group: int | None = parameter(
+        None,
+        "Rank of the group in the audit. By default the first with at least 30 held-out rows or "
+        "texts on both sides.",
+        at_least=1,
+    )
+    all_above: float | None = parameter(
+        None,
+        "In place of `group`: all distinct groups with a larger score, with a shared number of "
+        "samples, until all are below; the mitigation fails if one of them stays above.",
+        above=0,
+        below=1,
+        example="a score such as 0.1",
+    )
+    max_accuracy_drop: float = parameter(
+        0.5,
+        "Most percentage points of accuracy that a retrained model may lose on training, "
+        "validation and held-out data. If each candidate loses more, the original model is kept.",
+        at_least=0,
+        at_most=100,
+        example="percentage points such as 0.5",
+    )
+    max_balanced_drop: float = parameter(
+        2.0,
+        "Most percentage points of balanced accuracy, the mean over both labels, that it may lose.",
+        at_least=0,
+        at_most=100,
+        example="percentage points such as 0.5",
+    )
+    runs: int = parameter(3, "Do everything so often, each time with another seed.", at_least=1)
+    steps: int = parameter(
+        6,
+        "How many numbers of samples to try, growing geometrically; then the largest number is "
+        "tried with heavier samples.",
+        at_least=1,
+    )
+    fewest_samples: int = parameter(50, "Samples added in the first step.", at_least=1)
+    largest_share: float = parameter(
+        0.1,
+        "Samples added in the last step, as a share of the training data.",
+        above=0,
+        at_most=1,
+        example="a share such as 0.1",
+    )
+    samples: KindChoice = parameter(
+        "auto",
+        "Which samples to add: counter (those that the model gives the label wanted, as in the "
+        "paper), odds (drawn by the chance that it does), shifted (as they come, what the model "
+        "says of all moved by one step), anchored (all; those nearest to the decision boundary "
+        "relabelled), or auto (one kind after the other).",
+    )
+    side: SideChoice = parameter(
+        "auto",
+        "Whose samples to add: group, rest, both, or auto (the smaller side's, if it has less than "
+        "a tenth of the training data, or else both).",
+    )
+    fallback: Fallback = parameter(
+        "nearest",
+        "Where the model gives too few samples the label that is wanted: nearest (relabel those "
+        "nearest to its decision boundary) or none (add fewer).",
+    )
+    max_draws: int = parameter(
+        1_000_000, "Most samples to draw for a side of a group in a run.", at_least=1
+    )
+    from_scratch: bool = parameter(False, "Retrain from new weights, not from those of the model.")
+    soften: bool = parameter(
+        True,
+        "Networks learn the training data's labels softened to probabilities: of tables "
+        "cross-fitted ones, of texts the model's own scores. Labels as they are leave less "
+        "accuracy to spend. Estimators learn them as they are.",
+    )
+    seed: int = parameter(0, "Same seed, same result.", at_least=0)
 
     def __post_init__(self) -> None:
-        for name in ("all_above", "max_accuracy_drop", "max_balanced_drop", "largest_share"):
-            _check_kind(name, getattr(self, name), Real, "a number")
-        for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):
-            _check_kind(name, getattr(self, name), Integral, "a whole number")
+        super().__post_init__()
         if self.group is not None and self.all_above is not None:
             raise ParameterError(
                 f"group {self.group} and all groups above {self.all_above} are both asked for",
                 where="group",
                 remedy="give one of the two",
             )
-        for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):
-            least = 0 if name == "seed" else 1
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise _out_of_range(name, value, f"at least {least}", "give a whole number")
-        if self.all_above is not None and not 0 < self.all_above < 1:
-            remedy = "give a score such as 0.1"
-            raise _out_of_range("all_above", self.all_above, "between 0 and 1", remedy)
-        for name in ("max_accuracy_drop", "max_balanced_drop"):
-            if not 0 <= getattr(self, name) <= 100:
-                remedy = "give percentage points such as 0.5"
-                raise _out_of_range(name, getattr(self, name), "between 0 and 100", remedy)
-        if not 0 < self.largest_share <= 1:
-            remedy = "give a share such as 0.1"
-            raise _out_of_range("largest_share", self.largest_share, "in (0, 1]", remedy)
-        for name, kind in {"side": SideChoice, "fallback": Fallback, "samples": KindChoice}.items():
-            choices, chosen = get_args(kind), getattr(self, name)
-            if chosen not in choices:
-                remedy = f"choose one of {', '.join(choices)}"
-                raise _out_of_range(name, repr(chosen), "known", remedy)
 
     @property
     def rank(self) -> int | None:
@@ -164,16 +157,3 @@ class MitigationParameters:
             *(Dosage(size) for size in sizes),
             *(Dosage(sizes[-1], weight) for weight in HEAVIER),
         )
-
-
-def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
-    if value is None and name in ("group", "all_above"):
-        return
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise ParameterError(
-            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
-        )
-
-
-def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
-    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)

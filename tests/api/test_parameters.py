@@ -1,0 +1,67 @@
+"""What a user can choose is declared once: checked, documented, and an option of the command."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testsgd.auditing import AuditParameters
+from testsgd.cli.main import load_command
+from testsgd.errors import ParameterError
+from testsgd.mitigation import MitigationParameters
+from testsgd.parameters import Parameter, declared_parameters
+
+CLASSES = {"audit": AuditParameters, "mitigate": MitigationParameters}
+
+
+@pytest.mark.parametrize("command", CLASSES)
+def test_each_parameter_is_an_option_and_is_documented(command):
+    declared = declared_parameters(CLASSES[command])
+    options = {option.name: option for option in load_command(command).params}
+    assert declared.keys() <= options.keys()
+    documented = inspect.getdoc(CLASSES[command])
+    for name, item in declared.items():
+        assert f"\n{name} : {item.type_text}\n" in documented
+        if name != "nondeterministic":  # the command asks for it by two options of its own
+            assert options[name].help
+
+
+@pytest.mark.parametrize("command", CLASSES)
+def test_each_parameter_of_a_class_is_declared(command):
+    assert set(declared_parameters(CLASSES[command])) == set(
+        inspect.signature(CLASSES[command]).parameters
+    )
+
+
+@pytest.mark.parametrize("command", CLASSES)
+def test_a_value_of_another_type_is_refused(command):
+    for name, declared in declared_parameters(CLASSES[command]).items():
+        wrong = [object()] if "tuple" not in declared.type_text else []
+        wrong += [True] if declared.kind in (int, float) else []
+        wrong += [0.5] if declared.kind is int else []
+        wrong += [] if declared.optional or not wrong else [None]
+        for value in wrong:
+            with pytest.raises(ParameterError) as caught:
+                CLASSES[command](**{name: value})
+            assert caught.value.where == name
+
+
+@given(
+    low=st.none() | st.integers(-3, 3),
+    high=st.none() | st.integers(4, 8),
+    open_low=st.booleans(),
+    open_high=st.booleans(),
+    value=st.integers(-5, 10) | st.floats(-5, 10),
+)
+def test_a_range_holds_what_it_says(low, high, open_low, open_high, value):
+    limits = {
+        ("above" if open_low else "at_least"): low,
+        ("below" if open_high else "at_most"): high,
+    }
+    holds = Parameter(help="", **limits).holds(value)
+    above = low is None or value > low or (value == low and not open_low)
+    below = high is None or value < high or (value == high and not open_high)
+    assert holds == (above and below)

@@ -1,0 +1,183 @@
+"""What a user can choose, each parameter declared once: its type, default, meaning and range.
+
+A dataclass that derives from :class:`Parameters` and says with :func:`parameter` what
+its fields are checks their values, documents them, and gives the command line its options
+(:mod:`testsgd.cli.options`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from functools import cache
+from numbers import Integral, Real
+from types import MappingProxyType, NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from testsgd.errors import ParameterError
+
+_KINDS: dict[Any, tuple[type, str]] = {
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    bool: (bool, "True or False"),
+    str: (str, "a text"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """The meaning of a parameter and its range.
+
+    Attributes
+    ----------
+    help : str
+        What it is, for docstrings and for the command line; other parameters in backticks.
+    at_least, above, at_most, below : float or None
+        The range of a number, with and without its ends.
+    example : str
+        What to give instead of a wrong value, such as "a share such as 0.05".
+    described : bool
+        Whether a data set's description may say it if the user does not.
+    flags : tuple of str
+        The option's names on the command line, if its name there is not the parameter's.
+    """
+
+    help: str
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    example: str = ""
+    described: bool = False
+    flags: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> str:
+        """The range in words, as it follows "is not"."""
+        low = self.at_least if self.above is None else self.above
+        high = self.at_most if self.below is None else self.below
+        if high is None:
+            return f"{'above' if self.at_least is None else 'at least'} {low:g}"
+        if (self.above is None) == (self.below is None):
+            return f"between {low:g} and {high:g}"
+        left = "[" if self.above is None else "("
+        right = "]" if self.below is None else ")"
+        return f"in {left}{low:g}, {high:g}{right}"
+
+    def holds(self, value: float) -> bool:
+        """Return whether a number is in the range."""
+        return (
+            (self.at_least is None or value >= self.at_least)
+            and (self.above is None or value > self.above)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.below is None or value < self.below)
+        )
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A parameter with what its field says of it."""
+
+    name: str
+    kind: Any  # int, float, bool, str, a Literal or a tuple of str
+    optional: bool
+    default: Any
+    parameter: Parameter
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of a Literal; empty of others."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+    @property
+    def type_text(self) -> str:
+        """The type, as numpydoc writes it."""
+        if self.choices:
+            text = "{" + ", ".join(f'"{choice}"' for choice in self.choices) + "}"
+        else:
+            text = "tuple of str" if get_origin(self.kind) is tuple else self.kind.__name__
+        return f"{text} or None" if self.optional else text
+
+    def check(self, value: Any) -> None:
+        """Raise a :class:`ParameterError` unless the value has the type and is in the range."""
+        if value is None and self.optional:
+            return
+        if self.choices:
+            if value not in self.choices:
+                raise self._error(
+                    f"{value!r} is not known", f"choose one of {', '.join(self.choices)}"
+                )
+        elif self.kind in _KINDS:
+            kind, words = _KINDS[self.kind]
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+                raise self._error(f"{value!r} is not {words}", f"give {words}")
+            if isinstance(value, Real) and not self.parameter.holds(float(value)):
+                example = self.parameter.example or words
+                raise self._error(f"{value} is not {self.parameter.range}", f"give {example}")
+
+    def _error(self, what: str, remedy: str) -> ParameterError:
+        return ParameterError(what, where=self.name, remedy=remedy, name=self.name)
+
+
+class Parameters:
+    """A dataclass of what a user can choose; every value is checked against its declaration."""
+
+    def __init_subclass__(cls) -> None:
+        cls.__doc__ = _documented(cls)
+
+    def __post_init__(self) -> None:
+        cls: Any = type(self)
+        for name, declared in declared_parameters(cls).items():
+            declared.check(getattr(self, name))
+
+
+def parameter(default: Any, help: str, **limits: Any) -> Any:  # noqa: A002 - as typer calls it
+    """Return a dataclass's field with its default, what it is, and its range."""
+    return field(default=default, metadata={"parameter": Parameter(help=help, **limits)})
+
+
+@cache
+def declared_parameters(cls: type) -> Mapping[str, Declared]:
+    """Return the parameters of a class of :class:`Parameters` in their order, by name.
+
+    Examples
+    --------
+    >>> from testsgd.auditing import AuditParameters
+    >>> theta = declared_parameters(AuditParameters)["theta"]
+    >>> theta.type_text, theta.default, theta.parameter.range
+    ('float or None', None, 'between 0 and 1')
+    """
+    return MappingProxyType(_declared(cls, {item.name: item for item in fields(cls)}))
+
+
+def _declared(cls: type, items: Mapping[str, Any]) -> dict[str, Declared]:
+    hints = get_type_hints(cls)
+    declared = {}
+    for name, item in items.items():
+        if not isinstance(item, Field) or "parameter" not in item.metadata:
+            continue
+        kinds = [kind for kind in get_args(hints[name]) if kind is not NoneType]
+        optional = NoneType in get_args(hints[name])
+        declared[name] = Declared(
+            name=name,
+            kind=kinds[0] if optional else hints[name],
+            optional=optional,
+            default=item.default,
+            parameter=item.metadata["parameter"],
+        )
+    return declared
+
+
+def _documented(cls: type) -> str:
+    """Return a class's docstring with the section of its attributes after the first paragraph."""
+    lines = ["Attributes", "----------"]
+    # The class is not yet a dataclass.
+    for declared in _declared(cls, vars(cls)).values():
+        lines.append(f"{declared.name} : {declared.type_text}")
+        lines += textwrap.wrap(
+            declared.parameter.help, 92, initial_indent="    ", subsequent_indent="    "
+        )
+    summary, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")
+    return "\n\n".join(part for part in (summary, "\n".join(lines), rest) if part)
