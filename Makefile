@@ -145,11 +145,11 @@ $(COMPARE): $(VENV)/with-divexplorer $(VENV)/with-aif360
 certify: $(VENV)/installed ## Certify the networks of data sets of rows, one after the other
 	@$(MAKE) --no-print-directory --keep-going $(CERTIFY)
 
-# make certify-census PROTECTED=race,gender TIME_LIMIT=600; a gate such as OPTIONS="--max-unfair 0.05".
+# make certify-census PROTECTED=race,gender TIME_LIMIT=600; a gate such as OPTIONS="--fail-above 0.05".
 $(CERTIFY): $(VENV)/installed
 	@$(BIN)/testsgd certify $(or $(wildcard $(MODELS)/$(@:certify-%=%)/model.keras),$(@:certify-%=%)) \
 		--domain $(@:certify-%=%) --protected $(or $(PROTECTED),$(PROTECTED_$(@:certify-%=%))) \
-		$(addprefix --time ,$(TIME_LIMIT)) $(addprefix --jobs ,$(JOBS)) $(OPTIONS) \
+		$(addprefix --time-limit ,$(TIME_LIMIT)) $(addprefix --jobs ,$(JOBS)) $(OPTIONS) \
 		--out $(OUT)/$(@:certify-%=%)-certified
 
 FAIRIFY := $(sort $(basename $(notdir $(wildcard $(NETWORKS)/*.h5))))
@@ -162,7 +162,7 @@ certify-fairify: $(VENV)/installed ## Certify the published networks in NETWORKS
 	@$(if $(FAIRIFY),,echo "say where the .h5 files are: make certify-fairify NETWORKS=folder"; exit 2)
 	@code=0; $(foreach network,$(FAIRIFY),echo "$(network)"; $(BIN)/testsgd certify \
 		"$(NETWORKS)/$(network).h5" --domain $(DOMAIN_$(firstword $(subst -, ,$(network)))) \
-		$(addprefix --time ,$(TIME_LIMIT)) $(addprefix --jobs ,$(JOBS)) $(OPTIONS) \
+		$(addprefix --time-limit ,$(TIME_LIMIT)) $(addprefix --jobs ,$(JOBS)) $(OPTIONS) \
 		--out "$(OUT)/fairify/$(network)" || code=$$?;) exit $$code
 
 # make shields OPTIONS=--quick is a minute's run that writes nothing; more: OPTIONS=--help.

@@ -223,7 +223,7 @@ def _run(name: str, where: str, seconds: float, jobs: int) -> dict[str, Any]:
     domain = _published(name)
     if where != "published":
         domain = find_domain(where, protected=None, network=network)
-    parameters = CertificationParameters(time=seconds, jobs=jobs, samples=0)
+    parameters = CertificationParameters(time_limit=seconds, jobs=jobs, samples=0)
     others = _largest_child()
     taken, outcome = timed(lambda: certify_network(network, domain, parameters))
     # At most `jobs` processes of the largest one's size, if the call has started any.

@@ -14,9 +14,11 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
 from types import MappingProxyType, NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from testsgd.errors import ParameterError
+
+P = TypeVar("P", bound="Parameters")
 
 _KINDS: dict[Any, tuple[type, str]] = {
     int: (Integral, "a whole number"),
@@ -150,6 +152,26 @@ def declared_parameters(cls: type) -> Mapping[str, Declared]:
     ('float or None', None, 'between 0 and 1')
     """
     return MappingProxyType(_declared(cls, {item.name: item for item in fields(cls)}))
+
+
+def parameters_of(cls: type[P], chosen: Mapping[str, Any], *, where: str) -> P:
+    """Return a class's parameters with the values that a user chose by name.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such parameter, or a value is out of its range.
+    """
+    known = {item.name for item in fields(cls)}  # type: ignore[arg-type]  # all are dataclasses
+    for name in chosen:
+        if name not in known:
+            raise ParameterError(
+                f"there is no parameter {name!r}",
+                where=where,
+                remedy=f"the parameters are {', '.join(sorted(known))}",
+                name=name,
+            )
+    return cls(**chosen)
 
 
 def _declared(cls: type, items: Mapping[str, Any]) -> dict[str, Declared]:

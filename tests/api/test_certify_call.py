@@ -83,7 +83,7 @@ def test_a_found_domain_and_another_threshold(network: MLPClassifier) -> None:
 def test_a_gate_progress_and_the_views(network: MLPClassifier, tmp_path: Path) -> None:
     moments: list[Moment] = []
     result = testsgd.certify(
-        network, RANGES, protected="woman", max_unfair=0.0, progress=moments.append
+        network, RANGES, protected="woman", fail_above=0.0, progress=moments.append
     )
 
     assert moments[-1].shares == result.certification.shares
@@ -95,7 +95,12 @@ def test_a_gate_progress_and_the_views(network: MLPClassifier, tmp_path: Path) -
 @pytest.mark.slow
 def test_shares_weighted_by_given_rows() -> None:
     people = testsgd.generate_demo(rows=500, seed=3)
-    options: dict[str, Any] = {"protected": "race", "time": 60, "undecided": 0.9, "samples": 0}
+    options: dict[str, Any] = {
+        "protected": "race",
+        "time_limit": 60,
+        "undecided": 0.9,
+        "samples": 0,
+    }
     plain = testsgd.certify("demo", "demo", **options)
     weighted = testsgd.certify("demo", "demo", weight="data", data=people, **options)
 
@@ -124,7 +129,7 @@ def test_ctrl_c_gives_what_was_proved_until_then() -> None:
             signal.raise_signal(signal.SIGINT)
 
     pressed: list[Moment] = []
-    result = testsgd.certify("demo", protected="race", time=300, progress=press)
+    result = testsgd.certify("demo", protected="race", time_limit=300, progress=press)
 
     assert result.summary.stopped == "interrupted"
     assert result.undecided > 0

@@ -9,12 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.auditing import AuditParameters
+from testsgd.certification import CertificationParameters
 from testsgd.cli.main import load_command
 from testsgd.errors import ParameterError
 from testsgd.mitigation import MitigationParameters
 from testsgd.parameters import Parameter, declared_parameters
 
-CLASSES = {"audit": AuditParameters, "mitigate": MitigationParameters}
+CLASSES = {
+    "audit": AuditParameters,
+    "certify": CertificationParameters,
+    "mitigate": MitigationParameters,
+}
 
 
 @pytest.mark.parametrize("command", CLASSES)

@@ -22,11 +22,15 @@ from testsgd.errors import ParameterError
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("time", 0, "0 is not above 0"),
-        ("time", float("nan"), "nan is not above 0"),
-        ("time", "60", "'60' is not a number"),
+        ("time_limit", 0, "0 is not above 0"),
+        ("time_limit", float("nan"), "nan is not above 0"),
+        ("time_limit", "60", "'60' is not a number"),
         ("undecided", 1.2, "1.2 is not between 0 and 1"),
         ("undecided", float("nan"), "nan is not between 0 and 1"),
+        ("fail_above", -0.1, "-0.1 is not between 0 and 1"),
+        ("fail_above", True, "True is not a number"),
+        ("fail_below", 1.5, "1.5 is not between 0 and 1"),
+        ("fail_below", "5%", "'5%' is not a number"),
         ("confidence", 1.0, "1.0 is not between 0 and 1"),
         ("confidence", None, "None is not a number"),
         ("jobs", 0, "0 is not at least 1"),
@@ -47,8 +51,10 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: Any, said: st
 
 
 def test_no_limits_and_no_samples_are_allowed() -> None:
-    asked = CertificationParameters(time=None, undecided=0, samples=0, counterexamples=0, regions=0)
-    assert dataclasses.asdict(asked)["time"] is None
+    asked = CertificationParameters(
+        time_limit=None, undecided=0, samples=0, counterexamples=0, regions=0
+    )
+    assert dataclasses.asdict(asked)["time_limit"] is None
 
 
 def outcome(shares: Shares, remainder: Remainder | None) -> Certification:

@@ -150,7 +150,7 @@ def test_keras_agrees_in_every_proved_region(name: str) -> None:
 @pytest.mark.parametrize("name", _NETWORKS)
 def test_counterexamples_are_in_the_domain_and_differ(name: str) -> None:
     network, domain = _problem(name)
-    parameters = CertificationParameters(time=1.0, samples=2_000, counterexamples=50)
+    parameters = CertificationParameters(time_limit=1.0, samples=2_000, counterexamples=50)
     outcome = certify_network(network, domain, parameters)
     assert outcome.counterexamples
     people = np.array([example.values for example in outcome.counterexamples])

@@ -26,7 +26,7 @@ from testsgd.certification.search import (
 )
 from testsgd.errors import ResultError
 
-_PARAMETERS = CertificationParameters(time=None, undecided=1e-3, samples=500)
+_PARAMETERS = CertificationParameters(time_limit=None, undecided=1e-3, samples=500)
 
 
 def after(steps: int) -> Callable[[], bool]:
@@ -181,7 +181,7 @@ def test_ctrl_c_gives_the_result_so_far() -> None:
     def press(moment: Moment) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    parameters = CertificationParameters(time=None, samples=100)
+    parameters = CertificationParameters(time_limit=None, samples=100)
     outcome = certify_network(network, replace(domain, inputs=inputs), parameters, progress=press)
     assert outcome.stopped == "interrupted"
     assert outcome.shares.undecided > 0

@@ -197,7 +197,7 @@ def test_the_interval_holds_the_truth() -> None:
     network, domain = searched(7, size=60)
     truth = truth_of(network, domain)
     parameters = CertificationParameters(
-        time=None, undecided=0.9, samples=4_000, confidence=0.999_999
+        time_limit=None, undecided=0.9, samples=4_000, confidence=0.999_999
     )
     stop = iter((False, False))
     outcome = certify_network(network, domain, parameters, should_stop=lambda: next(stop, True))

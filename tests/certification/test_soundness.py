@@ -21,7 +21,7 @@ _LINEAR_PIECES = ("relu", "leaky_relu")
 
 
 def _certified(network: FeedForward, domain: Domain, **settings: float | None) -> Certification:
-    parameters = CertificationParameters(**{"time": None, "samples": 0, **settings})  # type: ignore[arg-type]  # settings of all types
+    parameters = CertificationParameters(**{"time_limit": None, "samples": 0, **settings})  # type: ignore[arg-type]  # settings of all types
     return certify_network(network, domain, parameters)
 
 
@@ -55,7 +55,7 @@ def test_never_exceed_the_truth_when_stopped(
     problem: tuple[FeedForward, Domain], looks: int
 ) -> None:
     asked = count()
-    parameters = CertificationParameters(time=None, samples=0)
+    parameters = CertificationParameters(time_limit=None, samples=0)
     outcome = certify_network(*problem, parameters, should_stop=lambda: next(asked) >= looks)
     truth = truth_of(*problem)
     _check_below(outcome.shares, truth, _undecidable(outcome, truth))
@@ -64,7 +64,7 @@ def test_never_exceed_the_truth_when_stopped(
 @given(problem=problems())
 @settings(max_examples=30)
 def test_never_exceed_the_truth_without_time(problem: tuple[FeedForward, Domain]) -> None:
-    outcome = _certified(*problem, time=1e-9)
+    outcome = _certified(*problem, time_limit=1e-9)
     truth = truth_of(*problem)
     _check_below(outcome.shares, truth, _undecidable(outcome, truth))
 
@@ -76,7 +76,7 @@ def test_never_exceed_the_truth_of_domains_too_large_to_enumerate(
     problem: tuple[FeedForward, Domain],
 ) -> None:
     network, domain = problem
-    outcome = _certified(network, domain, time=0.02)
+    outcome = _certified(network, domain, time_limit=0.02)
     truth = truth_of(network, without_idle(domain))
     assert outcome.method == "bounded"
     for moment in outcome.moments:

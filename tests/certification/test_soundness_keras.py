@@ -65,7 +65,7 @@ def _domain(name: str) -> Domain:
 
 def _certify(name: str, domain: Domain, seconds: float, *, samples: int = 0) -> Certification:
     network = find_network(_folder() / f"{name}.h5")
-    parameters = CertificationParameters(time=seconds, samples=samples)
+    parameters = CertificationParameters(time_limit=seconds, samples=samples)
     return certify_network(network, domain, parameters)
 
 

@@ -105,6 +105,8 @@ def test_less_is_left_open_than_by_counting_the_fair(steps: int) -> None:
 def test_of_a_domain_that_is_decided_nothing_is_estimated() -> None:
     network, domain = searched(4, size=10)
     truth = truth_of(network, domain)
-    outcome = certify_network(network, domain, CertificationParameters(time=None, undecided=0))
+    outcome = certify_network(
+        network, domain, CertificationParameters(time_limit=None, undecided=0)
+    )
     assert outcome.unfair is None
     assert outcome.unfair_low == outcome.unfair_high == pytest.approx(truth.share(~truth.fair))

@@ -82,7 +82,7 @@ def test_the_result_so_far_is_written(tmp_path: Path) -> None:
 
 
 def test_the_exit_code_is_that_of_the_policy(tmp_path: Path) -> None:
-    finished = interrupted(tmp_path, "--min-certified", "1")
+    finished = interrupted(tmp_path, "--fail-below", "1")
     found = proved(tmp_path)
     # Whether anything is proved unfair by then, so that all cannot be fair, is a matter of time.
     code = 1 if found["proved"]["falsified"] > 0 else 3
@@ -91,6 +91,6 @@ def test_the_exit_code_is_that_of_the_policy(tmp_path: Path) -> None:
 
 
 def test_a_policy_that_is_kept(tmp_path: Path) -> None:
-    finished = interrupted(tmp_path, "--max-unfair", "1")
+    finished = interrupted(tmp_path, "--fail-above", "1")
     assert (finished.returncode, finished.stderr) == (0, "")
     assert proved(tmp_path)["verdict"]["exit_code"] == 0

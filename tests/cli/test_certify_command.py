@@ -117,7 +117,7 @@ def test_everything_that_is_asked_for_reaches_the_search(
 
     assert (finished.code, finished.out, finished.err) == (0, "", "")
     assert search.parameters == CertificationParameters(
-        time=5, undecided=0.05, jobs=2, samples=50, confidence=0.9, random_state=3
+        time_limit=5, undecided=0.05, jobs=2, samples=50, confidence=0.9, random_state=3
     )
     assert search.checkpoint == Path("kept/state")
     assert search.domain.protected == ("woman", "debts")
@@ -136,7 +136,7 @@ def test_protected_inputs_with_commas(
 
 def test_without_a_limit_of_time(testsgd: Run, lender: Path, search: Search) -> None:
     testsgd("certify", lender.name, "--domain", "ranges.toml", "--time", "0")
-    assert search.parameters.time is None
+    assert search.parameters.time_limit is None
 
 
 def test_a_network_of_the_catalogue_knows_its_domain(testsgd: Run, search: Search) -> None:
@@ -164,13 +164,13 @@ def test_shares_weighted_by_the_data(testsgd: Run, search: Search, folder: Path)
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (["--max-unfair", "0.01"], 1),
-        (["--max-unfair", "0.05"], 3),
-        (["--max-unfair", "0.2"], 0),
-        (["--min-certified", "0.99"], 1),
-        (["--min-certified", "0.95"], 3),
-        (["--min-certified", "0.9"], 0),
-        (["--min-certified", "0.9", "--max-unfair", "0.01"], 1),
+        (["--fail-above", "0.01"], 1),
+        (["--fail-above", "0.05"], 3),
+        (["--fail-above", "0.2"], 0),
+        (["--fail-below", "0.99"], 1),
+        (["--fail-below", "0.95"], 3),
+        (["--fail-below", "0.9"], 0),
+        (["--fail-below", "0.9", "--fail-above", "0.01"], 1),
     ],
 )
 def test_the_gate_goes_by_what_is_proved(
@@ -203,3 +203,15 @@ def test_without_numba_it_is_named(
     assert "pip install numba" in testsgd(*arguments).out
     monkeypatch.setattr("testsgd.cli.certify.find_spec", lambda name: object())
     assert "numba" not in testsgd(*arguments).out
+
+
+def test_a_checkpoint_that_is_there_is_not_written_over(
+    testsgd: Run, lender: Path, search: Search, folder: Path
+) -> None:
+    (folder / "kept").write_bytes(b"hours of work")
+    command = ["certify", lender.name, "--domain", "ranges.toml", "--checkpoint", "kept"]
+    finished = testsgd(*command)
+    assert (finished.code, search.parameters) == (2, None)
+    assert testsgd(*command, "--resume").code == 0
+    assert search.checkpoint == Path("kept")
+    assert testsgd(*command[:-2], "--resume").code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -190,12 +191,16 @@ def several_classes() -> Certification:
     )  # fmt: skip
 
 
+def gated(certification: Certification, **gates: float) -> CertificationSummary:
+    """Return the summary of a certification that was asked for with gates."""
+    parameters = dataclasses.replace(certification.parameters, **gates)
+    return summarise_certification(dataclasses.replace(certification, parameters=parameters))
+
+
 CERTIFICATIONS: dict[str, Callable[[], CertificationSummary]] = {
     "bounded": lambda: summarise_certification(bounded()),
-    "gate failed": lambda: summarise_certification(
-        enumerated(within_rounding=2), max_unfair=0.01, min_certified=0.9
-    ),
-    "not enough": lambda: summarise_certification(bounded(), max_unfair=0.05, min_certified=0.99),
-    "weighted": lambda: summarise_certification(weighted(), max_unfair=0.1),
+    "gate failed": lambda: gated(enumerated(within_rounding=2), fail_above=0.01, fail_below=0.9),
+    "not enough": lambda: gated(bounded(), fail_above=0.05, fail_below=0.99),
+    "weighted": lambda: gated(weighted(), fail_above=0.1),
     "several classes": lambda: summarise_certification(several_classes()),
 }

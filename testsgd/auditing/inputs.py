@@ -14,6 +14,7 @@ from testsgd.auditing.result import AuditResult
 from testsgd.data import DatasetSpecification, Specification, Table, TextSpecification, find_table
 from testsgd.errors import DataError, ModelError, ParameterError, ResultError
 from testsgd.models import LoadedModel, Model, load_model
+from testsgd.parameters import parameters_of
 
 
 def find_model_and_table(
@@ -44,14 +45,6 @@ def audit_parameters(
     parameters: Mapping[str, Any], specification: Specification
 ) -> AuditParameters:
     """Check an audit's parameters, and fill in what the description says of them."""
-    known = set(AuditParameters.__dataclass_fields__)
-    for name in parameters:
-        if name not in known:
-            raise ParameterError(
-                f"there is no parameter {name!r}",
-                where="audit",
-                remedy=f"the parameters are {', '.join(sorted(known))}",
-            )
     chosen = dict(parameters)
     defaults = specification.audit
     # A user's bound on the rows of a group takes the place of both of the description's.
@@ -64,7 +57,7 @@ def audit_parameters(
     if isinstance(chosen.get("nondeterministic"), bool):
         chosen["nondeterministic"] = DRAWS if chosen["nondeterministic"] else None
     chosen["condition_on"] = _condition(chosen.get("condition_on"), specification)
-    return AuditParameters(**chosen)
+    return parameters_of(AuditParameters, chosen, where="audit")
 
 
 def _condition(names: Any, specification: Specification) -> tuple[str, ...]:

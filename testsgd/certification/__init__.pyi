@@ -28,6 +28,5 @@ from .report.summarise import summarise_certification as summarise_certification
 from .report.summary import CertificationSummary as CertificationSummary
 from .report.summary import CertificationVerdict as CertificationVerdict
 from .report.verdict import certification_verdict as certification_verdict
-from .report.verdict import check_policy as check_policy
 from .result import CertificationResult as CertificationResult
 from .run import certify_network as certify_network

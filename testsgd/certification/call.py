@@ -11,7 +11,6 @@ from testsgd.certification.domain import Domain, find_domain, with_data_weights
 from testsgd.certification.network import FeedForward, find_network
 from testsgd.certification.outcome import CertificationParameters, Moment
 from testsgd.certification.report.summarise import summarise_certification
-from testsgd.certification.report.verdict import check_policy
 from testsgd.certification.result import CertificationResult
 from testsgd.data import (
     DatasetSpecification,
@@ -23,6 +22,7 @@ from testsgd.data import (
 from testsgd.data.toml_document import parse_toml, read_toml_text
 from testsgd.errors import ParameterError
 from testsgd.models import read_card
+from testsgd.parameters import parameters_of
 
 Weight = Literal["volume", "data"]
 
@@ -183,19 +183,13 @@ def certify(
     *,
     protected: str | Sequence[str] | None = None,
     protected_values: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
-    time: float | None = 60.0,
-    undecided: float | None = None,
     weight: str = "volume",
     data: Any = None,
-    jobs: int = 1,
-    samples: int = 10_000,
-    confidence: float = 0.95,
     threshold: float | None = None,
-    max_unfair: float | None = None,
-    min_certified: float | None = None,
     checkpoint: str | Path | None = None,
-    random_state: int = 0,
+    resume: bool = False,
     progress: Callable[[Moment], None] | None = None,
+    **parameters: Any,
 ) -> CertificationResult:
     """Prove for which share of all people in a domain a network is individually fair.
 
@@ -220,32 +214,22 @@ def certify(
     protected_values : sequence or mapping, optional
         Which values are compared: those of the one protected input; of several combinations, or a
         list for each by name. All of the domain's if not given.
-    time : float or None
-        Seconds after which the search stops; None: it runs until everything is decided.
-    undecided : float, optional
-        The search stops as soon as the undecided share is at most this.
     weight : {"volume", "data"}
         Whether all points count the same, or as the data's own distribution of each input says.
     data : data frame or path-like, optional
         With ``weight="data"``: the rows, in place of the data set's own files.
-    jobs : int
-        Processors to work on.
-    samples : int
-        Points drawn from what stays undecided, to estimate how much of it is unfair.
-    confidence : float
-        Confidence of that estimate's interval.
     threshold : float, optional
         A score above it counts as the one label; the model's own, mostly 0.5, if not given.
-    max_unfair : float, optional
-        Policy: the largest share that may be unfair.
-    min_certified : float, optional
-        Policy: the smallest share that must be proved fair.
     checkpoint : path-like, optional
-        A file that keeps what was proved; if it is there, the work goes on from it.
-    random_state : int
-        Same number, same samples.
+        A file that keeps what was proved, to go on from later.
+    resume : bool
+        Go on from the checkpoint, if there is one. Without it a checkpoint that is there is an
+        error, so that hours of work are not written over.
     progress : callable, optional
         Called now and then with a :class:`testsgd.certification.Moment`.
+    **parameters
+        Those of :class:`testsgd.certification.CertificationParameters`, such as ``time_limit`` in
+        seconds, or the gates ``fail_above`` and ``fail_below``.
 
     Returns
     -------
@@ -277,16 +261,8 @@ def certify(
     # Loads all that the search needs, and that only now.
     from testsgd.certification.run import certify_network
 
-    settings = CertificationParameters(
-        time=time,
-        undecided=undecided,
-        jobs=jobs,
-        samples=samples,
-        confidence=confidence,
-        random_state=random_state,
-    )
-    # Before all the work, what is wrong with the policy.
-    check_policy(max_unfair, min_certified)
+    settings = parameters_of(CertificationParameters, parameters, where="certify")
+    path = _checkpoint(checkpoint, resume)
     given = certification_inputs(
         model,
         domain,
@@ -301,9 +277,26 @@ def certify(
         given.domain,
         settings,
         progress=progress,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
+        checkpoint=path,
     )
-    summary = summarise_certification(
-        certification, max_unfair=max_unfair, min_certified=min_certified
-    )
-    return CertificationResult(summary, certification)
+    return CertificationResult(summarise_certification(certification), certification)
+
+
+def _checkpoint(checkpoint: str | Path | None, resume: bool) -> Path | None:
+    if checkpoint is None:
+        if resume:
+            raise ParameterError(
+                "there is nothing to go on from",
+                where="resume",
+                remedy="name the file of the checkpoint too",
+                name="resume",
+            )
+        return None
+    if Path(checkpoint).exists() and not resume:
+        raise ParameterError(
+            "there is a checkpoint already",
+            where=str(checkpoint),
+            remedy="resume from it, or remove it",
+            name="checkpoint",
+        )
+    return Path(checkpoint)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from testsgd.errors import ParameterError
+import joblib
+
+from testsgd.parameters import Parameters, parameter
 
 if TYPE_CHECKING:
     from testsgd.certification.domain import Domain
@@ -17,27 +18,8 @@ Method = Literal["enumerated", "bounded"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertificationParameters:
+class CertificationParameters(Parameters):
     """What the user of a certification can choose.
-
-    Attributes
-    ----------
-    time : float or None
-        Seconds after which the search stops; None: it runs until everything is decided.
-    undecided : float or None
-        The search stops as soon as the undecided share is at most this.
-    jobs : int
-        Processes or threads.
-    samples : int
-        Points drawn from the undecided region; 0: none, so nothing is estimated.
-    confidence : float
-        Confidence level of the interval that the samples give.
-    counterexamples : int
-        Most counterexamples to keep.
-    regions : int
-        Most regions to describe.
-    random_state : int
-        Same number, same samples.
 
     Raises
     ------
@@ -46,49 +28,70 @@ class CertificationParameters:
 
     Examples
     --------
-    >>> CertificationParameters(time=10).samples
+    >>> CertificationParameters(time_limit=10).samples
     10000
-    >>> CertificationParameters(time=-1)
+    >>> CertificationParameters(time_limit=-1)
     Traceback (most recent call last):
     ...
-    testsgd.errors.ParameterError: time: -1 is not above 0; give seconds such as 60
+    testsgd.errors.ParameterError: time_limit: -1 is not above 0; give seconds such as 60
     """
 
-    time: float | None = 60.0
-    undecided: float | None = None
-    jobs: int = 1
-    samples: int = 10_000
-    confidence: float = 0.95
-    counterexamples: int = 10
-    regions: int = 20
-    random_state: int = 0
+    time_limit: float | None = parameter(
+        60.0,
+        "Seconds to search; without a limit (0 on the command line) until everything is decided.",
+        above=0,
+        example="seconds such as 60",
+        flags=("--time-limit", "--time"),
+    )
+    undecided: float | None = parameter(
+        None,
+        "Stop as soon as the undecided share is at most this.",
+        at_least=0,
+        at_most=1,
+        example="a share such as 0.05",
+    )
+    jobs: int | None = parameter(
+        None,
+        "Processors to work on; by default all.",
+        at_least=1,
+        example="a number of processors",
+    )
+    samples: int = parameter(
+        10_000,
+        "Points drawn from what stays undecided, to estimate how much of it is unfair; 0: none.",
+        at_least=0,
+    )
+    confidence: float = parameter(
+        0.95,
+        "Confidence of that estimate.",
+        above=0,
+        below=1,
+        example="a level such as 0.95",
+    )
+    counterexamples: int = parameter(10, "Most counterexamples to keep.", at_least=0)
+    regions: int = parameter(20, "Most regions to describe.", at_least=0)
+    random_state: int = parameter(0, "Same seed, same points drawn.", at_least=0, flags=("--seed",))
+    fail_above: float | None = parameter(
+        None,
+        "The gate on what is unfair: it fails if more than this share is proved unfair; if it is "
+        "not proved that no more is, nothing is concluded.",
+        at_least=0,
+        at_most=1,
+        example="a share such as 0.05",
+    )
+    fail_below: float | None = parameter(
+        None,
+        "The gate on what is fair: it fails if this share cannot be fair, as too much is proved "
+        "unfair; if it is not proved fair, nothing is concluded.",
+        at_least=0,
+        at_most=1,
+        example="a share such as 0.9",
+    )
 
-    def __post_init__(self) -> None:
-        for name in ("time", "undecided", "confidence"):
-            _check_kind(name, getattr(self, name), Real, "a number")
-        for name in ("jobs", "samples", "counterexamples", "regions", "random_state"):
-            _check_kind(name, getattr(self, name), Integral, "a whole number")
-        if self.time is not None and not self.time > 0:
-            raise _out_of_range("time", self.time, "above 0", "give seconds such as 60")
-        if self.undecided is not None and not 0 <= self.undecided <= 1:
-            raise _out_of_range(
-                "undecided", self.undecided, "between 0 and 1", "give a share such as 0.05"
-            )
-        if not 0 < self.confidence < 1:
-            raise _out_of_range(
-                "confidence", self.confidence, "between 0 and 1", "give a level such as 0.95"
-            )
-        for name, least in (
-            ("jobs", 1),
-            ("samples", 0),
-            ("counterexamples", 0),
-            ("regions", 0),
-            ("random_state", 0),
-        ):
-            if getattr(self, name) < least:
-                raise _out_of_range(
-                    name, getattr(self, name), f"at least {least}", "give a whole number"
-                )
+    @property
+    def processors(self) -> int:
+        """How many processors work on it."""
+        return self.jobs or int(joblib.cpu_count())
 
 
 @dataclass(frozen=True)
@@ -312,16 +315,3 @@ class Certification:
             return self.remainder.domain_high
         high = 1.0 if self.remainder is None else self.remainder.high
         return min(1.0, self.shares.falsified + self.shares.undecided * high)
-
-
-def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
-    if value is None and name in ("time", "undecided"):
-        return
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise ParameterError(
-            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
-        )
-
-
-def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
-    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)

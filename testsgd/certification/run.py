@@ -342,8 +342,8 @@ def _boxes(
     """Search over boxes."""
     # The clock is held until the end: what is drawn afterwards is part of the result.
     with (
-        Clock(parameters.time, should_stop) as clock,
-        Prover(problem, jobs=parameters.jobs) as prover,
+        Clock(parameters.time_limit, should_stop) as clock,
+        Prover(problem, jobs=parameters.processors) as prover,
     ):
         # Machine code is loaded, or made, before the clock starts: it is no work on the problem.
         prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=1, keep=True)

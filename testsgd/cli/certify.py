@@ -9,13 +9,14 @@ from importlib.util import find_spec
 from math import floor
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from testsgd.certification.outcome import CertificationParameters
 from testsgd.cli.console import print_block, print_files, print_line, print_verdict
 from testsgd.cli.folders import check_writable
-from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed
+from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed, with_options
 from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ _SHOWN = 5
 _LONGEST = 600
 
 
+@with_options(CertificationParameters)
 def certify(
     model: Annotated[
         str,
@@ -159,13 +161,6 @@ def certify(
             "several are protected. (default: all of the domain's)",
         ),
     ] = None,
-    time: Annotated[
-        float, typer.Option(help="Seconds to search; 0: until everything is decided.")
-    ] = 60,
-    undecided: Annotated[
-        float | None,
-        typer.Option(help="Stop as soon as the undecided share is at most this, such as 0.05."),
-    ] = None,
     weight: Annotated[
         str,
         typer.Option(
@@ -177,41 +172,19 @@ def certify(
         Path | None,
         typer.Option(help="With --weight data: a file of rows, in place of the data set's own."),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processors to work on.")] = 1,
-    samples: Annotated[
-        int,
-        typer.Option(
-            help="Points drawn from what stays undecided, to estimate how much of it is unfair."
-        ),
-    ] = 10_000,
-    confidence: Annotated[float, typer.Option(help="Confidence of that estimate.")] = 0.95,
     threshold: Annotated[
         float | None,
         typer.Option(
             help="A score above it counts as the one label. (default: the model's own, mostly 0.5)"
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same points drawn.")] = 0,
-    max_unfair: Annotated[
-        float | None,
-        typer.Option(
-            help="Exit with 1 if more than this share is proved unfair, with 3 if it is not proved "
-            "that no more is."
-        ),
-    ] = None,
-    min_certified: Annotated[
-        float | None,
-        typer.Option(
-            help="Exit with 1 if this share cannot be fair, as too much is proved unfair, with 3 "
-            "if it is not proved fair."
-        ),
-    ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            help="A file that keeps what was proved; if it is there, the work goes on from it."
-        ),
+        typer.Option(help="A file that keeps what was proved, every 30 seconds and at the end."),
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME-certified)")
     ] = None,
@@ -220,6 +193,7 @@ def certify(
     ] = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseTimingsOption = False,
+    **parameters: Any,
 ) -> int:
     """Prove for which share of all people in a domain a network is individually fair.
 
@@ -239,26 +213,21 @@ def certify(
     if checkpoint is not None:
         check_writable(checkpoint.parent)
     names = protected_names(protected) if protected else None
-    limit = time if time != 0 else None
-    with live_shares(quiet, limit) as progress:
+    # On a command line there is no None.
+    parameters["time_limit"] = parameters["time_limit"] or None
+    with live_shares(quiet, parameters["time_limit"]) as progress:
         result = run(
             model,
             domain,
             protected=names,
             protected_values=_compared(compare),
-            time=limit,
-            undecided=undecided,
             weight=weight,
             data=data,
-            jobs=jobs,
-            samples=samples,
-            confidence=confidence,
             threshold=threshold,
-            max_unfair=max_unfair,
-            min_certified=min_certified,
             checkpoint=checkpoint,
-            random_state=seed,
+            resume=resume,
             progress=progress,
+            **parameters,
         )
     written = result.write(folder, wanted)
     if not quiet:

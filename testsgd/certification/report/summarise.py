@@ -22,7 +22,7 @@ from testsgd.certification.report.summary import (
     RegionRule,
     RegionSummary,
 )
-from testsgd.certification.report.verdict import certification_verdict, check_policy
+from testsgd.certification.report.verdict import certification_verdict
 from testsgd.report.formatting import either
 from testsgd.report.summaries import package_versions, present_moment
 
@@ -45,39 +45,20 @@ _MOST_VALUES = 5
 # What the summary has as the certification has it.
 _COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding")
 
+_ASKED = ("undecided", "samples", "confidence", "counterexamples", "regions", "random_state")
+
 EVERYWHERE = "the whole domain"
 
 
-def summarise_certification(
-    certification: Certification,
-    *,
-    max_unfair: float | None = None,
-    min_certified: float | None = None,
-) -> CertificationSummary:
-    """Write what was proved and estimated as one document, and judge a policy by what is proved.
-
-    Parameters
-    ----------
-    certification : Certification
-        What was found.
-    max_unfair : float, optional
-        Policy: the largest share that may be unfair.
-    min_certified : float, optional
-        Policy: the smallest share that must be proved fair.
-
-    Returns
-    -------
-    CertificationSummary
-
-    Raises
-    ------
-    ParameterError
-        If a limit of the policy is no share.
-    """
-    check_policy(max_unfair, min_certified)
+def summarise_certification(certification: Certification) -> CertificationSummary:
+    """Return what was proved and estimated as one document; its gates go by what is proved."""
     asked, domain = certification.parameters, certification.domain
     settings = CertificationSettings(
-        **asdict(asked), max_unfair=max_unfair, min_certified=min_certified
+        **{name: getattr(asked, name) for name in _ASKED},
+        time=asked.time_limit,
+        jobs=asked.processors,
+        max_unfair=asked.fail_above,
+        min_certified=asked.fail_below,
     )
     proved = ProvedSummary(**asdict(certification.shares))
     estimated, described = _estimated(certification), _domain(domain)

@@ -23,7 +23,6 @@ from testsgd.certification.report.wording import (
     proved_texts,
     upper_beside,
 )
-from testsgd.errors import ParameterError
 from testsgd.report.formatting import count, plural, seconds, share
 
 DONE = 0
@@ -32,36 +31,6 @@ NOT_ENOUGH_EVIDENCE = 3
 
 # Shorter times are not told apart.
 _SHORTEST = 0.01
-
-
-def check_policy(max_unfair: float | None, min_certified: float | None) -> None:
-    """Raise an error if a limit of the policy is no share.
-
-    Raises
-    ------
-    ParameterError
-        If a limit is not between 0 and 1.
-
-    Examples
-    --------
-    >>> check_policy(max_unfair=5, min_certified=None)
-    Traceback (most recent call last):
-    ...
-    testsgd.errors.ParameterError: max_unfair: 5 is not between 0 and 1; give a share such as 0.05
-    """
-    for name, limit, such in (
-        ("max_unfair", max_unfair, "0.05"),
-        ("min_certified", min_certified, "0.9"),
-    ):
-        if limit is None:
-            continue
-        if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 <= limit <= 1:
-            raise ParameterError(
-                f"{limit!r} is not between 0 and 1",
-                where=name,
-                remedy=f"give a share such as {such}",
-                name=name,
-            )
 
 
 def certification_verdict(
