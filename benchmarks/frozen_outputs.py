@@ -94,7 +94,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "--format html,md,json,csv,junit",
     ),
     "shield": (
-        f"testsgd shield synthesize {_SHIELDS}/{_SHIELD}.toml --out loans.npz --report report "
+        f"testsgd shield synthesize {_SHIELDS}/{_SHIELD}.toml --shield loans.npz --out report "
         "--format html,md,json",
         f"testsgd shield run loans.npz < {_SHIELDS}/loans-events.jsonl",
         "testsgd shield simulate loans.npz --runs 100 --out simulated --format html,md,json",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from testsgd.auditing import AuditParameters
 from testsgd.certification import CertificationParameters
-from testsgd.cli.main import load_command
+from testsgd.cli.main import COMMANDS, load_command
 from testsgd.errors import ParameterError
 from testsgd.mitigation import MitigationParameters
 from testsgd.parameters import Parameter, declared_parameters
@@ -70,3 +70,24 @@ def test_a_range_holds_what_it_says(low, high, open_low, open_high, value):
     above = low is None or value > low or (value == low and not open_low)
     below = high is None or value < high or (value == high and not open_high)
     assert holds == (above and below)
+
+
+def commands():
+    """Return all commands, those of groups too, by their names."""
+    found = {}
+    for name in COMMANDS:
+        command = load_command(name)
+        parts = getattr(command, "commands", {})
+        found |= {f"{name} {part}": parts[part] for part in parts} or {name: command}
+    return found
+
+
+@pytest.mark.parametrize("command", commands().values(), ids=commands())
+def test_what_all_commands_share(command):
+    options = {flag: option for option in command.params for flag in option.opts}
+    assert "Exit codes: 0 " in command.help or "Exit codes: those" in command.help
+    if "--format" in options:
+        assert {"--out", "--quiet"} <= options.keys()
+    for flag in ("--seed", "--jobs"):
+        if flag in options:
+            assert options[flag].default == {"--seed": 0, "--jobs": None}[flag]

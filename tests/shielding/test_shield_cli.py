@@ -50,7 +50,7 @@ def command(
 def test_a_synthesis_says_the_memory_first_and_writes_shield_and_report(
     command: Run, tmp_path: Path
 ) -> None:
-    code, out, _ = command("synthesize", "spec.toml", "--report", "made")
+    code, out, _ = command("synthesize", "spec.toml", "--out", "made")
     assert code == 0
     lines = out.splitlines()
     assert re.fullmatch(r"Memory that is needed: about [\d.]+ (bytes|kB|MB)", lines[0])
@@ -73,7 +73,7 @@ def test_without_a_shield_the_smallest_threshold_is_named(command: Run, tmp_path
     smallest = re.search(r"smallest threshold for which one exists is (\d+(/\d+)?)", err)
     assert smallest is not None
     assert not (tmp_path / "spec.npz").exists()
-    assert command("synthesize", "spec.toml", "--threshold", smallest[1])[0] == 0
+    assert command("synthesize", "spec.toml", "--bound", smallest[1])[0] == 0
 
 
 def test_too_much_memory_is_refused_before_the_work(command: Run, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_simulation_writes_its_report_and_judges(command: Run, tmp_path: Path)
 def test_a_gate_on_what_is_not_guaranteed(command: Run, tmp_path: Path) -> None:
     text = SPECIFICATION + 'shield = "static-fair"\nperiods = 3\n'
     (tmp_path / "spec.toml").write_text(text, encoding="utf-8")
-    code, out, _ = command("simulate", "spec.toml", "--runs", "300", "--max-above", "0")
+    code, out, _ = command("simulate", "spec.toml", "--runs", "300", "--fail-above", "0")
     kept = json.loads((tmp_path / "reports/spec-shield/result.json").read_text(encoding="utf-8"))
     assert kept["shielded"]["above"] > 0
     assert (code, kept["verdict"]["status"]) == (1, "gate_failed")
@@ -188,7 +188,7 @@ def test_people_of_a_log_bring_their_labels(command: Run, tmp_path: Path) -> Non
         ["simulate", "spec.toml", "--runs", "0"],
         ["simulate", "spec.toml", "--periods", "2"],
         ["simulate", "spec.toml", "--jobs", "0"],
-        ["simulate", "spec.toml", "--max-above", "2"],
+        ["simulate", "spec.toml", "--fail-above", "2"],
         ["simulate", "spec.toml", "--log", "none.csv"],
     ],
     ids=" ".join,

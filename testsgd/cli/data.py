@@ -20,7 +20,10 @@ _NAME = typer.Argument(
 
 @app.command("list")
 def list_datasets() -> int:
-    """List the data sets of the catalogue."""
+    """List the data sets of the catalogue.
+
+    Exit codes: 0 done.
+    """
     from testsgd.data import TextSpecification, catalogue, load_specification, load_terms
 
     rows = []
@@ -44,7 +47,10 @@ def list_datasets() -> int:
 
 @app.command("describe")
 def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
-    """Say what a data set is, where it comes from, and what its features or terms are."""
+    """Say what a data set is, where it comes from, and what its features or terms are.
+
+    Exit codes: 0 done, 2 bad input.
+    """
     from testsgd.data import TextSpecification, load_specification, load_terms
 
     specification = load_specification(dataset)
@@ -91,30 +97,36 @@ def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
 
 @app.command("terms")
 def print_terms(
-    out: Annotated[
+    terms: Annotated[
         Path | None, typer.Option(help="Write them to this file instead, to be changed.")
     ] = None,
 ) -> int:
-    """Print the default list of sensitive terms, a TOML file to copy and change."""
+    """Print the default list of sensitive terms, a TOML file to copy and change.
+
+    Exit codes: 0 done, 2 bad input.
+    """
     from testsgd._files import write_text
     from testsgd.data import terms_file
 
     text = terms_file().read_text(encoding="utf-8")
-    if out is None:
+    if terms is None:
         print_line(text.rstrip())
         return DONE
-    if out.exists():
+    if terms.exists():
         raise ParameterError(
-            "there is such a file already", where=str(out), remedy="name another, or remove it"
+            "there is such a file already", where=str(terms), remedy="name another, or remove it"
         )
-    write_text(out, text)
-    print_line(f"Written: {out}")
+    write_text(terms, text)
+    print_line(f"Written: {terms}")
     return DONE
 
 
 @app.command("fetch")
 def fetch_dataset(dataset: Annotated[str, _NAME]) -> int:
-    """Find a data set's files, or download them, and check their sha256."""
+    """Find a data set's files, or download them, and check their sha256.
+
+    Exit codes: 0 done, 2 bad input or no download.
+    """
     from testsgd.data import find_files, load_specification
 
     specification = load_specification(dataset)
@@ -127,7 +139,10 @@ def fetch_dataset(dataset: Annotated[str, _NAME]) -> int:
 
 @app.command("schema")
 def print_schema() -> int:
-    """Print the JSON Schema of the TOML file that describes a data set."""
+    """Print the JSON Schema of the TOML file that describes a data set.
+
+    Exit codes: 0 done.
+    """
     from testsgd.data import specification_schema
 
     print_line(json.dumps(specification_schema(), indent=1))

@@ -121,7 +121,7 @@ def mitigate(
     smallest difference is kept, as long as it is accurate enough. Held-out data are looked at once,
     at the end; then everything is audited again. The verdict is about the model that is written.
 
-    Exit codes, by held-out data: 0 the difference fell, by more than chance and within the accuracy
+    Exit codes: 0 the difference fell, on held-out data, by more than chance and within the accuracy
     budget, 1 it did not (the report says why), 2 bad input, 3 too few data to tell.
     """
     from testsgd.data import load_specification

@@ -46,7 +46,7 @@ LimitOption = Annotated[
 SeedOption = Annotated[int, typer.Option(help="Same seed, same result.")]
 
 JobsOption = Annotated[
-    int | None, typer.Option(help="Threads; changes no result. (default: what is there)")
+    int | None, typer.Option(help="Processors to work on; changes no result. (default: all)")
 ]
 
 FavourableOption = Annotated[
@@ -75,6 +75,13 @@ VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show internal er
 def listed(text: str) -> list[str]:
     """Split what a user lists with commas."""
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def processors(jobs: int | None) -> int:
+    """Return the number of processors that is asked for, by default all."""
+    import joblib
+
+    return int(joblib.cpu_count()) if jobs is None else jobs
 
 
 def with_options(

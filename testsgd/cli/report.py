@@ -29,7 +29,7 @@ def report(
 ) -> int:
     """Render the reports of a saved result, without computing anything again.
 
-    The exit code is that of the result's verdict.
+    Exit codes: those of the result's verdict, and 2 bad input.
     """
     from testsgd.report.kinds import read_result
 

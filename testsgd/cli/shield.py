@@ -19,7 +19,15 @@ from testsgd.cli.console import (
     print_verdict,
 )
 from testsgd.cli.folders import check_writable
-from testsgd.cli.options import FormatOption, QuietOption, SeedOption, VerboseOption, listed
+from testsgd.cli.options import (
+    FormatOption,
+    JobsOption,
+    QuietOption,
+    SeedOption,
+    VerboseOption,
+    listed,
+    processors,
+)
 from testsgd.errors import JournalError, ParameterError, TestSGDError
 
 if TYPE_CHECKING:
@@ -53,14 +61,12 @@ SpecificationOption = Annotated[
     typer.Option("--spec", help="Refuse a shield that was made for another specification."),
 ]
 
-ThresholdOption = Annotated[
+BoundOption = Annotated[
     str | None,
-    typer.Option(help="Another threshold than the specification's, such as 0.05 or 1/20."),
+    typer.Option(help="Another bound (threshold) than the specification's, such as 0.05 or 1/20."),
 ]
 
 LengthOption = Annotated[int | None, typer.Option(help="Another horizon.")]
-
-ProcessorsOption = Annotated[int, typer.Option(help="Processors to work on.")]
 
 _SIZE = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?\s*", re.I)
 
@@ -80,9 +86,9 @@ def byte_count(text: str, where: str) -> int:
     return int(float(match["number"]) * (1024 if match["binary"] else 1000) ** power)
 
 
-def changes_of(threshold: str | None, length: int | None) -> dict[str, str | int]:
+def changes_of(bound: str | None, length: int | None) -> dict[str, str | int]:
     """Return the keys of a specification that options change."""
-    changes = {"threshold": threshold, "length": length}
+    changes = {"threshold": bound, "length": length}
     return {name: value for name, value in changes.items() if value is not None}
 
 
@@ -91,11 +97,10 @@ def synthesize(
         Path,
         typer.Argument(metavar="SPEC.toml", help="What is to be kept: the TOML file that says so."),
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Where to write the shield. (default: NAME.npz)"),
+    shield: Annotated[
+        Path | None, typer.Option(help="Where to write the shield. (default: NAME.npz)")
     ] = None,
-    threshold: ThresholdOption = None,
+    bound: BoundOption = None,
     length: LengthOption = None,
     storage: Annotated[
         str,
@@ -108,9 +113,9 @@ def synthesize(
         str,
         typer.Option(help="Refuse a synthesis that is predicted to need more memory."),
     ] = "8GB",
-    jobs: ProcessorsOption = 1,
-    report: Annotated[
-        Path | None, typer.Option(help="Also write a report of the synthesis into this folder.")
+    jobs: JobsOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
     formats: FormatOption = "html,md,json",
     quiet: QuietOption = False,
@@ -119,7 +124,9 @@ def synthesize(
     """Find the shield that keeps a bound at the least expected cost.
 
     The memory that the synthesis needs is said before it begins. If there is no such shield, the
-    smallest threshold that can be kept is named, and the exit code is 2.
+    smallest bound that can be kept is named.
+
+    Exit codes: 0 done, 2 bad input or no such shield.
     """
     from testsgd.shielding import ShieldResult, synthesis_result
 
@@ -127,10 +134,10 @@ def synthesize(
     wanted = listed(formats)
     ShieldResult.check_formats(wanted)
     # Of a specification that is wrong, the errors come first.
-    target = out or Path(f"{specification.stem}.npz")
+    target = shield or Path(f"{specification.stem}.npz")
     check_writable(target.parent)
-    if report is not None:
-        check_writable(report)
+    if out is not None:
+        check_writable(out)
 
     def announce(plan: ShieldPlan) -> None:
         from testsgd.shielding.report.wording import bytes_text
@@ -142,12 +149,12 @@ def synthesize(
         specification,
         out=target,
         storage=storage,  # type: ignore[arg-type]  # checked there
-        jobs=jobs,
+        jobs=processors(jobs),
         memory_limit=limit,
         announce=announce,
-        **changes_of(threshold, length),
+        **changes_of(bound, length),
     )
-    written = [target] if report is None else [target, *result.write(report, wanted)]
+    written = [target] if out is None else [target, *result.write(out, wanted)]
     if not quiet:
         print_verdict(result.verdict)
         print_files(written)
@@ -159,22 +166,24 @@ def run(
     journal: JournalOption = None,
     fsync: FsyncOption = False,
     specification: SpecificationOption = None,
-    jobs: ProcessorsOption = 1,
+    jobs: JobsOption = None,
     verbose: VerboseOption = False,
 ) -> int:
     """Decide about events, one JSON object a line, as they come.
 
     A line is a recommendation, {"group": "female", "recommendation": 1, "cost": 2.5, "id": "a7"},
     or the true label of a decision, {"label": 1, "id": "a7"}; cost and id may be left out. Each is
-    answered by one line, at once. A line that is wrong is answered by {"error": ...}, changes
-    nothing, and makes the exit code 2 at the end.
+    answered by one line, at once. A line that is wrong is answered by {"error": ...} and changes
+    nothing.
+
+    Exit codes: 0 done, 2 bad input, also if only one line was wrong.
     """
     from testsgd.serving import answer, parsed, refusal
     from testsgd.shielding import load_shield
 
     code = DONE
     with load_shield(
-        shield, specification=specification, journal=journal, fsync=fsync, jobs=jobs
+        shield, specification=specification, journal=journal, fsync=fsync, jobs=processors(jobs)
     ) as loaded:
         for line in sys.stdin.buffer:
             if not line.strip():
@@ -215,17 +224,17 @@ def simulate(
         int | None,
         typer.Option(help="Periods of a run. (default: those of the specification, or 1)"),
     ] = None,
-    threshold: ThresholdOption = None,
+    bound: BoundOption = None,
     length: LengthOption = None,
-    max_above: Annotated[
+    fail_above: Annotated[
         float | None,
         typer.Option(
-            help="Exit with 1 if more than this share of the runs is above the threshold with "
-            "the shield."
+            help="The gate: exit with 1 if more than this share of the runs is above the bound "
+            "with the shield."
         ),
     ] = None,
     seed: SeedOption = 0,
-    jobs: ProcessorsOption = 1,
+    jobs: JobsOption = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-shield)"),
@@ -236,8 +245,8 @@ def simulate(
 ) -> int:
     """Simulate runs without a shield and with it: bias, changes, cost and accuracy.
 
-    Exit codes: 0 done, 1 a run broke a bound that is guaranteed or more runs than --max-above are
-    above the threshold, 2 bad input.
+    Exit codes: 0 done, 1 a run broke a bound that is guaranteed or more runs than --fail-above are
+    above it, 2 bad input.
     """
     from testsgd.shielding import SimulationResult, simulate_shield
 
@@ -251,9 +260,9 @@ def simulate(
         runs=runs,
         periods=periods,
         random_state=seed,
-        jobs=jobs,
-        max_above=max_above,
-        **changes_of(threshold, length),
+        jobs=processors(jobs),
+        max_above=fail_above,
+        **changes_of(bound, length),
     )
     written = result.write(folder, wanted)
     if not quiet:
@@ -281,7 +290,7 @@ def serve(
     journal: JournalOption = None,
     fsync: FsyncOption = False,
     specification: SpecificationOption = None,
-    jobs: ProcessorsOption = 1,
+    jobs: JobsOption = None,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> int:
@@ -291,6 +300,8 @@ def serve(
     the decision, POST /observe takes {"label": 1, "id": "a7"}; cost and id may be left out. GET
     /state says where the shield stands, GET /healthz that it is there. There is no check of who
     asks: put it behind something that does if others can reach the address.
+
+    Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """
     from testsgd.serving import serve as listen
     from testsgd.shielding import load_shield
@@ -301,7 +312,7 @@ def serve(
             sys.stdout.flush()
 
     with load_shield(
-        shield, specification=specification, journal=journal, fsync=fsync, jobs=jobs
+        shield, specification=specification, journal=journal, fsync=fsync, jobs=processors(jobs)
     ) as loaded:
         try:
             listen(loaded, host=host, port=port, announce=announce)

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from testsgd.cli.console import DONE, print_line, progress_bar
-from testsgd.cli.options import DataOption, DatasetArgument, QuietOption, VerboseOption
+from testsgd.cli.options import DataOption, DatasetArgument, QuietOption, SeedOption, VerboseOption
 
 
 def train(
     dataset: DatasetArgument,
     data: DataOption = None,
-    seed: Annotated[int, typer.Option(help="Fixes the split and the training.")] = 0,
+    seed: SeedOption = 0,
     epochs: Annotated[
         int | None,
         typer.Option(
@@ -30,7 +30,10 @@ def train(
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
 ) -> int:
-    """Train the TestSGD paper's network for rows or for texts and write it with a model card."""
+    """Train the TestSGD paper's network for rows or for texts and write it with a model card.
+
+    Exit codes: 0 done, 2 bad input.
+    """
     from testsgd.data import TextSpecification, load_specification, load_table, load_texts
     from testsgd.models import TrainingReport, check_training, train_network, train_text_network
 
