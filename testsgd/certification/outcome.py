@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import joblib
-
 from testsgd.parameters import Parameters, parameter
 
 if TYPE_CHECKING:
@@ -91,6 +89,9 @@ class CertificationParameters(Parameters):
     @property
     def processors(self) -> int:
         """How many processors work on it."""
+        # Not for the help of a command.
+        import joblib
+
         return self.jobs or int(joblib.cpu_count())
 
 

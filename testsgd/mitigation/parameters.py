@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from testsgd.errors import ParameterError
 from testsgd.parameters import Parameters, parameter
 
@@ -144,6 +142,9 @@ class MitigationParameters(Parameters):
 
     def sizes(self, training: int) -> tuple[int, ...]:
         """Return the numbers of samples to try, ascending, for so many training rows or texts."""
+        # Not for the help of a command.
+        import numpy as np
+
         most = max(1, round(self.largest_share * training))
         fewest = min(self.fewest_samples, most)
         return tuple(

@@ -33,10 +33,14 @@ from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.skops_files import read_skops
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
 from testsgd.models.text.network import read_text_network
+from testsgd.plugins import load_plugin, plugin_names
 
 M = TypeVar("M", covariant=True)
 
 _NETWORK_FILE = ".keras"
+
+# The group of entry points by which other packages add types of model files.
+PLUGINS = "testsgd.models"
 
 # Other types of model files: what reads a function, an estimator or a Keras model from the path.
 # A new one is a reader in a module of its own, and a line here.
@@ -253,25 +257,33 @@ def _load(
     folder_name = path.parent.name or text
     if text.endswith(_NETWORK_FILE):
         return from_network(path, folder_name)
-    for suffix, read in MODEL_FILES.items():
-        if text.endswith(suffix):
-            return replace(
-                from_object(read(path), folder_name),
-                file_sha256=sha256_of_file(path),
-                card=read_card(path.parent),
-            )
+    if (read := _file_reader(path.suffix)) is not None:
+        return replace(
+            from_object(read(path), folder_name),
+            file_sha256=sha256_of_file(path),
+            card=read_card(path.parent),
+        )
     if ":" in text:
         return from_object(import_object(text), text)
     bundled = bundled_folder("models") / text / MODEL_FILE
     if bundled.is_file():
         return from_network(bundled, text)
-    *first, last = (_NETWORK_FILE, *MODEL_FILES)
+    added = (f".{name}" for name in plugin_names(PLUGINS))
+    *first, last = (_NETWORK_FILE, *MODEL_FILES, *added)
     raise ModelError(
         f"there is no model {text!r}",
         where="model",
         remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, or "
         "package.module:callable",
     )
+
+
+def _file_reader(suffix: str) -> Callable[[Path], Any] | None:
+    """Return what reads a type of files: one of ours, or a plugin's."""
+    read = MODEL_FILES.get(suffix)
+    if read is None and suffix and ":" not in suffix:
+        read = load_plugin(PLUGINS, suffix.removeprefix("."))
+    return read
 
 
 def trained_network(data_set: str) -> tuple[Path, str] | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from testsgd._files import write_text
 from testsgd.errors import ParameterError
+from testsgd.plugins import load_plugin, plugin_names
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Exporter:
     check: Callable[[], object] | None = None
 
 
+# The group of entry points by which other packages add formats.
+PLUGINS = "testsgd.formats"
+
 # What every result can be written as. A format of all results is one more line here.
 EXPORTERS: Mapping[str, Exporter] = {
     "html": Exporter("report.html", text=lambda result: result.to_html()),
@@ -41,18 +45,30 @@ EXPORTERS: Mapping[str, Exporter] = {
 }
 
 
-def check_formats(formats: Sequence[str], exporters: Mapping[str, Exporter] = EXPORTERS) -> None:
-    """Raise an error if a format is unknown, or needs a package that is not installed."""
+def check_formats(
+    formats: Sequence[str], exporters: Mapping[str, Exporter] = EXPORTERS
+) -> dict[str, Exporter]:
+    """Return the exporters of some formats, those of plugins too.
+
+    Raises
+    ------
+    TestSGDError
+        If a format is unknown, or needs a package that is not installed.
+    """
+    chosen: dict[str, Exporter] = {}
     for name in formats:
-        if name not in exporters:
+        exporter = exporters.get(name) or load_plugin(PLUGINS, name)
+        if exporter is None:
             raise ParameterError(
                 f"the format {name!r} is unknown",
                 where="format",
-                remedy=f"choose from {', '.join(exporters)}",
+                remedy=f"choose from {', '.join([*exporters, *plugin_names(PLUGINS)])}",
             )
-    for name in formats:
-        if (check := exporters[name].check) is not None:
-            check()
+        chosen[name] = exporter
+    for exporter in chosen.values():
+        if exporter.check is not None:
+            exporter.check()
+    return chosen
 
 
 def export(
@@ -81,14 +97,14 @@ def export(
     ParameterError
         If a format is unknown.
     """
-    check_formats(formats, exporters)
-    texts = {name: text(result) for name in formats if (text := exporters[name].text) is not None}
+    chosen = check_formats(formats, exporters)
+    texts = {name: item.text(result) for name, item in chosen.items() if item.text is not None}
     written = []
-    for name in formats:
-        target = Path(folder) / exporters[name].file
+    for name, exporter in chosen.items():
+        target = Path(folder) / exporter.file
         if name in texts:
             write_text(target, texts[name])
-        elif (write := exporters[name].write) is not None:
-            write(result, target)
+        elif exporter.write is not None:
+            exporter.write(result, target)
         written.append(target)
     return written
