@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from testsgd.data import category_codes, category_text, declared_places, distinct_values
+from testsgd.data import category_codes, category_text, declared_indices, distinct_values
 from testsgd.errors import DataError
 
 WHOLE = st.integers(-(10**6), 10**6)
@@ -125,7 +125,7 @@ def test_one_type_may_be_asked_for_with_several_declarations() -> None:
 
 def test_remembered_places_cannot_be_spoiled() -> None:
     dtype = pd.CategoricalDtype(["b", "a", "z"])
-    places = declared_places(dtype, ["a", "b"])
+    places = declared_indices(dtype, ["a", "b"])
     assert places.tolist() == [1, 0, -1]
     with pytest.raises(ValueError, match="read-only"):
         places[0] = 7

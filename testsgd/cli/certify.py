@@ -249,12 +249,12 @@ def _compared(compare: list[str] | None) -> list[str] | dict[str, list[str]] | N
         return None
     named: dict[str, list[str]] = {}
     plain: list[str] = []
-    for one in compare:
-        name, sign, values = one.partition("=")
+    for item in compare:
+        name, sign, values = item.partition("=")
         if sign:
             named.setdefault(name.strip(), []).extend(listed(values))
         else:
-            plain.extend(listed(one))
+            plain.extend(listed(item))
     if named and plain:
         raise ParameterError(
             "some values are given with the name of their input and some without",
@@ -295,9 +295,9 @@ def _print_counterexample(example: CounterexampleSummary, protected: list[str]) 
     if len(person) > _LONGEST:
         person = "the same in everything else; the report lists them"
     first = example.answers[0]
-    other = next(one for one in example.answers if one.decision != first.decision)
+    other = next(item for item in example.answers if item.decision != first.decision)
     answers = [
-        f"“{one.decision}” for {named_combination(protected, one.protected)}"
-        for one in (first, other)
+        f"“{item.decision}” for {named_combination(protected, item.protected)}"
+        for item in (first, other)
     ]
     print_line(f"An example: {' but '.join(answers)}, both with {person}.")

@@ -10,7 +10,7 @@ from testsgd.errors import ConfigurationError
 
 def check_writable(folder: Path) -> None:
     """Raise a :class:`ConfigurationError` if nothing could be written into a folder."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise ConfigurationError(
             "cannot write there",

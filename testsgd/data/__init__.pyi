@@ -1,7 +1,7 @@
 from .categories import MISSING as MISSING
 from .categories import category_codes as category_codes
 from .categories import category_text as category_text
-from .categories import declared_places as declared_places
+from .categories import declared_indices as declared_indices
 from .categories import distinct_values as distinct_values
 from .demo import PLANTED_GROUP as PLANTED_GROUP
 from .demo import generate_demo as generate_demo

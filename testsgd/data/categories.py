@@ -75,10 +75,10 @@ def category_codes(
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes: NDArray[Any] = np.asarray(column.array.codes)
-        table, unknown = _places(_Identical(column.cat.categories), tuple(values))
+        table, unknown = _indices(_Identical(column.cat.categories), tuple(values))
     else:
         codes, uniques = distinct_values(column)
-        table, unknown = _find_places(uniques, values)
+        table, unknown = _find_indices(uniques, values)
     for code, text in unknown:
         seen = np.flatnonzero(codes == code)
         if len(seen) > 0:
@@ -92,19 +92,19 @@ def category_codes(
                 row=row,
             )
     # The last place of `table` serves code -1, a missing cell.
-    places: NDArray[np.int16] = table[codes]
-    return places
+    indices: NDArray[np.int16] = table[codes]
+    return indices
 
 
-def declared_places(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
+def declared_indices(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
     """Return the index among the declared values of each category of a type, -1 for none.
 
     Examples
     --------
-    >>> declared_places(pd.CategoricalDtype(["b", "a", "z"]), ["a", "b"]).tolist()
+    >>> declared_indices(pd.CategoricalDtype(["b", "a", "z"]), ["a", "b"]).tolist()
     [1, 0, -1]
     """
-    return _places(_Identical(dtype.categories), tuple(values))[0][:-1]
+    return _indices(_Identical(dtype.categories), tuple(values))[0][:-1]
 
 
 class _Identical:
@@ -122,21 +122,21 @@ class _Identical:
 
 # The slices of a column share their categories, so one look serves thousands of calls.
 @lru_cache(maxsize=1024)
-def _places(
+def _indices(
     categories: _Identical, values: tuple[str, ...]
 ) -> tuple[NDArray[np.int16], tuple[tuple[int, str], ...]]:
-    return _find_places(list(categories.value), values)
+    return _find_indices(list(categories.value), values)
 
 
-def _find_places(
+def _find_indices(
     uniques: Sequence[Any], values: Sequence[str]
 ) -> tuple[NDArray[np.int16], tuple[tuple[int, str], ...]]:
     """Return each unique value's index among the declared ones, and those that have none."""
-    place = {value: position for position, value in enumerate(values)}
+    position_of = {value: position for position, value in enumerate(values)}
     texts = [category_text(unique) for unique in uniques]
-    table = np.array([place.get(text, -1) for text in texts] + [-1], dtype=np.int16)
+    table = np.array([position_of.get(text, -1) for text in texts] + [-1], dtype=np.int16)
     table.flags.writeable = False  # many callers share it
-    return table, tuple((code, text) for code, text in enumerate(texts) if text not in place)
+    return table, tuple((code, text) for code, text in enumerate(texts) if text not in position_of)
 
 
 def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:

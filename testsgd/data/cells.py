@@ -157,9 +157,9 @@ def _looks_binary(path: Path, parsing: CellParsing) -> bool:
 
 def _not_text(path: Path, parsing: CellParsing) -> DataError:
     offset = _undecodable(path, parsing.encoding)
-    place = "" if offset is None else f" (at offset {offset})"
+    position = "" if offset is None else f" (at offset {offset})"
     return DataError(
-        f"the file is not {parsing.encoding} text{place}",
+        f"the file is not {parsing.encoding} text{position}",
         where=str(path),
         remedy="give a text file, or set `encoding` under [parse]",
         offset=offset,
@@ -183,18 +183,18 @@ def _undecodable(path: Path, encoding: str) -> int | None:
             done += len(block)
 
 
-def label_texts(column: pd.Series[Any], label: Label, *, place: str = "") -> pd.Series[Any]:
+def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> pd.Series[Any]:
     """Turn the label column as it stands in a file into the labels used.
 
-    `place`: what to call the column in error messages. Result: texts; missing where the column is.
+    `location` is what error messages call the column. Cells that are missing stay so.
     """
-    place = place or f"label column {label.column!r}"
+    location = location or f"label column {label.column!r}"
     texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
     present = set(texts.dropna().unique())
     if label.above is not None and label.values is not None:
         if present <= set(label.values):
             return texts
-        numbers = _label_numbers(texts, place)
+        numbers = _label_numbers(texts, location)
         above = np.where(numbers > label.above, label.values[0], label.values[1])
         return pd.Series(above, index=column.index, dtype=object).where(texts.notna())
     if label.map is not None:
@@ -202,7 +202,7 @@ def label_texts(column: pd.Series[Any], label: Label, *, place: str = "") -> pd.
         if unknown:
             raise DataError(
                 f"the label {unknown[0]!r} is not in the description's label.map",
-                where=place,
+                where=location,
                 remedy="add it to label.map",
                 value=unknown[0],
             )
@@ -210,29 +210,29 @@ def label_texts(column: pd.Series[Any], label: Label, *, place: str = "") -> pd.
     return texts
 
 
-def check_complete(column: pd.Series[Any], place: str) -> None:
+def check_complete(column: pd.Series[Any], location: str) -> None:
     """Raise an error if a label is missing."""
     missing = np.flatnonzero(column.isna())
     if len(missing):
         row = row_name(column, int(missing[0]))
         raise DataError(
             f"the label in row {row} is missing",
-            where=place,
+            where=location,
             remedy="leave out that row, or all labels",
             row=row,
         )
 
 
-def check_labels(texts: pd.Series[Any], label: Label, place: str) -> None:
+def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
     """Check that the labels are those declared and that each declared label occurs.
 
-    `place`: what to call the column in error messages.
+    `location`: what to call the column in error messages.
     """
     present = set(texts.dropna().unique())
     if label.values is not None and (unknown := sorted(present - set(label.values))):
         raise DataError(
             f"the label {unknown[0]!r} is not among the declared labels {label.values}",
-            where=place,
+            where=location,
             remedy="add it to label.values, or correct the data",
             value=unknown[0],
         )
@@ -241,7 +241,7 @@ def check_labels(texts: pd.Series[Any], label: Label, place: str) -> None:
         raise DataError(
             f"the favourable label {label.favourable!r} does not occur; labels seen: "
             f"{', '.join(sorted(present)[:8]) or 'none'}",
-            where=place,
+            where=location,
             remedy="correct label.favourable or choose another with --favorable",
             value=label.favourable,
         )
@@ -249,20 +249,20 @@ def check_labels(texts: pd.Series[Any], label: Label, place: str) -> None:
         raise DataError(
             f"the declared label {absent[0]!r} does not occur; labels seen: "
             f"{', '.join(sorted(present)[:8])}",
-            where=place,
+            where=location,
             remedy="correct label.values or the data",
             value=absent[0],
         )
 
 
-def _label_numbers(texts: pd.Series[Any], place: str) -> NDArray[np.float64]:
+def _label_numbers(texts: pd.Series[Any], location: str) -> NDArray[np.float64]:
     numbers = np.asarray(parsed_numbers(texts), dtype=np.float64)
     bad = np.flatnonzero(np.isnan(numbers) & texts.notna().to_numpy())
     if len(bad):
         row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
         raise DataError(
             f"the label in row {row} is {text!r}, not a number",
-            where=place,
+            where=location,
             remedy="correct the data, or give label.map instead of label.above",
             value=text,
             row=row,

@@ -324,20 +324,20 @@ def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[n
 
 def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: str) -> int:
     """Check one column; give the number of missing cells."""
-    place = f"{where}, feature {name!r}"
+    location = f"{where}, feature {name!r}"
     if not feature.continuous:
         codes = category_codes(column, feature.values or [], feature=name)
         present = np.unique(codes)
         missing = int((codes < 0).sum())
     else:
-        numbers = _checked_numbers(column, name, feature, place)
+        numbers = _checked_numbers(column, name, feature, location)
         known = numbers[~np.isnan(numbers)]
         missing = len(numbers) - len(known)
         present = np.array([]) if len(known) == 0 else np.unique([known.min(), known.max()])
     if feature.sensitive and len(present) < 2:
         raise DataError(
             "the sensitive feature has one value only, so there is nobody to compare with",
-            where=place,
+            where=location,
             remedy="give data with at least two values, or set `sensitive = false`",
             feature=name,
         )
@@ -345,13 +345,13 @@ def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: s
 
 
 def _checked_numbers(
-    column: pd.Series[Any], name: str, feature: Feature, place: str
+    column: pd.Series[Any], name: str, feature: Feature, location: str
 ) -> NDArray[np.float64]:
     if not _is_numeric(column):
         raise DataError(
             f"the column is {feature.type} by its description, but holds {column.dtype} values "
             f"(row {row_name(column, 0)}: {column.iloc[0]!r})",
-            where=place,
+            where=location,
             remedy="convert it to numbers, or declare it categorical",
             feature=name,
         )
@@ -365,7 +365,7 @@ def _checked_numbers(
         raise DataError(
             f"{int(outside.sum())} value(s) are outside the declared range {low:.10g} to "
             f"{high:.10g} (row {row}: {value:.10g})",
-            where=place,
+            where=location,
             remedy="widen `range` or correct the data",
             feature=name,
             row=row,
@@ -378,7 +378,7 @@ def _checked_numbers(
             value = float(numbers[fractional[0]])
             raise DataError(
                 f"the column is integer by its description, but row {row} holds {value:.10g}",
-                where=place,
+                where=location,
                 remedy="declare it decimal or correct the data",
                 feature=name,
                 row=row,

@@ -135,10 +135,10 @@ class CategoryAxis:
 
     def cells(self, table: Table, rows: slice = slice(None)) -> NDArray[np.intp]:
         """Return each row's cell."""
-        place = np.zeros(max(self.codes) + 2, dtype=np.intp)
+        cell_of = np.zeros(max(self.codes) + 2, dtype=np.intp)
         for cell, code in enumerate(self.codes):
-            place[code] = cell
-        return place[table.codes(self.feature, rows)]
+            cell_of[code] = cell
+        return cell_of[table.codes(self.feature, rows)]
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace values along an axis by sums over each subset of them."""

@@ -230,8 +230,8 @@ def _expand(
     before = sums.shape[1]
     fits = len(sums) * before * rest <= _BLOCK_NUMBERS
     if fits or (before == 1 and len(axes) == 1):
-        for place, axis in enumerate(axes, start=2):
-            sums = axis.contract(sums, place)
+        for index, axis in enumerate(axes, start=2):
+            sums = axis.contract(sums, index)
         yield first, np.ascontiguousarray(sums).reshape(len(sums), -1)
     elif before > 1:
         step = max(1, _BLOCK_NUMBERS // (len(sums) * rest))
@@ -242,11 +242,11 @@ def _expand(
 
 
 def decode(
-    axes: Sequence[Axis], subset: tuple[int, ...], places: NDArray[np.int64]
+    axes: Sequence[Axis], subset: tuple[int, ...], indices: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], ...]:
     """Return the rule of each axis of a subset, from places among the subset's rule sets."""
     shape = tuple(axes[axis].rule_count for axis in subset)
-    return tuple(np.unravel_index(places, shape))
+    return tuple(np.unravel_index(indices, shape))
 
 
 def rule_set_at(axes: Sequence[Axis], subset: tuple[int, ...], place: int) -> RuleSet:

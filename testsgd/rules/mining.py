@@ -134,14 +134,14 @@ class FrequentRuleSets:
         steps = np.diff(self.subset.astype(np.int64)), np.diff(self.place)
         if ((steps[0] < 0) | ((steps[0] == 0) & (steps[1] < 0))).any():
             order = np.lexsort((self.place, self.subset))
-        subsets, places = self.subset[order], self.place[order]
+        subsets, indices = self.subset[order], self.place[order]
         starts = np.searchsorted(subsets, np.arange(len(self.subsets) + 1))
         max_features = max(map(len, self.subsets), default=1)
         for block in rule_set_sums(contingency, quantities, max_features):
             first, last = starts[block.subset], starts[block.subset + 1]
             limits = (block.first, block.first + block.sums.shape[1])
-            low, high = first + np.searchsorted(places[first:last], limits)
-            sums[:, order[low:high]] = block.sums[:, places[low:high] - block.first]
+            low, high = first + np.searchsorted(indices[first:last], limits)
+            sums[:, order[low:high]] = block.sums[:, indices[low:high] - block.first]
         return sums
 
     def rule_counts(self) -> NDArray[np.int64]:

@@ -65,7 +65,7 @@ def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int
     rows = contingency.tally()
     total = int(rows.sum())
     # A feature of one value, or of one bin, says nothing.
-    axes = [place for place, axis in enumerate(contingency.axes) if axis.rule_count]
+    axes = [index for index, axis in enumerate(contingency.axes) if axis.rule_count]
     longest = min(max_features, len(axes))
     judged = np.zeros(contingency.cells, dtype=bool)
     said = [
@@ -114,7 +114,7 @@ def small_groups(
         joint, sums = contingency.marginal(subset, rows)
         few = np.flatnonzero(sums[0] < min_count)
         coordinates = np.column_stack(np.unravel_index(joint[few], contingency.shape(subset)))
-        for place, cells in zip(few, coordinates, strict=True):
+        for index, cells in zip(few, coordinates, strict=True):
             combination = tuple(zip(subset, (int(cell) for cell in cells), strict=True))
             parts = [combination[:i] + combination[i + 1 :] for i in range(len(combination))]
             if any(part in small for part in parts if part):
@@ -125,7 +125,7 @@ def small_groups(
             if len(known) < len(rules):
                 continue
             small.add(combination)
-            found.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, place])))
+            found.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, index])))
     return sorted(
         found,
         key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text),

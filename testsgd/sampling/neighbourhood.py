@@ -233,8 +233,8 @@ def drawn_neighbours(table: Table, draws: Draws) -> tuple[pd.DataFrame, NDArray[
     frame = table.frame.iloc[draws.rows].reset_index(drop=True)
     columns = {}
     changed = np.zeros(len(draws), dtype=bool)
-    for place, name in enumerate(table.specification.insensitive):
-        chosen = draws.features == place
+    for index, name in enumerate(table.specification.insensitive):
+        chosen = draws.features == index
         if not chosen.any():
             continue
         # Where the feature is not the one drawn, the direction is 0: the cell stays.

@@ -17,7 +17,7 @@ from testsgd.data import (
     as_floats,
     category_codes,
     category_text,
-    declared_places,
+    declared_indices,
     distinct_values,
 )
 
@@ -138,7 +138,7 @@ def _moved_categories(
     target = np.where(changed, target, codes)
     if isinstance(column.dtype, pd.CategoricalDtype):
         dtype = _complete_type(column, column.dtype, values)
-        declared = declared_places(dtype, values)
+        declared = declared_indices(dtype, values)
         known = np.flatnonzero(declared >= 0)
         # The last place serves code -1, a missing cell.
         category = np.full(len(values) + 1, -1, dtype=np.int64)
@@ -165,8 +165,8 @@ def _complete_type(
     column: pd.Series[Any], dtype: pd.CategoricalDtype, values: list[str]
 ) -> pd.CategoricalDtype:
     """Return a categorical column's type, with categories added for declared values it lacks."""
-    places = set(declared_places(dtype, values).tolist())
-    absent = [place for place in range(len(values)) if place not in places]
+    indices = set(declared_indices(dtype, values).tolist())
+    absent = [index for index in range(len(values)) if index not in indices]
     if not absent:
         return dtype
     originals = _original_values(column, values)
@@ -174,7 +174,7 @@ def _complete_type(
         # Added at the end, a low value would count as the highest: the declared order holds.
         rest = [category for category in dtype.categories if category not in originals]
         return pd.CategoricalDtype([*originals, *rest], ordered=True)
-    return pd.CategoricalDtype([*dtype.categories, *(originals[place] for place in absent)])
+    return pd.CategoricalDtype([*dtype.categories, *(originals[index] for index in absent)])
 
 
 def _original_values(column: pd.Series[Any], values: list[str]) -> list[Any]:

@@ -234,14 +234,14 @@ def _start_of_one(seen: Seen, gap: float) -> Floats | None:
     if seen.wins.shape[1] != 1:
         return None
     (first, second), (first_losses, second_losses) = seen.wins[:, 0], seen.losses[:, 0]
-    place = place_of_least(
+    rate = place_of_least(
         (float(first), float(second)),
         (float(first_losses), float(second_losses)),
         seen.weight,
         gap,
         logarithmic=seen.scale.logarithmic,
     )
-    return np.array([place])
+    return np.array([rate])
 
 
 def _as_pairs(successes: Any, samples: Any) -> tuple[Floats, Floats, tuple[int, ...]]:

@@ -233,9 +233,9 @@ class _Rates:
         """Return the confidence sequence's ends; there are at most a few different error rates."""
         ends = np.zeros((2, len(self.rate)))
         levels, level = np.unique(np.broadcast_to(error, self.rate.shape), return_inverse=True)
-        for place, one in enumerate(levels):
-            chosen = level == place
+        for index, confidence in enumerate(levels):
+            chosen = level == index
             ends[:, chosen] = confidence_sequence(
-                self._side.favourable[chosen], self._side.samples[chosen], 1 - float(one)
+                self._side.favourable[chosen], self._side.samples[chosen], 1 - float(confidence)
             )
         return ends[0], ends[1]

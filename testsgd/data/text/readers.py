@@ -126,9 +126,9 @@ def _labels(
     name = name or specification.label.column
     column = _column(cells, name, path).str.strip()
     column = column.mask(column == "")
-    place = f"{path}, label column {name!r}"
-    check_complete(column, place)
-    return label_texts(column, specification.label, place=place)
+    location = f"{path}, label column {name!r}"
+    check_complete(column, location)
+    return label_texts(column, specification.label, location=location)
 
 
 def _parts(cells: pd.DataFrame, file: TextFile, path: Path) -> NDArray[np.object_] | None:
@@ -156,13 +156,13 @@ def _annotated(
     """Return the labels of texts by the mean of their annotations."""
     cells = read_cells(path, specification.parse)
     name = file.columns.label or specification.label.column
-    place = f"{path}, label column {name!r}"
+    location = f"{path}, label column {name!r}"
     marks = parsed_numbers(_column(cells, name, path))
     if len(bad := np.flatnonzero(marks.isna())):
         row = int(bad[0])
         raise DataError(
             f"the annotation in row {row} is {cells[name].iloc[row]!r}, not a number",
-            where=place,
+            where=location,
             remedy="correct the file",
             row=row,
             value=cells[name].iloc[row],
@@ -170,17 +170,17 @@ def _annotated(
     annotated = plain_keys(_column(cells, file.columns.key or "", path))
     codes, uniques = pd.factorize(annotated)
     means = np.bincount(codes, weights=marks.to_numpy()) / np.bincount(codes)
-    places = pd.Index(uniques).get_indexer(pd.Index(keys))
-    if len(bare := np.flatnonzero(places < 0)):
+    indices = pd.Index(uniques).get_indexer(pd.Index(keys))
+    if len(bare := np.flatnonzero(indices < 0)):
         row = int(bare[0])
         raise DataError(
             f"nobody annotated the text {keys.iloc[row]!r} (row {row})",
-            where=place,
+            where=location,
             remedy="give all annotations, or leave out the texts that have none",
             row=row,
             key=keys.iloc[row],
         )
-    return label_texts(pd.Series(means[places]), specification.label, place=place)
+    return label_texts(pd.Series(means[indices]), specification.label, location=location)
 
 
 _SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2")
@@ -209,14 +209,14 @@ def read_archive(path: Path, specification: TextSpecification) -> TextRows:
     """
     folders = list(specification.label.map or {})
     members = _member_pattern(specification.text.folder or "", folders)
-    found: dict[tuple[int, int, int, int], str] = {}
+    files: dict[tuple[int, int, int, int], str] = {}
     for name, content in _contents(path, members):
         match = members.fullmatch(name)
         if match is not None:
             part, label = _ARCHIVE_PARTS.index(match["part"]), folders.index(match["label"])
-            place = part, label, int(match["number"]), int(match["rating"])
-            found[place] = _decoded(content, path, name)
-    if not found:
+            key = part, label, int(match["number"]), int(match["rating"])
+            files[key] = _decoded(content, path, name)
+    if not files:
         raise DataError(
             "the archive has no texts of the names expected, "
             f"{specification.text.folder}/PART/LABEL/NUMBER_RATING.txt, where PART is "
@@ -224,18 +224,18 @@ def read_archive(path: Path, specification: TextSpecification) -> TextRows:
             where=str(path),
             remedy="correct `folder` under [text] or the keys of label.map, or give another file",
         )
-    places = sorted(found)
-    texts = [found[place] for place in places]
+    keys = sorted(files)
+    texts = [files[key] for key in keys]
     for written, meant in specification.text.escapes.items():
         texts = [text.replace(written, meant) for text in texts]
     return TextRows(
         texts=texts,
         labels=label_texts(
-            pd.Series([folders[place[1]] for place in places], dtype=object),
+            pd.Series([folders[key[1]] for key in keys], dtype=object),
             specification.label,
-            place=f"{path}, folders of the labels",
+            location=f"{path}, folders of the labels",
         ),
-        parts=np.array([_ARCHIVE_PARTS[place[0]] for place in places], dtype=object),
+        parts=np.array([_ARCHIVE_PARTS[key[0]] for key in keys], dtype=object),
     )
 
 

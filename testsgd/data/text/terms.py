@@ -83,10 +83,10 @@ class TermsDocument(Part):
                 raise mistake(("categories", category), "a category needs at least one term")
             for term, entry in entries.items():
                 for key, form in _forms(term, entry):
-                    place = ("categories", category, term, *key)
-                    _check_form(form, place)
+                    path_to = ("categories", category, term, *key)
+                    _check_form(form, path_to)
                     if form in seen:
-                        raise mistake(place, _twice(form, seen[form], (category, term)))
+                        raise mistake(path_to, _twice(form, seen[form], (category, term)))
                     seen[form] = (category, term)
         excepted: set[str] = set()
         for number, written in enumerate(self.terms.exceptions):
@@ -111,9 +111,9 @@ def _forms(term: str, entry: TermEntry) -> list[tuple[tuple[str, ...], str]]:
     ]
 
 
-def _check_form(form: str, place: tuple[str | int, ...]) -> None:
+def _check_form(form: str, path_to: tuple[str | int, ...]) -> None:
     if not any(character.isalnum() for character in form):
-        raise mistake(place, f"{form!r} is no term: it has no letter and no digit")
+        raise mistake(path_to, f"{form!r} is no term: it has no letter and no digit")
 
 
 def _twice(form: str, first: tuple[str, str], second: tuple[str, str]) -> str:

@@ -173,9 +173,9 @@ def check_texts(data: Any, specification: TextSpecification, *, source: str = ""
             raise DataError(f"two columns are called {name!r}", where=where, remedy="rename one")
     labels = None
     if names[1] in frame:
-        place = f"{where}, label column {names[1]!r}"
-        check_complete(frame[names[1]], place)
-        labels = label_texts(frame[names[1]], specification.label, place=place)
+        location = f"{where}, label column {names[1]!r}"
+        check_complete(frame[names[1]], location)
+        labels = label_texts(frame[names[1]], specification.label, location=location)
     return checked(frame[names[0]], labels, specification, where=where, source=source)
 
 

@@ -115,16 +115,16 @@ class Lexicon:
         """Return every occurrence of a term in a text: where it starts and stops, and its form."""
         for first, last in self._windows(text):
             tokens = self._tokenise(text[first:last])
-            place = 0
+            index = 0
             for joined in self._joiner.tokenize(tokens.words):
-                after = place + joined.count(_SEPARATOR) + 1
+                after = index + joined.count(_SEPARATOR) + 1
                 form = self._forms.get(joined)
                 if form is not None:
                     stop = first + tokens.stops[after - 1]
                     if f".{_SEPARATOR}" in joined and _STOP.match(text, stop):
                         stop += 1
-                    yield first + tokens.starts[place], stop, form
-                place = after
+                    yield first + tokens.starts[index], stop, form
+                index = after
 
     def _windows(self, text: str) -> list[tuple[int, int]]:
         """Return the stretches of a text that may have a term, cut where white space is."""
@@ -228,13 +228,13 @@ def regular_plural(singular: str) -> str:
 def _forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
     """Return every listed way to write a term, singulars before plurals, and the exceptions."""
     for category, group in enumerate(terms.categories):
-        for place, term in enumerate(group.terms):
+        for index, term in enumerate(group.terms):
             for written in (term.name, *term.spellings):
-                yield Form(category, place, plural=False), written
+                yield Form(category, index, plural=False), written
             for written in term.plural:
                 # In "old people" it is "old" that is found.
                 if not written.startswith(f"{term.name} "):
-                    yield Form(category, place, plural=True), written
+                    yield Form(category, index, plural=True), written
     for written in terms.exceptions:
         yield None, written
 
@@ -242,13 +242,13 @@ def _forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
 def _further_forms(terms: SensitiveTerms) -> Iterator[tuple[Form | None, str]]:
     """Return the ways to write a term that are not listed; what is listed comes before them."""
     for category, group in enumerate(terms.categories):
-        for place, term in enumerate(group.terms):
+        for index, term in enumerate(group.terms):
             if term.acronym and term.name.isalpha():
                 for joint in (".", ". ", " "):
-                    yield Form(category, place, plural=False), joint.join(term.name)
+                    yield Form(category, index, plural=False), joint.join(term.name)
             for written in (term.name, *term.spellings):
                 if written[-1].isalpha():
-                    yield Form(category, place, plural=True), regular_plural(written)
+                    yield Form(category, index, plural=True), regular_plural(written)
     for written in terms.exceptions:
         for joint in ("-", " "):
             joined = re.sub("[ -]", joint, written)
@@ -293,8 +293,8 @@ def _append_words(tokens: _Tokens, text: str, start: int, stop: int, before: str
 
 
 def _append_signs(tokens: _Tokens, text: str, start: int, stop: int) -> None:
-    for place in range(start, stop):
-        _append(tokens, fold(text[place]), place, place + 1)
+    for index in range(start, stop):
+        _append(tokens, fold(text[index]), index, index + 1)
 
 
 @lru_cache(maxsize=4096)

@@ -154,12 +154,14 @@ def _runs(distinct: Sequence[Words]) -> tuple[Counts, list[Counts]]:
 def _leaders(sizes: Counts, shared: Sequence[Counts], order: Sequence[int]) -> Counts:
     """Find for each different text the one that leads its cluster."""
     leaders = np.arange(len(shared), dtype=np.int64)
-    place = np.empty(len(shared), dtype=np.int64)
-    place[list(order)] = np.arange(len(shared))
+    rank = np.empty(len(shared), dtype=np.int64)
+    rank[list(order)] = np.arange(len(shared))
     lengths = np.array([len(some) for some in shared], dtype=np.int64)
     # Texts that lead a cluster, under each of their rarest runs.
     under: defaultdict[int, list[int]] = defaultdict(list)
-    inside = np.zeros(1 + max((int(one[-1]) for one in shared if len(one)), default=0), dtype=bool)
+    inside = np.zeros(
+        1 + max((int(item[-1]) for item in shared if len(item)), default=0), dtype=bool
+    )
     for text in order:
         own, size = shared[text], int(sizes[text])
         # Two texts that are nearly equal share one of so many rarest runs of each. Runs that no
@@ -178,7 +180,7 @@ def _leaders(sizes: Counts, shared: Sequence[Counts], order: Sequence[int]) -> C
             inside[own] = False
             near = near[both >= ALIKE * (size + sizes[near] - both) - 1e-9]
         if len(near):
-            leaders[text] = near[np.argmin(place[near])]
+            leaders[text] = near[np.argmin(rank[near])]
             continue
         for run in few:
             under[run].append(text)

@@ -102,8 +102,8 @@ class TermRuleSets:
         """Return a group's description."""
         categories = self.category_sets[self.set_of(group)].categories
         rules = []
-        for place, term in zip(categories, self.chosen(group), strict=True):
-            category = self.terms.categories[place]
+        for index, term in zip(categories, self.chosen(group), strict=True):
+            category = self.terms.categories[index]
             rules.append(TermRule(category.name, category.terms[term].name))
         return RuleSet(tuple(rules))
 
@@ -120,8 +120,8 @@ class TermRuleSets:
     def chosen(self, group: int) -> tuple[int, ...]:
         """Return the term of each category of a group, as its place in the category."""
         found = self.category_sets[self.set_of(group)]
-        place = self._place(group) - found.first
-        return tuple(int(term) for term in np.unravel_index(place, found.shape))
+        index = self._place(group) - found.first
+        return tuple(int(term) for term in np.unravel_index(index, found.shape))
 
     def rule_counts(self) -> NDArray[np.int64]:
         """Count the rules of each group, shape (groups,)."""
@@ -190,7 +190,7 @@ def frequent_term_sets(mentions: Mentions, *, min_count: int, max_features: int)
     """
     categories = _frequent_categories(mentions.presence(), max(min_count, 1), max_features)
     sets = _category_sets(mentions, categories)
-    frequent = sum(len(one) for one in sets)
+    frequent = sum(len(item) for item in sets)
     if frequent > MOST_RULE_SETS:
         raise ParameterError(
             f"{frequent:,} frequent rule sets are too many",
@@ -212,7 +212,7 @@ def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
     rule_sets : TermRuleSets
         The groups.
     """
-    categories = [one.categories for one in rule_sets.category_sets]
+    categories = [item.categories for item in rule_sets.category_sets]
     return replace(rule_sets, category_sets=_category_sets(mentions, categories))
 
 
@@ -251,7 +251,7 @@ def _frequent_categories(
     found = fpgrowth(
         pd.DataFrame(presence), min_support=(min_count - 0.5) / texts, max_len=max_features
     )
-    sets = (tuple(sorted(int(place) for place in itemset)) for itemset in found["itemsets"])
+    sets = (tuple(sorted(int(index) for index in itemset)) for itemset in found["itemsets"])
     return sorted(sets, key=lambda categories: (len(categories), categories))
 
 
@@ -299,7 +299,7 @@ def _just_small(
         candidates = {(*wide, more) for wide in frequent for more in categories[_after(wide) :]}
         larger = set()
         for chosen in sorted(candidates):
-            parts = (chosen[:place] + chosen[place + 1 :] for place in range(len(chosen)))
+            parts = (chosen[:index] + chosen[index + 1 :] for index in range(len(chosen)))
             if not all(part in frequent for part in parts):
                 continue
             count = int(presence[:, chosen].all(axis=1).sum())
