@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from loaded_modules import RUN, loaded_by
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
@@ -135,3 +136,11 @@ def test_ctrl_c_gives_what_was_proved_until_then() -> None:
     assert result.undecided > 0
     assert result.certified >= pressed[0].shares.certified
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.slow
+def test_a_certification_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
+    arguments = ["certify", "demo", "--protected", "race", "--time", "1", "--format", "json"]
+    loaded = loaded_by(RUN.format(arguments=arguments), tmp_path)
+    assert not set(loaded) & {"tensorflow", "keras", "skops", "onnx"}
+    assert (tmp_path / "reports" / "demo-certified" / "result.json").is_file()

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import inspect
+from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.auditing import AuditParameters
-from testsgd.certification import CertificationParameters
 from testsgd.cli.main import COMMANDS, load_command
 from testsgd.errors import ParameterError
-from testsgd.mitigation import MitigationParameters
 from testsgd.parameters import Parameter, declared_parameters
 
+MODULES = {name: import_module(f"testsgd.cli.{name}") for name in COMMANDS}
+# All of what the class declares is an option of the command.
 CLASSES = {
-    "audit": AuditParameters,
-    "certify": CertificationParameters,
-    "mitigate": MitigationParameters,
+    name: getattr(module, name).parameters
+    for name, module in MODULES.items()
+    if name != "compare" and hasattr(getattr(module, name, None), "parameters")
 }
 
 

@@ -111,6 +111,7 @@ def with_options(
         before = [item.name for item in own].index("out")
         items = [*own[:before], *map(_option, chosen.values()), *own[before:]]
         run.__doc__, run.__name__ = command.__doc__, command.__name__
+        run.parameters = parameters  # type: ignore[attr-defined]
         run.__annotations__ = {item.name: item.annotation for item in items} | {"return": int}
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # typer reads it
             [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in items]
