@@ -109,7 +109,7 @@ def small_groups(
     """
     rows = contingency.tally()[None, :]
     small: set[tuple[tuple[int, int], ...]] = set()
-    found: list[SmallGroup] = []
+    groups: list[SmallGroup] = []
     for subset in feature_subsets(contingency.axes, max_features):
         joint, sums = contingency.marginal(subset, rows)
         few = np.flatnonzero(sums[0] < min_count)
@@ -125,8 +125,8 @@ def small_groups(
             if len(known) < len(rules):
                 continue
             small.add(combination)
-            found.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, index])))
+            groups.append(SmallGroup(RuleSet(tuple(known)), int(sums[0, index])))
     return sorted(
-        found,
+        groups,
         key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text),
     )

@@ -77,26 +77,26 @@ def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
 
     yes_rate, no_rate = _both(rate)
     yes, no, samples = weight * yes_rate, weight * no_rate, np.add(wins, losses)
-    found: Floats = np.asarray(
+    logarithm: Floats = np.asarray(
         (gammaln(yes + wins) - gammaln(yes) - wins * np.log(yes_rate))
         + (gammaln(no + losses) - gammaln(no) - losses * np.log(no_rate))
         - (gammaln(weight + samples) - gammaln(weight))
     )
-    many = np.broadcast_to(samples > _MANY, found.shape)
+    many = np.broadcast_to(samples > _MANY, logarithm.shape)
     if many.any():
         all_of = np.broadcast_arrays(yes_rate, no_rate, wins, losses)
         first, second, third, fourth = (values[many] for values in all_of)
-        found[many] = _of_many(first, second, third, fourth, weight)
-    return found
+        logarithm[many] = _of_many(first, second, third, fourth, weight)
+    return logarithm
 
 
 def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the logarithm of the capital to all digits for large numbers."""
+    """Return the logarithm of the wealth to all digits for large numbers."""
     yes, no, samples = weight * yes_rate, weight * no_rate, wins + losses
     # The mixed rate less the rate: wins - samples * rate, without loss next to 0 and 1.
     total = weight + samples
     step = (wins * no_rate - losses * yes_rate) / total
-    found: Floats = (
+    logarithm: Floats = (
         (yes + wins - 0.5) * _log_ratio(yes + wins, yes_rate * total, step / yes_rate)
         + (no + losses - 0.5) * _log_ratio(no + losses, no_rate * total, -step / no_rate)
         - 0.5 * np.log1p(samples / weight)
@@ -104,11 +104,11 @@ def _of_many(yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: 
         + (_binet(no + losses) - _binet(no))
         - (_binet(total) - _binet(np.float64(weight)))
     )
-    return found
+    return logarithm
 
 
 def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the derivative by the rate of the logarithm of the capital.
+    """Return the derivative by the rate of the logarithm of the wealth.
 
     Result: grows with the rate.
     """
@@ -117,7 +117,7 @@ def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats
 
 
 def log_wealth_curvature(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
-    """Return the second derivative by the rate of the logarithm of the capital.
+    """Return the second derivative by the rate of the logarithm of the wealth.
 
     Result: nowhere negative; 0 everywhere for at most one success and one failure.
     """
@@ -136,19 +136,19 @@ def _falling(rate: Floats, wins: Any, weight: float) -> Floats:
     from scipy.special import psi
 
     more = np.maximum(wins, 1.0) - 1
-    found: Floats = weight * (psi(weight * rate + 1 + more) - psi(weight * rate + 1)) - more / rate
-    return found
+    slope: Floats = weight * (psi(weight * rate + 1 + more) - psi(weight * rate + 1)) - more / rate
+    return slope
 
 
 def _bend(rate: Floats, wins: Any, weight: float) -> Floats:
-    """Differentiate once more."""
+    """Return the derivative of minus :func:`_falling`."""
     from scipy.special import zeta
 
     more = np.maximum(wins, 1.0) - 1
     below = weight * rate + 1
     # The trigamma function is Hurwitz' zeta function at 2.
-    found: Floats = more / rate**2 - weight**2 * (zeta(2.0, below) - zeta(2.0, below + more))
-    return np.maximum(found, 0.0)
+    curvature: Floats = more / rate**2 - weight**2 * (zeta(2.0, below) - zeta(2.0, below + more))
+    return np.maximum(curvature, 0.0)
 
 
 def _log_ratio(above: Floats, below: Floats, more: Floats) -> Floats:

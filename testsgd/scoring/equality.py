@@ -68,5 +68,5 @@ def _divergence(seen: Floats, rate: Floats, size: Floats) -> Floats:
     # A rate of 0 or 1 is seen as such on both sides: there is nothing to tell apart.
     inner = (rate > 0) & (rate < 1)
     rate = np.where(inner, rate, 0.5)
-    found = size * (xlogy(seen, seen / rate) + xlogy(1 - seen, (1 - seen) / (1 - rate)))
-    return np.where(inner, found, 0.0)
+    likelihood_ratio = size * (xlogy(seen, seen / rate) + xlogy(1 - seen, (1 - seen) / (1 - rate)))
+    return np.where(inner, likelihood_ratio, 0.0)

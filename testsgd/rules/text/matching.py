@@ -55,17 +55,17 @@ class Mentions:
 
     def presence(self) -> NDArray[np.bool_]:
         """Return which texts have any term of which category, shape (texts, categories)."""
-        found = np.zeros((self.texts, len(self.terms.sizes)), dtype=bool)
-        found[self.text, self.category] = True
-        return found
+        present = np.zeros((self.texts, len(self.terms.sizes)), dtype=bool)
+        present[self.text, self.category] = True
+        return present
 
     def contains(self) -> tuple[NDArray[np.bool_], ...]:
         """Return which texts have which term, one array a category, shape (texts, its terms)."""
-        found = tuple(np.zeros((self.texts, size), dtype=bool) for size in self.terms.sizes)
-        for category, matrix in enumerate(found):
+        matrices = tuple(np.zeros((self.texts, size), dtype=bool) for size in self.terms.sizes)
+        for category, matrix in enumerate(matrices):
             chosen = self.category == category
             matrix[self.text[chosen], self.term[chosen]] = True
-        return found
+        return matrices
 
     def sole(self) -> Places:
         """Return the one term of each category that a text has, shape (texts, categories).
@@ -76,12 +76,12 @@ class Mentions:
             The term's place in its category if every mention of the category in the text is of that
             term, -1 if mentions are of several terms, -2 if there are none.
         """
-        found = np.full((self.texts, len(self.terms.sizes)), NONE, dtype=np.int64)
+        terms = np.full((self.texts, len(self.terms.sizes)), NONE, dtype=np.int64)
         for category, matrix in enumerate(self.contains()):
             count = matrix.sum(axis=1)
-            found[count > 1, category] = MIXED
-            found[count == 1, category] = matrix[count == 1].argmax(axis=1)
-        return found
+            terms[count > 1, category] = MIXED
+            terms[count == 1, category] = matrix[count == 1].argmax(axis=1)
+        return terms
 
 
 def find_mentions(texts: Sequence[str], terms: SensitiveTerms) -> Mentions:
@@ -122,12 +122,12 @@ def find_mentions(texts: Sequence[str], terms: SensitiveTerms) -> Mentions:
     """
     lexicon = Lexicon(terms)
     counts = np.zeros(len(texts) + 1, dtype=np.int64)
-    found: list[tuple[int, int, int, int, bool]] = []
+    mentions: list[tuple[int, int, int, int, bool]] = []
     for row, text in enumerate(texts):
-        before = len(found)
-        found.extend((start, stop, *form) for start, stop, form in lexicon.find(text))
-        counts[row + 1] = len(found) - before
-    columns = np.array(found, dtype=np.int64).reshape(-1, 5).T
+        before = len(mentions)
+        mentions.extend((start, stop, *form) for start, stop, form in lexicon.find(text))
+        counts[row + 1] = len(mentions) - before
+    columns = np.array(mentions, dtype=np.int64).reshape(-1, 5).T
     return Mentions(
         terms=terms,
         texts=len(texts),

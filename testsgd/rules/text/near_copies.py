@@ -168,8 +168,8 @@ def _leaders(sizes: Counts, shared: Sequence[Counts], order: Sequence[int]) -> C
         # other text has are rarer than all others.
         alone = size - len(own)
         few = own[: max(0, size - math.ceil(ALIKE * size - 1e-9) + 1 - alone)].tolist()
-        found = {leader for run in few if run in under for leader in under[run]}
-        near = np.array(list(found), dtype=np.int64)
+        leaders_of_runs = {leader for run in few if run in under for leader in under[run]}
+        near = np.array(list(leaders_of_runs), dtype=np.int64)
         near = near[np.minimum(sizes[near], size) >= ALIKE * np.maximum(sizes[near], size) - 1e-9]
         if len(near):
             inside[own] = True

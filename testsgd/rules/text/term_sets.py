@@ -119,25 +119,25 @@ class TermRuleSets:
 
     def chosen(self, group: int) -> tuple[int, ...]:
         """Return the term of each category of a group, as its place in the category."""
-        found = self.category_sets[self.set_of(group)]
-        index = self._place(group) - found.first
-        return tuple(int(term) for term in np.unravel_index(index, found.shape))
+        category_set = self.category_sets[self.set_of(group)]
+        index = self._place(group) - category_set.first
+        return tuple(int(term) for term in np.unravel_index(index, category_set.shape))
 
     def rule_counts(self) -> NDArray[np.int64]:
         """Count the rules of each group, shape (groups,)."""
-        return self._spread([len(found.categories) for found in self.category_sets])
+        return self._spread([len(category_set.categories) for category_set in self.category_sets])
 
     def rows(self) -> NDArray[np.int64]:
         """Count the seed texts of each group, shape (groups,)."""
-        return self._spread([len(found.rows) for found in self.category_sets])
+        return self._spread([len(category_set.rows) for category_set in self.category_sets])
 
     @cached_property
     def _firsts(self) -> list[int]:
-        return [found.first for found in self.category_sets]
+        return [category_set.first for category_set in self.category_sets]
 
     @cached_property
     def _all(self) -> int:
-        return sum(len(found) for found in self.category_sets)
+        return sum(len(category_set) for category_set in self.category_sets)
 
     def _place(self, group: int) -> int:
         if not 0 <= group < len(self):
@@ -146,7 +146,8 @@ class TermRuleSets:
 
     def _spread(self, numbers: list[int]) -> NDArray[np.int64]:
         spread = np.repeat(
-            np.array(numbers, dtype=np.int64), [len(found) for found in self.category_sets]
+            np.array(numbers, dtype=np.int64),
+            [len(category_set) for category_set in self.category_sets],
         )
         return spread if self.kept is None else spread[self.kept]
 
@@ -219,13 +220,15 @@ def term_sets_over(mentions: Mentions, rule_sets: TermRuleSets) -> TermRuleSets:
 def _category_sets(mentions: Mentions, sets: Sequence[tuple[int, ...]]) -> tuple[CategorySet, ...]:
     """Find the seed texts of sets of categories, and number their groups."""
     presence, sizes = mentions.presence(), mentions.terms.sizes
-    found: list[CategorySet] = []
+    category_sets: list[CategorySet] = []
     first = 0
     for categories in sets:
         rows = np.flatnonzero(presence[:, categories].all(axis=1)).astype(np.int64)
-        found.append(CategorySet(categories, rows, first, tuple(sizes[at] for at in categories)))
-        first += len(found[-1])
-    return tuple(found)
+        category_sets.append(
+            CategorySet(categories, rows, first, tuple(sizes[at] for at in categories))
+        )
+        first += len(category_sets[-1])
+    return tuple(category_sets)
 
 
 def _candidates(sizes: tuple[int, ...], max_features: int) -> int:
@@ -248,10 +251,10 @@ def _frequent_categories(
         # The import changes the process's filters.
         from mlxtend.frequent_patterns import fpgrowth
     # Half a text below the fewest: whichever way the share is rounded, no set is lost or won.
-    found = fpgrowth(
+    itemsets = fpgrowth(
         pd.DataFrame(presence), min_support=(min_count - 0.5) / texts, max_len=max_features
     )
-    sets = (tuple(sorted(int(index) for index in itemset)) for itemset in found["itemsets"])
+    sets = (tuple(sorted(int(index) for index in itemset)) for itemset in itemsets["itemsets"])
     return sorted(sets, key=lambda categories: (len(categories), categories))
 
 
@@ -280,12 +283,12 @@ def small_category_sets(
     """
     presence = mentions.presence()
     names = mentions.terms.names
-    found: list[SmallGroup] = []
+    groups: list[SmallGroup] = []
     for categories, count in _just_small(presence, max(min_count, 1), max_features):
         rules = tuple(CategoryRule(names[category]) for category in categories)
-        found.append(SmallGroup(RuleSet(rules), count))
+        groups.append(SmallGroup(RuleSet(rules), count))
     return sorted(
-        found, key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text)
+        groups, key=lambda group: (len(group.rule_set.rules), -group.count, group.rule_set.text)
     )
 
 
