@@ -7,7 +7,6 @@ from collections.abc import Callable
 from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text
 from testsgd.report.blocks import (
     Block,
-    Column,
     Document,
     Facts,
     Figure,
@@ -16,7 +15,6 @@ from testsgd.report.blocks import (
     Note,
     Only,
     Paragraph,
-    Row,
     Section,
     Standing,
     Status,
@@ -36,12 +34,14 @@ from testsgd.report.formatting import (
     series,
     share,
 )
+from testsgd.report.listing import Listed, listing
 from testsgd.report.scales import linear_scale
 from testsgd.report.summaries import origin, version_facts
 from testsgd.shielding.report.summary import (
     BiasBin,
     BoundSummary,
     InputsSummary,
+    PeriodSummary,
     ShieldSummary,
     SideSummary,
     SimulationSummary,
@@ -291,56 +291,50 @@ def sides_table(summary: SimulationSummary) -> Table:
     """Compare the runs without the shield and with it."""
     runs, correct = summary.settings.runs, summary.utility
     once = summary.settings.periods == 1
-    columns = (
-        Column("", "name"),
-        Column("Above the threshold", "strong", short="above")
-        if once
-        else Column("Above at the end of some period", "strong", short="ever above"),
-        Column("95% interval", "number"),
-        Column("Median bias", "number", short="median bias"),
-        Column("Bias of 95% up to", "number"),
-        Column("Largest bias", "number"),
-        *((Column("Correct decisions", "number"),) if correct else ()),
-    )
-    rows = tuple(
-        Row(
-            (
-                name,
-                f"{percent(side.above / runs)} ({count(side.above)})",
-                f"{percent(side.above_low)} to {percent(side.above_high)}",
-                bias_text(side.median),
-                bias_text(side.high),
-                bias_text(side.largest),
-                *(() if accuracy is None else (percent(accuracy),)),
+    accuracies = (correct.accuracy_without, correct.accuracy_shielded) if correct else (None, None)
+    sides = (("Without the shield", summary.without), ("With it", summary.shielded))
+    return listing(
+        "The runs without the shield and with it",
+        [(name, side, share) for (name, side), share in zip(sides, accuracies, strict=True)],
+        (
+            Listed("", lambda row: row[0], "name"),
+            Listed(
+                "Above the threshold" if once else "Above at the end of some period",
+                lambda row: f"{percent(row[1].above / runs)} ({count(row[1].above)})",
+                "strong",
+                short="above" if once else "ever above",
             ),
-            emphasis=side is summary.shielded,
-        )
-        for name, side, accuracy in (
-            ("Without the shield", summary.without, correct.accuracy_without if correct else None),
-            ("With it", summary.shielded, correct.accuracy_shielded if correct else None),
-        )
+            Listed(
+                "95% interval",
+                lambda row: f"{percent(row[1].above_low)} to {percent(row[1].above_high)}",
+            ),
+            Listed("Median bias", lambda row: bias_text(row[1].median), short="median bias"),
+            Listed("Bias of 95% up to", lambda row: bias_text(row[1].high)),
+            Listed("Largest bias", lambda row: bias_text(row[1].largest)),
+            Listed("Correct decisions", lambda row: percent(row[2]), shown=correct is not None),
+        ),
+        row=lambda row: {"emphasis": row[1] is summary.shielded},
     )
-    return Table("The runs without the shield and with it", columns, rows)
 
 
 def _costs(summary: SimulationSummary) -> Table:
     """List what the shield changed, what that cost and how many decisions became wrong by it."""
-    columns = (
-        Column("Of a run", "name"),
-        Column("Mean", "strong"),
-        Column("5% of runs below", "number"),
-        Column("5% of runs above", "number"),
-    )
-    listed: list[tuple[str, SpreadSummary, Callable[[float], str]]] = [
+    spreads: list[tuple[str, SpreadSummary, Callable[[float], str]]] = [
         ("Changed decisions", summary.interventions, cost_text),
         ("Cost of the changes", summary.cost, cost_text),
     ]
     if summary.utility is not None:
-        listed.append(("Loss of accuracy, points", summary.utility.loss, loss_text))
-    rows = tuple(
-        Row((name, write(one.mean), write(one.low), write(one.high))) for name, one, write in listed
+        spreads.append(("Loss of accuracy, points", summary.utility.loss, loss_text))
+    return listing(
+        "Changes, their cost and the loss of accuracy",
+        spreads,
+        (
+            Listed("Of a run", lambda row: row[0], "name"),
+            Listed("Mean", lambda row: row[2](row[1].mean), "strong"),
+            Listed("5% of runs below", lambda row: row[2](row[1].low)),
+            Listed("5% of runs above", lambda row: row[2](row[1].high)),
+        ),
     )
-    return Table("Changes, their cost and the loss of accuracy", columns, rows)
 
 
 def _periods(summary: SimulationSummary) -> tuple[Block, ...]:
@@ -374,82 +368,62 @@ def period_table(summary: SimulationSummary) -> Table:
     """List the ends of the periods; whether an assumption held only where one is needed."""
     runs = summary.settings.runs
     assumed = any(period.assumed is not None for period in summary.periods)
-    columns = (
-        Column("Period", "name", short="period"),
-        Column("Above, without", "number", short="above without"),
-        Column("Above, with the shield", "strong", short="with the shield"),
-        *(
-            (
-                Column("Assumption held", "number", short="assumption held"),
-                Column("Then fair", "number", short="then fair"),
-            )
-            if assumed
-            else ()
-        ),
-        Column("Median bias, without", "number"),
-        Column("Median bias, with", "number"),
-        Column("Changed", "number"),
-        Column("Cost", "number"),
-    )
-    rows = []
-    for period in summary.periods:
-        held: tuple[str, ...] = ()
-        if assumed:
-            fair = (
-                percent((period.assumed_fair or 0) / period.assumed) if period.assumed else NOTHING
-            )
-            held = (percent((period.assumed or 0) / runs), fair)
-        rows.append(
-            Row(
-                (
-                    count(period.period),
-                    percent(period.above_without / runs),
-                    percent(period.above_shielded / runs),
-                    *held,
-                    bias_text(period.median_without),
-                    bias_text(period.median_shielded),
-                    cost_text(period.interventions),
-                    cost_text(period.cost),
-                )
-            )
-        )
-    return Table(
+
+    def fair(period: PeriodSummary) -> str:
+        return percent((period.assumed_fair or 0) / period.assumed) if period.assumed else NOTHING
+
+    return listing(
         "The end of each period, over all runs",
-        columns,
-        tuple(rows),
-        fold=f"{plural(len(rows), 'period')} with all numbers",
+        summary.periods,
+        (
+            Listed("Period", lambda period: count(period.period), "name", short="period"),
+            Listed(
+                "Above, without",
+                lambda period: percent(period.above_without / runs),
+                short="above without",
+            ),
+            Listed(
+                "Above, with the shield",
+                lambda period: percent(period.above_shielded / runs),
+                "strong",
+                short="with the shield",
+            ),
+            Listed(
+                "Assumption held",
+                lambda period: percent((period.assumed or 0) / runs),
+                short="assumption held",
+                shown=assumed,
+            ),
+            Listed("Then fair", fair, short="then fair", shown=assumed),
+            Listed("Median bias, without", lambda period: bias_text(period.median_without)),
+            Listed("Median bias, with", lambda period: bias_text(period.median_shielded)),
+            Listed("Changed", lambda period: cost_text(period.interventions)),
+            Listed("Cost", lambda period: cost_text(period.cost)),
+        ),
+        fold=f"{plural(len(summary.periods), 'period')} with all numbers",
         open_rows=_OPEN_ROWS,
     )
 
 
 def _inputs(inputs: InputsSummary) -> Table:
     """List the distribution that the shield expects."""
-    labelled = any(row.label_probability is not None for row in inputs.rows)
-    columns = (
-        Column("Group", "name"),
-        Column("Recommendation"),
-        Column("Cost of a change", "number"),
-        Column("Probability", "number"),
-        *((Column("True label 1", "number"),) if labelled else ()),
-    )
-    rows = tuple(
-        Row(
-            (
-                row.group,
-                _DECISIONS[row.recommendation],
-                number(row.cost),
-                percent(row.probability),
-                *((percent(row.label_probability),) if labelled else ()),
-            )
-        )
-        for row in inputs.rows
-    )
-    return Table(
-        "The distribution that the shield expects",
-        columns,
-        rows,
-        title="The distribution that the shield expects",
-        fold=plural(len(rows), "row"),
+    label = "The distribution that the shield expects"
+    return listing(
+        label,
+        inputs.rows,
+        (
+            Listed("Group", lambda row: row.group, "name"),
+            Listed("Recommendation", lambda row: _DECISIONS[row.recommendation], "text"),
+            Listed("Cost of a change", lambda row: number(row.cost)),
+            Listed("Probability", lambda row: percent(row.probability)),
+            Listed(
+                "True label 1",
+                lambda row: percent(row.label_probability),
+                shown=any(row.label_probability is not None for row in inputs.rows),
+            ),
+        ),
+        title=label,
+        fold=plural(len(inputs.rows), "row"),
         open_rows=_OPEN_ROWS,
     )
 
