@@ -15,11 +15,11 @@ from testsgd.shielding.inputs import InputDistribution, read_log
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
 from testsgd.shielding.report.wording import bytes_text
 from testsgd.shielding.result import ShieldResult, SimulationResult
-from testsgd.shielding.running import Shield, infeasible, period_problem, read_shield
+from testsgd.shielding.running import Shield, first_solution, period_problem, read_shield
 from testsgd.shielding.simulated_period import Events
 from testsgd.shielding.simulation import simulate
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.synthesis import ShieldProblem, Solution, Storage, predicted_bytes, solve
+from testsgd.shielding.synthesis import ShieldProblem, Solution, Storage, predicted_bytes
 
 SpecificationLike: TypeAlias = ShieldSpecification | Mapping[str, Any] | str | Path
 
@@ -400,10 +400,7 @@ def _subject(
 def _solved(plan: ShieldPlan, jobs: int) -> Solution:
     if jobs < 1:
         raise ParameterError(f"{jobs} is not at least 1", where="jobs", remedy="give a number")
-    solution = solve(plan.problem, storage=plan.storage, jobs=jobs)
-    if not solution.feasible:
-        raise infeasible(plan.problem, plan.specification)
-    return solution
+    return first_solution(plan.specification, plan.inputs, storage=plan.storage, jobs=jobs)
 
 
 def _resolved(specification: SpecificationLike) -> ShieldSpecification:

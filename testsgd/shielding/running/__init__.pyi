@@ -1,5 +1,6 @@
 from .periods import PeriodReport as PeriodReport
 from .periods import assumption_of as assumption_of
+from .periods import first_solution as first_solution
 from .periods import infeasible as infeasible
 from .periods import most_periods as most_periods
 from .periods import period_problem as period_problem

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -144,6 +146,20 @@ def period_problem(
     return finite_problem(*common)
 
 
+def first_solution(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    *,
+    storage: Storage = "auto",
+    jobs: int = 1,
+) -> Solution:
+    """Find the shield of the first period, or raise an InfeasibleShieldError if there is none."""
+    solution = solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
+    if not solution.feasible:
+        raise infeasible(solution.problem, specification)
+    return solution
+
+
 def period_solution(
     specification: ShieldSpecification,
     problem: ShieldProblem,
@@ -271,10 +287,8 @@ class PeriodPolicy:
     def _next_problem(self, past: ShieldState) -> ShieldProblem:
         # The old policy goes before the new one is found: both together could be too much.
         self._solution, self._is_first = None, False
-        run, layout = past.whole_run, past.layout
-        problem = period_problem(
-            self.specification, self.inputs, layout.numerators(run), layout.denominators(run)
-        )
+        totals = past.layout.totals(past.whole_run)
+        problem = period_problem(self.specification, self.inputs, *totals)
         self.assumption = assumption_of(self.kind, problem)
         return problem
 
@@ -326,19 +340,6 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
     )
 
 
-class _Closed(NamedTuple):
-    """What a period's report is made of."""
-
-    period: int
-    events: int
-    counts: Tally
-    past: Tally
-    interventions: int
-    cost: float
-    threshold: Fraction | None
-    assumption: Requirement | None
-
-
 class PeriodLog:
     """The finished periods of a run, in their order.
 
@@ -351,61 +352,57 @@ class PeriodLog:
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:
         self._specification = specification
         self._layout = layout
-        self._closed: list[_Closed] = []
+        self._closed: list[Callable[[], PeriodReport]] = []
         self._reports: list[PeriodReport] = []
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
         """Note the period that ends in a state, and that a policy was in force for."""
         self._closed.append(
-            _Closed(
-                state.period,
-                state.step,
-                state.counts,
-                state.past,
-                state.period_interventions,
-                state.period_cost,
-                policy.threshold,
-                policy.assumption,
+            partial(
+                self._report,
+                period=state.period,
+                events=state.step,
+                counts=state.counts,
+                past=state.past,
+                interventions=state.period_interventions,
+                cost=state.period_cost,
+                threshold=policy.threshold,
+                assumption=policy.assumption,
             )
         )
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
         if self._closed:
-            self._reports += map(self._report, self._closed)
+            self._reports += [report() for report in self._closed]
             self._closed.clear()
         return tuple(self._reports)
 
-    def _report(self, closed: _Closed) -> PeriodReport:
+    def _report(
+        self,
+        *,
+        counts: Tally,
+        past: Tally,
+        threshold: Fraction | None,
+        assumption: Requirement | None,
+        **noted: Any,
+    ) -> PeriodReport:
         specification, layout = self._specification, self._layout
-        fairness, empty_group = specification.fairness_property, specification.fairness.empty_group
-        run, promised = added(closed.past, closed.counts), closed.threshold
+        empty_group = specification.fairness.empty_group
+        measure = specification.fairness_property.measure
         own, so_far = (
-            bias(
-                layout.numerators(tally),
-                layout.denominators(tally),
-                measure=fairness.measure,
-                empty_group=empty_group,
-            )
-            for tally in (closed.counts, run)
+            bias(*layout.totals(tally), measure=measure, empty_group=empty_group)
+            for tally in (counts, added(past, counts))
         )
-        held = assumption_held(
-            specification.horizon.shield,
-            closed.assumption,
-            layout.numerators(closed.counts),
-            layout.denominators(closed.counts),
-        )
+        held = assumption_held(specification.horizon.shield, assumption, *layout.totals(counts))
         return PeriodReport(
-            period=closed.period,
-            events=closed.events,
-            counts=layout.by_group(closed.counts),
+            counts=layout.by_group(counts),
             bias=own,
             bias_so_far=so_far,
             fair_so_far=so_far <= specification.threshold,
             # Without a shield for the bound, after an unfair history, it was not promised either.
-            assumption_held=held if held is None else held and promised == specification.threshold,
-            active=promised is not None,
-            threshold=promised,
-            interventions=closed.interventions,
-            cost=closed.cost,
+            assumption_held=held if held is None else held and threshold == specification.threshold,
+            active=threshold is not None,
+            threshold=threshold,
+            **noted,
         )

@@ -32,12 +32,11 @@ from testsgd.shielding.running.periods import (
     PeriodLog,
     PeriodPolicy,
     PeriodReport,
-    infeasible,
-    period_problem,
+    first_solution,
 )
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.synthesis import Solution, Storage, solve
+from testsgd.shielding.synthesis import Solution, Storage
 
 
 class ShieldView:
@@ -140,10 +139,8 @@ class ShieldView:
         }
 
     def _bias(self, tally: Tally) -> Fraction:
-        layout = self._state.layout
         return bias(
-            layout.numerators(tally),
-            layout.denominators(tally),
+            *self._state.layout.totals(tally),
             measure=self.specification.fairness_property.measure,
             empty_group=self.specification.fairness.empty_group,
         )
@@ -272,11 +269,9 @@ class Shield(ShieldView):
             If none exists.
         """
         inputs = specification.input_distribution(folder)
-        solution = solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
-        if not solution.feasible:
-            raise infeasible(solution.problem, specification)
-        made = specification, inputs, solution
-        return cls(*made, journal=journal, fsync=fsync, storage=storage, jobs=jobs)
+        solution = first_solution(specification, inputs, storage=storage, jobs=jobs)
+        options: Any = {"journal": journal, "fsync": fsync, "storage": storage, "jobs": jobs}
+        return cls(specification, inputs, solution, **options)
 
     def save(self, path: Path) -> None:
         """Write the shield to a file, without what it has decided; see `write_shield`."""

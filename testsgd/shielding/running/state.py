@@ -51,24 +51,22 @@ class CounterLayout:
         """Counters before anything has happened."""
         return (0,) * (self.groups * len(self.kinds))
 
-    def numerators(self, tally: Tally) -> Tally:
-        """Numerator of every group."""
-        return self._sums(tally, 0)
-
-    def denominators(self, tally: Tally) -> Tally:
-        """Denominator of every group."""
-        return self._sums(tally, 1)
+    def totals(self, tally: Tally) -> tuple[Tally, Tally]:
+        """Return the numerators and the denominators of all groups."""
+        groups = self.by_group(tally)
+        numerators, denominators = (
+            tuple(
+                sum(times * kind[part] for times, kind in zip(counts, self.kinds, strict=True))
+                for counts in groups
+            )
+            for part in (0, 1)
+        )
+        return numerators, denominators
 
     def by_group(self, tally: Tally) -> tuple[Tally, ...]:
         """Return the counters of every group, one tuple each."""
         width = len(self.kinds)
         return tuple(tally[start : start + width] for start in range(0, len(tally), width))
-
-    def _sums(self, tally: Tally, part: int) -> Tally:
-        return tuple(
-            sum(times * kind[part] for times, kind in zip(counts, self.kinds, strict=True))
-            for counts in self.by_group(tally)
-        )
 
 
 def moved(tally: Tally, old: int, new: int) -> Tally:
