@@ -4,10 +4,8 @@ from .judging import Alert as Alert
 from .judging import AlertedGroup as AlertedGroup
 from .judging import TrajectoryPoint as TrajectoryPoint
 from .judging import WindowStatus as WindowStatus
-from .report.summarise import summarise_monitoring as summarise_monitoring
 from .report.summary import MonitoringSummary as MonitoringSummary
 from .report.summary import MonitorVerdict as MonitorVerdict
-from .report.verdict import monitoring_verdict as monitoring_verdict
 from .result import MonitorResult as MonitorResult
 from .running import ComparisonStatus as ComparisonStatus
 from .running import GroupStatus as GroupStatus

@@ -9,14 +9,15 @@ from typing import Any, Generic, Literal, TypeVar
 from testsgd.report.blocks import Cell, Column, Row, Table
 
 Item = TypeVar("Item")
+Shown = TypeVar("Shown", contravariant=True)
 
 
 @dataclass(frozen=True)
-class Listed(Generic[Item]):
+class Listed(Generic[Shown]):
     """A column of a table of items; one that is not `shown` is left out."""
 
     heading: str
-    text: Callable[[Item], str | Cell]
+    text: Callable[[Shown], str | Cell]
     content: Literal["text", "name", "number", "strong", "group"] = "number"
     short: str = ""
     shown: bool = True

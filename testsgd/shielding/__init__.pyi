@@ -6,8 +6,6 @@ from .call import synthesize_shield as synthesize_shield
 from .inputs import InputDistribution as InputDistribution
 from .inputs import InputLog as InputLog
 from .inputs import read_log as read_log
-from .report.summarise import summarise_simulation as summarise_simulation
-from .report.summarise import summarise_synthesis as summarise_synthesis
 from .report.summary import ShieldSummary as ShieldSummary
 from .report.summary import ShieldVerdict as ShieldVerdict
 from .report.summary import SimulationSummary as SimulationSummary
@@ -21,12 +19,9 @@ from .requirement import WelfareWithin as WelfareWithin
 from .result import ShieldResult as ShieldResult
 from .result import SimulationResult as SimulationResult
 from .running import PeriodReport as PeriodReport
-from .running import SavedShield as SavedShield
 from .running import Shield as Shield
 from .running import infeasible as infeasible
 from .running import period_problem as period_problem
-from .running import read_shield as read_shield
-from .running import write_shield as write_shield
 from .simulated_period import Events as Events
 from .simulation import Simulation as Simulation
 from .simulation import replay_events as replay_events

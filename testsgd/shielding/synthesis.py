@@ -384,16 +384,11 @@ def solve(
     if compiled:
         _load_machine_code(lattice, transitions)
     start = time.perf_counter()
-    policy: Policy | WindowedPolicy
-    if _stores_all(problem, storage):
-        policy = Policy.for_transitions(lattice, transitions)
-    else:
+    policy: Policy | WindowedPolicy = Policy(lattice, transitions)
+    if not _stores_all(problem, storage):
+        width, final_values = window_width(lattice), problem.final_values
         policy = WindowedPolicy(
-            lattice,
-            transitions,
-            width=window_width(lattice),
-            final=problem.final_values,
-            compiled=compiled,
+            lattice, transitions, width=width, final=final_values, compiled=compiled
         )
     final = np.empty(lattice.size(lattice.horizon))
     for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
@@ -490,8 +485,7 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     rows = lattice.row_count * (lattice.dimensions - 1) * (2 + 4 + 3 * 8)
     working = (16 + code) * last + rows + _SCRATCH * min(last, _AT_ONCE)
     if _stores_all(problem, storage):
-        halved = 2 * problem.groups * transitions.bits <= 4
-        return working + (lattice.total // 2 if halved else lattice.total * code)
+        return working + (lattice.total // 2 if transitions.halved else lattice.total * code)
     width = window_width(lattice)
     kept = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
     return working + 8 * kept

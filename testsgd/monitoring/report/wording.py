@@ -116,6 +116,16 @@ def ends_text(low: float | None, high: float | None) -> str:
     return f"{_end(least)} to {_end(most)}"
 
 
+def between(comparison: MonitoredComparison) -> str:
+    """Return between which values a bias lies, such as "0.123 and 0.400"."""
+    return ends_text(comparison.low, comparison.high).replace(" to ", " and ")
+
+
+def false_alarms(settings: MonitorSettings) -> str:
+    """Return the probability that evidence ever raises a false alarm, at most."""
+    return share(round(1 - settings.confidence, 12))
+
+
 def _end(value: float) -> str:
     return number(value) if value in (0.0, 1.0) else bias_text(value)
 
@@ -219,16 +229,15 @@ def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
     """Return exactly what is promised, and what is not."""
     rules = {watched.rule for watched in summary.properties}
     settings = summary.settings
-    false = share(round(1 - settings.confidence, 12))
     told = []
     if "evidence" in rules:
         told.append(
             Note(
                 "Promised: few false alarms by evidence",
                 "The probability that evidence raises an alert anywhere, although the true bias "
-                f"there is at most the threshold, is at most {false}. This holds for all "
-                "comparisons together, over the whole stream, however long it is and however "
-                "often one looks. The intervals of biases hold together with "
+                f"there is at most the threshold, is at most {false_alarms(settings)}. This holds "
+                "for all comparisons together, over the whole stream, however long it is and "
+                "however often one looks. The intervals of biases hold together with "
                 f"{share(settings.confidence)} confidence in the same sense; the interval of a "
                 "rate holds for that rate alone.",
                 "good",

@@ -6,6 +6,4 @@ from .periods import most_periods as most_periods
 from .periods import period_problem as period_problem
 from .periods import period_solution as period_solution
 from .shield import Shield as Shield
-from .shield_file import SavedShield as SavedShield
 from .shield_file import read_shield as read_shield
-from .shield_file import write_shield as write_shield

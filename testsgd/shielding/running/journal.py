@@ -89,7 +89,10 @@ class Journal:
                 f"the journal cannot be opened ({error.strerror})", "choose another file"
             ) from error
         try:
-            self._lock()
+            if not lock(self._file):
+                raise self._error(
+                    "another shield writes to this journal", "close that one, or give each its own"
+                )
             self._size = _whole_lines(self._file)
             os.ftruncate(self._file, self._size)
             if self._size == 0:
@@ -142,30 +145,20 @@ class Journal:
                 os.close(self._file)
             self._file = -1
 
-    def _lock(self) -> None:
-        if not lock(self._file):
-            raise self._error(
-                "another shield writes to this journal", "close that one, or give each its own"
-            )
-
     def _check_header(self, digest: str) -> None:
         with self.path.open("rb") as stream:
             header = self._parsed(stream.readline(), 1)
+        seen, version = header.get("digest"), header.get("version")
         if header.get("format") != FORMAT:
             raise self._error("this is no journal of a shield", "choose another file")
-        if header.get("version") != VERSION:
-            raise self._error(
-                f"the journal has version {header.get('version')!r}, not {VERSION}",
-                "use the testsgd that wrote it, or start a new journal",
-                version=header.get("version"),
-            )
-        if header.get("digest") != digest:
-            raise self._error(
-                "the journal is of a shield with another specification",
-                "use the shield it was begun with, or start a new journal",
-                digest=header.get("digest"),
-                expected=digest,
-            )
+        if version != VERSION:
+            what = f"the journal has version {version!r}, not {VERSION}"
+            remedy = "use the testsgd that wrote it, or start a new journal"
+            raise self._error(what, remedy, version=version)
+        if seen != digest:
+            what = "the journal is of a shield with another specification"
+            remedy = "use the shield it was begun with, or start a new journal"
+            raise self._error(what, remedy, digest=seen, expected=digest)
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
