@@ -275,9 +275,5 @@ def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
 
 
 def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
-    found = []
-    for said, given, index in arrivals:
-        name, group, decision, label, values, time, unit = said
-        event = Event(name, group, decision, label, tuple(values), time, unit)
-        found.append(Arrival(event, given, index))
-    return found
+    events = ((Event(*said), *others) for said, *others in arrivals)
+    return [Arrival(event._replace(given=tuple(event.given)), *others) for event, *others in events]

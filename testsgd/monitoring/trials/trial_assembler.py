@@ -6,7 +6,7 @@ each other (the dependence relation of the paper on stream-based monitoring, sec
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from heapq import heapify, heappop, heappush
 from typing import Any, Literal, NamedTuple
 
@@ -47,6 +47,7 @@ class Step(NamedTuple):
     time: float | None
 
 
+@dataclass(slots=True, eq=False)
 class Record:
     """What the events of one trial have said so far; None where nothing was.
 
@@ -55,30 +56,16 @@ class Record:
     of its label. The `state` is "unknown" if its group is.
     """
 
-    __slots__ = (
-        "decision",
-        "due",
-        "given",
-        "group",
-        "label",
-        "labelled",
-        "name",
-        "number",
-        "state",
-        "time",
-    )
-
-    def __init__(self, name: str | None, fields: int) -> None:
-        self.name = name
-        self.group: str | None = None
-        self.decision: int | None = None
-        self.label: int | None = None
-        self.given: tuple[str | None, ...] = (None,) * fields
-        self.number = -1
-        self.time: float | None = None
-        self.due: float | None = None
-        self.labelled: float | None = None
-        self.state: State = "open"
+    name: str | None
+    group: str | None = None
+    decision: int | None = None
+    label: int | None = None
+    given: tuple[str | None, ...] = ()
+    number: int = -1
+    time: float | None = None
+    due: float | None = None
+    state: State = "open"
+    labelled: float | None = None
 
     @property
     def whole(self) -> bool:
@@ -132,18 +119,13 @@ class Record:
 
     def to_state(self) -> list[Any]:
         """Return all that is kept, as JSON has it."""
-        said = [self.name, self.group, self.decision, self.label, list(self.given)]
-        return [*said, self.number, self.time, self.due, self.state, self.labelled]
+        return [getattr(self, field.name) for field in fields(self)]
 
     @classmethod
     def from_state(cls, state: list[Any]) -> Record:
-        """Make a record of what :meth:`to_state` gave."""
-        record = cls(state[0], 0)
-        record.group, record.decision, record.label = state[1:4]
-        record.given = tuple(state[4])
-        record.number, record.time, record.due, record.state = state[5:9]
-        record.labelled = state[9] if len(state) > 9 else None  # former versions had none
-        return record
+        """Make a record of what :meth:`to_state` gave; in former versions it had no last part."""
+        name, group, decision, label, given, *others = state
+        return cls(name, group, decision, label, tuple(given), *others)
 
 
 @dataclass
@@ -216,7 +198,9 @@ class TrialAssembler:
                 where="time",
                 remedy="give its time, in seconds or as text in ISO 8601",
             )
-        if new and nameless and self._is_late(event):
+        labels = event.name is not None and event.label is not None
+        if new and nameless and labels and not self._remembers:
+            # It is of a trial whose id is free again, so not of the next one.
             return self._counted(event, "late", now)
         if event.group is not None and event.group not in self._found:
             self._check_group(event.group)
@@ -265,14 +249,15 @@ class TrialAssembler:
 
     def _find(self, event: Event) -> tuple[Record, bool]:
         """Return the record that an event belongs to, and whether it is a new one, not kept yet."""
+        nothing = (None,) * len(self._given)
         if event.name is not None:
             found = self._records.get(event.name)
             # An id that may come again is free from the deadline on, whoever notices it first.
             if found is None or (not self._remembers and self._overdue(found, event.time)):
-                return Record(event.name, len(self._given)), True
+                return Record(event.name, given=nothing), True
             return found, False
         if event.decision is not None or event.group is not None or event.label is None:
-            return Record(None, len(self._given)), True
+            return Record(None, given=nothing), True
         if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
             raise EventError(
                 "no decision waits for this label",
@@ -313,10 +298,6 @@ class TrialAssembler:
     def _overdue(self, record: Record, time: float | None) -> bool:
         due = record.due
         return due is not None and time is not None and time > due + ONE_MOMENT
-
-    def _is_late(self, event: Event) -> bool:
-        """Return whether a label is of a trial whose id is free again, so not of the next one."""
-        return not self._remembers and event.name is not None and event.label is not None
 
     def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
         """Return whether a label is of a trial that had the same id before this one was decided."""
