@@ -20,8 +20,6 @@ from .result import ShieldResult as ShieldResult
 from .result import SimulationResult as SimulationResult
 from .running import PeriodReport as PeriodReport
 from .running import Shield as Shield
-from .running import infeasible as infeasible
-from .running import period_problem as period_problem
 from .simulated_period import Events as Events
 from .simulation import Simulation as Simulation
 from .simulation import replay_events as replay_events

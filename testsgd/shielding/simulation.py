@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
-from testsgd.fairness import EmptyGroup, FairnessProperty, bias_at_most
-from testsgd.fairness.property import rounded_biases
+from testsgd.fairness import EmptyGroup, FairnessProperty
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import BiasAtMost
 from testsgd.shielding.running import (
     assumption_of,
     first_solution,
@@ -148,19 +148,15 @@ class Simulation:
     def _above(self, counts: Ints) -> NDArray[np.bool_]:
         tops, bottoms = self._totals(counts)
         groups = tops.shape[2]
-        holds = bias_at_most(
-            tops.reshape(-1, groups),
-            bottoms.reshape(-1, groups),
-            self.threshold,
-            measure=self.fairness.measure,
-            empty_group=self.empty_group,
-        )
+        holds = self._bound.holds(tops.reshape(-1, groups), bottoms.reshape(-1, groups))
         return ~holds.reshape(tops.shape[:2])
 
     def _bias(self, counts: Ints) -> NDArray[np.float64]:
-        return rounded_biases(
-            *self._totals(counts), measure=self.fairness.measure, empty_group=self.empty_group
-        )
+        return self._bound.rounded_biases(*self._totals(counts))
+
+    @property
+    def _bound(self) -> BiasAtMost:
+        return BiasAtMost(self.threshold, self.fairness.measure, self.empty_group)
 
 
 def simulate(
@@ -367,14 +363,13 @@ def _after_history(
     past: Ints,
     many: int,
 ) -> PeriodOutcome:
-    added = np.array(specification.fairness_property.kinds, dtype=np.int64)
-    tops, bottoms = (tuple((past @ column).tolist()) for column in added.T)
+    fairness = specification.fairness_property
+    tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
     problem = period_problem(specification, inputs, tops, bottoms)
     solution, threshold = period_solution(specification, problem, alike=many)
     if threshold == specification.threshold:
         return _with_solution(specification, inputs, events, solution)
     policy = None if threshold is None else solution.policy
-    fairness = specification.fairness_property
     return run_period(fairness, inputs, events, policy, closest=policy is not None)
 
 

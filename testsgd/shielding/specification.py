@@ -25,6 +25,7 @@ from testsgd.data.toml_document import ExactDocument
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import FairnessPart, FairnessProperty, GroupNames, Measure
 from testsgd.shielding.inputs import InputDistribution, checked_costs, read_log
+from testsgd.shielding.requirement import BiasAtMost
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
 
@@ -57,26 +58,21 @@ class HorizonPart(Part):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> HorizonPart:
-        bounded = self.shield == "static-bounded-welfare"
-        if bounded and self.welfare is None:
-            raise mistake(
-                "welfare", "a static-bounded-welfare shield needs bounds", "give [lowest, highest]"
-            )
-        if not bounded and self.welfare is not None:
-            raise mistake(
-                "welfare", "only a static-bounded-welfare shield has welfare bounds", "remove them"
-            )
-        if self.welfare is not None and self.welfare[0] >= self.welfare[1]:
-            low, high = self.welfare
-            raise mistake("welfare", f"no room is left between {low} and {high}")
+        bounded, low_high = self.shield == "static-bounded-welfare", self.welfare
+        if bounded and low_high is None:
+            what = "a static-bounded-welfare shield needs bounds"
+            raise mistake("welfare", what, "give [lowest, highest]")
+        if not bounded and low_high is not None:
+            what = "only a static-bounded-welfare shield has welfare bounds"
+            raise mistake("welfare", what, "remove them")
+        if low_high is not None and low_high[0] >= low_high[1]:
+            raise mistake("welfare", f"no room is left between {low_high[0]} and {low_high[1]}")
         if self.periodic and self.after == "stop":
-            raise mistake(
-                "after", f"a {self.shield} shield always goes on", "set `periods` to end it"
-            )
+            what = f"a {self.shield} shield always goes on"
+            raise mistake("after", what, "set `periods` to end it")
         if self.when_infeasible is not None and self.shield != "dynamic":
-            raise mistake(
-                "when_infeasible", "only a dynamic shield can find none for a period", "remove it"
-            )
+            what = "only a dynamic shield can find none for a period"
+            raise mistake("when_infeasible", what, "remove it")
         if self.when_infeasible == "pass":
             # It is the same as to leave it out, and so has the same digest.
             object.__setattr__(self, "when_infeasible", None)
@@ -84,11 +80,8 @@ class HorizonPart(Part):
             # Filled in so that readers need no rule of their own; it stays a key not set.
             object.__setattr__(self, "after", "next" if self.periodic else "stop")
         if self.after == "stop" and self.periods not in (None, 1):
-            raise mistake(
-                "periods",
-                f'{self.periods} periods and after = "stop" exclude each other',
-                'set after = "next", or leave `periods` out',
-            )
+            what = f'{self.periods} periods and after = "stop" exclude each other'
+            raise mistake("periods", what, 'set after = "next", or leave `periods` out')
         return self
 
     @property
@@ -287,17 +280,14 @@ class ShieldSpecification(ExactDocument):
 
     def _check_table(self) -> None:
         try:
-            inputs = self._resolved(None)
+            inputs = self.input_distribution()
         except SpecificationError as error:
             index = error.where.removeprefix("inputs.table.")
             row = (int(index),) if index.isdigit() else ()
             raise mistake(("inputs", "table", *row), error.what, error.remedy) from error
-        self._check_labels(inputs, ("inputs", "table"))
-
-    def _check_labels(self, inputs: InputDistribution, key: tuple[str, ...]) -> None:
         if self.fairness_property.labelled and inputs.labels is None:
             raise mistake(
-                key,
+                ("inputs", "table"),
                 f"{self.fairness.property} depends on labels, but no row says how likely they are",
                 "add `label_probability`",
             )
@@ -311,6 +301,11 @@ class ShieldSpecification(ExactDocument):
     def threshold(self) -> Fraction:
         """The largest bias, exactly."""
         return self.fairness.threshold
+
+    @property
+    def bound(self) -> BiasAtMost:
+        """What is kept of the bias, and how it is computed."""
+        return BiasAtMost(self.threshold, self.fairness_property.measure, self.fairness.empty_group)
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
@@ -353,9 +348,6 @@ class ShieldSpecification(ExactDocument):
         SpecificationError
             If the property depends on labels and there are none.
         """
-        return self._resolved(folder)
-
-    def _resolved(self, folder: Path | None) -> InputDistribution:
         names, given = self.groups.names, self.inputs
         labelled = self.fairness_property.labelled
         if given.table is not None:

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import SpecificationError
-from testsgd.fairness import EmptyGroup, FairnessProperty, bias
-from testsgd.fairness.property import rounded_biases
+from testsgd.fairness import EmptyGroup, FairnessProperty
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import (
     After,
@@ -235,7 +234,7 @@ def smallest_feasible_threshold(problem: ShieldProblem) -> Fraction:
     for where, tops, bottoms in _ends(problem, past):
         largest = max(largest, int(bottoms.max()), int(tops.max()))
         rate = max(rate, float((tops / np.maximum(bottoms, 1)).max()))
-        final[where] = _biases(tops, bottoms, requirement)
+        final[where] = requirement.rounded_biases(tops, bottoms)
     value = worst_case(lattice, problem.transitions, final)
     # A bias is a fraction whose denominator is at most this, and no two such are so close.
     denominator, rounded = largest * largest, _ROUNDED * rate
@@ -265,14 +264,10 @@ def _exactly(
     rounded: float,
 ) -> Fraction:
     """Find the smallest threshold, known but for rounding, among the exact biases near it."""
-    measure, empty_group = requirement.measure, requirement.empty_group
     near: set[Fraction] = set()
     for _, tops, bottoms in _ends(problem, past):
-        close = np.abs(_biases(tops, bottoms, requirement) - value) <= 2 * rounded
-        near |= {
-            bias(top, bottom, measure=measure, empty_group=empty_group)
-            for top, bottom in zip(tops[close].tolist(), bottoms[close].tolist(), strict=True)
-        }
+        close = np.abs(requirement.rounded_biases(tops, bottoms) - value) <= 2 * rounded
+        near.update(map(requirement.bias, tops[close].tolist(), bottoms[close].tolist()))
 
     def feasible(threshold: Fraction) -> bool:
         bound = replace(requirement, threshold=threshold)
@@ -285,30 +280,21 @@ def _exactly(
     return biases[bisect_left(biases, True, key=feasible)]
 
 
-def _biases(
-    tops: NDArray[np.int64], bottoms: NDArray[np.int64], requirement: BiasAtMost
-) -> NDArray[np.float64]:
-    measure, empty_group = requirement.measure, requirement.empty_group
-    return rounded_biases(tops, bottoms, measure=measure, empty_group=empty_group)
-
-
 def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     """Ask for the smallest bound on the bias that can be kept, whoever comes; return it as well.
 
     The new problem has a solution. Where the bound of the given one, of what comes or of a history
     and what comes, rests on an assumption, the new one rests on none.
     """
-    bound = problem.requirement
-    if isinstance(bound, Provided):
-        bound = bound.requirement
-    problem = replace(problem, requirement=bound)
-    smallest = smallest_feasible_threshold(problem)
-    if isinstance(bound, After):
-        assert isinstance(bound.requirement, BiasAtMost)
-        bound = replace(bound, requirement=replace(bound.requirement, threshold=smallest))
-    else:
-        assert isinstance(bound, BiasAtMost)
-        bound = replace(bound, threshold=smallest)
+    kept = problem.requirement
+    if isinstance(kept, Provided):
+        kept = kept.requirement
+    smallest = smallest_feasible_threshold(replace(problem, requirement=kept))
+    bound = kept.requirement if isinstance(kept, After) else kept
+    assert isinstance(bound, BiasAtMost)
+    bound = replace(bound, threshold=smallest)
+    if isinstance(kept, After):
+        return replace(problem, requirement=replace(kept, requirement=bound)), smallest
     return replace(problem, requirement=bound), smallest
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from testsgd.errors import InfeasibleShieldError
-from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import Balanced, Provided, Requirement
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally, added
@@ -99,51 +98,25 @@ def period_problem(
 ) -> ShieldProblem:
     """Make the problem whose solution is the shield of a period.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-    past_numerators, past_denominators : tuple of int
-        The history, one of each a group; only a dynamic shield looks at it.
-
-    Returns
-    -------
-    ShieldProblem
-
-    Notes
-    -----
-    Definitions 1, 3, 5 and 6 of the paper on fairness shields.
-
-    Examples
-    --------
-    >>> specification = ShieldSpecification.from_dict({
-    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
-    ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 20, "shield": "dynamic"}})
-    >>> inputs = specification.input_distribution()
-    >>> type(period_problem(specification, inputs).requirement).__name__
-    'BiasAtMost'
-    >>> type(period_problem(specification, inputs, (1, 4), (8, 12)).requirement).__name__
-    'Provided'
+    `past_numerators`, `past_denominators`: the history, one of each a group; only a dynamic shield
+    looks at it. Definitions 1, 3, 5 and 6 of the paper on fairness shields.
     """
     fairness, horizon = specification.fairness_property, specification.horizon
     if horizon.shield == "static-bounded-welfare":
         assert horizon.welfare is not None, "the specification requires it"
         return static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
-    common = (
+    bound, empty_group = specification.threshold, specification.fairness.empty_group
+    if horizon.shield != "dynamic" or not any(past_denominators):
+        return finite_problem(fairness, bound, empty_group, inputs, horizon.length)
+    return dynamic_problem(
         fairness,
-        specification.threshold,
-        specification.fairness.empty_group,
+        bound,
+        empty_group,
         inputs,
         horizon.length,
+        past_numerators=past_numerators,
+        past_denominators=past_denominators,
     )
-    if horizon.shield == "dynamic":
-        groups = len(inputs.groups)
-        return dynamic_problem(
-            *common,
-            past_numerators=past_numerators or (0,) * groups,
-            past_denominators=past_denominators or (0,) * groups,
-        )
-    return finite_problem(*common)
 
 
 def first_solution(
@@ -287,8 +260,7 @@ class PeriodPolicy:
     def _next_problem(self, past: ShieldState) -> ShieldProblem:
         # The old policy goes before the new one is found: both together could be too much.
         self._solution, self._is_first = None, False
-        totals = past.layout.totals(past.whole_run)
-        problem = period_problem(self.specification, self.inputs, *totals)
+        problem = period_problem(self.specification, self.inputs, *past.totals)
         self.assumption = assumption_of(self.kind, problem)
         return problem
 
@@ -308,14 +280,7 @@ class PeriodPolicy:
 
 
 def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:
-    """Build the error that no shield exists, with the smallest threshold for which one would.
-
-    Parameters
-    ----------
-    problem : ShieldProblem
-        Of the first period.
-    specification : ShieldSpecification
-    """
+    """Build the error that no shield exists, with the smallest threshold for which one would."""
     name, length = specification.fairness_property.name, specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
     if specification.horizon.shield == "static-bounded-welfare":
@@ -387,17 +352,12 @@ class PeriodLog:
         assumption: Requirement | None,
         **noted: Any,
     ) -> PeriodReport:
-        specification, layout = self._specification, self._layout
-        empty_group = specification.fairness.empty_group
-        measure = specification.fairness_property.measure
-        own, so_far = (
-            bias(*layout.totals(tally), measure=measure, empty_group=empty_group)
-            for tally in (counts, added(past, counts))
-        )
-        held = assumption_held(specification.horizon.shield, assumption, *layout.totals(counts))
+        specification, totals = self._specification, self._layout.totals
+        so_far = specification.bound.bias(*totals(added(past, counts)))
+        held = assumption_held(specification.horizon.shield, assumption, *totals(counts))
         return PeriodReport(
-            counts=layout.by_group(counts),
-            bias=own,
+            counts=self._layout.by_group(counts),
+            bias=specification.bound.bias(*totals(counts)),
             bias_so_far=so_far,
             fair_so_far=so_far <= specification.threshold,
             # Without a shield for the bound, after an unfair history, it was not promised either.

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.call_errors import (
     bad_cost,
@@ -378,12 +377,12 @@ class Shield:
     @property
     def bias(self) -> Fraction:
         """Bias of the whole run; a decision that waits counts as if its label were 0."""
-        return self._bias(self._state.whole_run)
+        return self.specification.bound.bias(*self._state.totals)
 
     @property
     def period_bias(self) -> Fraction:
         """Bias of this period alone."""
-        return self._bias(self._state.counts)
+        return self.specification.bound.bias(*self._state.layout.totals(self._state.counts))
 
     @property
     def interventions(self) -> int:
@@ -466,10 +465,3 @@ class Shield:
         """Note the period's end, once the label of its last decision is known."""
         if self._state.waiting is None:
             self._log.close(self._state, self._policy)
-
-    def _bias(self, tally: Tally) -> Fraction:
-        return bias(
-            *self._state.layout.totals(tally),
-            measure=self.specification.fairness_property.measure,
-            empty_group=self.specification.fairness.empty_group,
-        )

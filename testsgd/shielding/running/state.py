@@ -137,6 +137,11 @@ class ShieldState:
         """Counters of all periods."""
         return added(self.past, self.counts)
 
+    @property
+    def totals(self) -> tuple[Tally, Tally]:
+        """Numerators and denominators of all groups, of all periods."""
+        return self.layout.totals(self.whole_run)
+
     def count(
         self, group: int, recommendation: int, decision: int, cost: float, event: str | None
     ) -> None:
