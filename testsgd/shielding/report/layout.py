@@ -86,23 +86,13 @@ def shield_layout(summary: ShieldSummary) -> Document:
     bound, made = summary.bound, summary.synthesis
     size = "" if made.stored_bytes is None else bytes_text(made.stored_bytes)
     stored = f"the file has {size}" if size else "for the synthesis"
+    used = f"{seconds(made.seconds)}, {bytes_text(made.predicted_bytes)}"
+    about = f"{property_name(bound)}, {looked_at(bound)}"
+    changes = f"of all changes in {plural(bound.horizon, 'decision')}"
     figures = (
-        KeyFigure(
-            "Threshold",
-            threshold_text(bound),
-            (f"{property_name(bound)}, {looked_at(bound)}",),
-            "good",
-        ),
-        KeyFigure(
-            "Expected cost",
-            cost_text(made.expected_cost),
-            (f"of all changes in {plural(bound.horizon, 'decision')}",),
-        ),
-        KeyFigure(
-            "Time and memory",
-            f"{seconds(made.seconds)}, {bytes_text(made.predicted_bytes)}",
-            (stored,),
-        ),
+        KeyFigure("Threshold", threshold_text(bound), (about,), "good"),
+        KeyFigure("Expected cost", cost_text(made.expected_cost), (changes,)),
+        KeyFigure("Time and memory", used, (stored,)),
     )
     made_of = Facts(
         "Synthesis",
@@ -118,8 +108,8 @@ def shield_layout(summary: ShieldSummary) -> Document:
             *version_facts(summary),
         ),
     )
-    about = "Specification, distribution and synthesis"
-    return _document("Shield", summary, figures, (), about, made_of, shield_notes(summary))
+    title = "Specification, distribution and synthesis"
+    return _document("Shield", summary, figures, (), title, made_of, shield_notes(summary))
 
 
 def simulation_layout(summary: SimulationSummary) -> Document:
@@ -204,23 +194,22 @@ def _document(
 def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
     runs, correct = summary.settings.runs, summary.utility
     when = " at the end of some period" if summary.settings.periods > 1 else ""
-
-    def above(name: str, side: SideSummary, good: Standing) -> KeyFigure:
+    figures = []
+    sides: tuple[tuple[str, SideSummary, Standing], ...] = (
+        ("Without the shield", summary.without, ""),
+        ("With the shield", summary.shielded, "good"),
+    )
+    for name, side, good in sides:
         about = f"above the threshold{when}: {count(side.above)} of {plural(runs, 'run')}"
-        standing: Standing = "bad" if side.above else good
-        return KeyFigure(name, percent(side.above / runs), (about,), standing)
-
+        standing = "bad" if side.above else good
+        figures.append(KeyFigure(name, percent(side.above / runs), (about,), standing))
     changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
     if correct is not None:
         changed += (
             f"; accuracy {percent(correct.accuracy_without)} without it, "
             f"{percent(correct.accuracy_shielded)} with it"
         )
-    return (
-        above("Without the shield", summary.without, ""),
-        above("With the shield", summary.shielded, "good"),
-        KeyFigure("Decisions changed", percent(summary.changed), (changed,)),
-    )
+    return (*figures, KeyFigure("Decisions changed", percent(summary.changed), (changed,)))
 
 
 def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
@@ -228,13 +217,11 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
 
     With a shield nearly all runs may have one bias; then each histogram has its own height.
     """
-    bins, runs = summary.bins, summary.settings.runs
-    across = linear_scale(
-        0.0, max(*(bias_bin.high for bias_bin in bins), 1e-3), count=6, write=number
-    )
+    bins, runs, last = summary.bins, summary.settings.runs, summary.settings.periods > 1
+    widest = max(*(bias_bin.high for bias_bin in bins), 1e-3)
+    across = linear_scale(0.0, widest, count=6, write=number)
     most = [max(bias_bin.without for bias_bin in bins), max(bias_bin.shielded for bias_bin in bins)]
     alike = max(most) <= _ALIKE * min(most)
-    last = summary.settings.periods > 1
     name = f"threshold {threshold_text(summary.bound)}"
 
     def histogram(
@@ -242,6 +229,17 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
     ) -> Plane:
         above = sum(of(bias_bin) for bias_bin in bins if bias_bin.above)
         ended = f"{percent(above / runs) if above else 'none'} above the threshold"
+        bars = (
+            Bar(
+                bias_bin.low,
+                bias_bin.high,
+                of(bias_bin) / runs,
+                f"{plural(of(bias_bin), 'run')} with a bias {_extent(bias_bin)}",
+                "less" if bias_bin.above else "more",
+            )
+            for bias_bin in bins
+            if of(bias_bin)
+        )
         return Plane(
             title=f"{title}: {count(above)} of {plural(runs, 'run')} ended above the threshold; "
             f"the run in the middle has a bias of {bias_text(side.median)}",
@@ -250,40 +248,28 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
             name=f"{title}: ",
             strong=f"{ended}{' after the last period' * last}",
             below=None if first else "",
-            bars=tuple(
-                Bar(
-                    bias_bin.low,
-                    bias_bin.high,
-                    of(bias_bin) / runs,
-                    f"{plural(of(bias_bin), 'run')} with a bias {_extent(bias_bin)}",
-                    "less" if bias_bin.above else "more",
-                )
-                for bias_bin in bins
-                if of(bias_bin)
-            ),
+            bars=tuple(bars),
             thresholds=(Threshold(summary.bound.threshold, name * first, upright=True),),
             height=9.0,
         )
 
-    scales = "both drawings have the same scale across, and each its own upwards"
+    upwards = "both drawings have the same scale across, and each its own upwards"
     if alike:
-        scales = "both drawings have the same scales"
+        upwards = "both drawings have the same scales"
     which = "the run" if runs == 1 else f"each of the {count(runs)} runs"
     about = (
         f"How far apart the groups' rates are at the end of {which}"
         f"{', after its last period' * last}. Orange lies above the threshold."
     )
-    figure = Figure(
-        "Bias of the runs, without the shield and with it",
-        (
-            histogram(
-                "Without the shield", summary.without, most[0], lambda one: one.without, True
-            ),
-            histogram("With it", summary.shielded, most[1], lambda one: one.shielded, False),
-        ),
-        f"Bars: share of the runs, in per cent, by their bias at the end; {scales}. Dashed: the "
-        f"{name}.",
+    planes = (
+        histogram("Without the shield", summary.without, most[0], lambda bar: bar.without, True),
+        histogram("With it", summary.shielded, most[1], lambda bar: bar.shielded, False),
     )
+    caption = (
+        f"Bars: share of the runs, in per cent, by their bias at the end; {upwards}. Dashed: the "
+        f"{name}."
+    )
+    figure = Figure("Bias of the runs, without the shield and with it", planes, caption)
     return Only("html", (Paragraph(about), figure)), sides_table(summary)
 
 
@@ -345,16 +331,14 @@ def _periods(summary: SimulationSummary) -> tuple[Block, ...]:
     rows = []
     for period in periods:
         without, shielded = 1 - period.above_without / runs, 1 - period.above_shielded / runs
-        rows.append(
-            StripRow(
-                f"Period {period.period}",
-                percent(shielded),
-                title=f"Period {period.period}: within the threshold {percent(without)} without "
-                f"the shield, {percent(shielded)} with it",
-                marks=(Mark(without, shape="rest"), Mark(shielded)),
-                line=(without, shielded),
-            )
+        name = f"Period {period.period}"
+        title = (
+            f"{name}: within the threshold {percent(without)} without the shield, "
+            f"{percent(shielded)} with it"
         )
+        marks = Mark(without, shape="rest"), Mark(shielded)
+        line = without, shielded
+        rows.append(StripRow(name, percent(shielded), title=title, marks=marks, line=line))
     figure = Figure(
         "Runs within the threshold, period by period",
         (Strips((("", tuple(rows)),), linear_scale(0.0, 1.0, count=4), zero=False),),
