@@ -410,11 +410,8 @@ def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> Non
 
 def _checked(problem: ShieldProblem) -> Transitions:
     if problem.horizon < 1:
-        raise SpecificationError(
-            f"the horizon is {problem.horizon}",
-            where="horizon.length",
-            remedy="give a number of events, at least 1",
-        )
+        remedy, what = "give a number of events, at least 1", f"the horizon is {problem.horizon}"
+        raise SpecificationError(what, where="horizon.length", remedy=remedy)
     if problem.horizon * problem.inputs.costs[-1] > _LARGEST_COST:
         raise SpecificationError(
             f"the cost {problem.inputs.costs[-1]:g} is too large to be added up",

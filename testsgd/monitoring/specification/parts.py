@@ -141,13 +141,12 @@ def check_apart(
     for key, values in ((first, first_values), (second, second_values)):
         if not values:
             raise mistake(key, "no value is given", "give at least one")
-        seen: set[tuple[bool, Value]] = set()
+        before: set[tuple[bool, Value]] = set()
         for index, value in enumerate(values):
-            if _json_identity(value) in seen:
-                raise mistake(
-                    (key, index), f"the value {shown(value)} stands twice", "remove one of them"
-                )
-            seen.add(_json_identity(value))
+            if (isinstance(value, bool), value) in before:
+                what = f"the value {shown(value)} stands twice"
+                raise mistake((key, index), what, "remove one of them")
+            before.add((isinstance(value, bool), value))
     for index, value in enumerate(second_values):
         if value in first_values:
             same = first_values[first_values.index(value)]
@@ -166,10 +165,6 @@ def shown(value: Value) -> str:
     ('true', '"1"')
     """
     return json.dumps(value, ensure_ascii=False)
-
-
-def _json_identity(value: Value) -> tuple[bool, Value]:
-    return isinstance(value, bool), value
 
 
 class EventsPart(Part):
@@ -230,11 +225,8 @@ class _DependentPart(Part):
         if getattr(self, self.main) is None:
             for key in self.dependent:
                 if key in self.model_fields_set:
-                    raise mistake(
-                        key,
-                        f"without `{self.main}` it plays no part",
-                        f"add `{self.main}`, or remove it",
-                    )
+                    what = f"without `{self.main}` it plays no part"
+                    raise mistake(key, what, f"add `{self.main}`, or remove it")
         return self
 
     @model_serializer(mode="wrap")
@@ -327,17 +319,11 @@ class WindowPart(Part):
     @model_validator(mode="after")
     def _length_fits_the_kind(self) -> WindowPart:
         if self.kind == "all" and self.length is not None:
-            raise mistake(
-                "length",
-                'a window of kind "all" has no length',
-                'remove it, or set kind = "tumbling" or "sliding"',
-            )
+            remedy = 'remove it, or set kind = "tumbling" or "sliding"'
+            raise mistake("length", 'a window of kind "all" has no length', remedy)
         if self.kind != "all" and self.length is None:
-            raise mistake(
-                "length",
-                f"a {self.kind} window needs a length",
-                'give a number of trials (100) or a time ("30 d")',
-            )
+            remedy = 'give a number of trials (100) or a time ("30 d")'
+            raise mistake("length", f"a {self.kind} window needs a length", remedy)
         return self
 
     @property

@@ -193,11 +193,9 @@ class TrialAssembler:
             return self._counted(event, "ignored", now)
         record, new = self._find(event)
         if self._needs_time and event.time is None:
-            raise EventError(
-                "the event has no time, and deadlines and windows in time need one",
-                where="time",
-                remedy="give its time, in seconds or as text in ISO 8601",
-            )
+            what = "the event has no time, and deadlines and windows in time need one"
+            remedy = "give its time, in seconds or as text in ISO 8601"
+            raise EventError(what, where="time", remedy=remedy)
         labels = event.name is not None and event.label is not None
         if new and nameless and labels and not self._remembers:
             # It is of a trial whose id is free again, so not of the next one.
@@ -259,29 +257,23 @@ class TrialAssembler:
         if event.decision is not None or event.group is not None or event.label is None:
             return Record(None, given=nothing), True
         if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
-            raise EventError(
-                "no decision waits for this label",
-                where="label",
-                remedy="give one label after each decision, or give both the id of their trial",
-            )
+            remedy = "give one label after each decision, or give both the id of their trial"
+            raise EventError("no decision waits for this label", where="label", remedy=remedy)
         return self._last, False
 
     def _check_group(self, group: str) -> None:
         if self._names is None:
             if len(self._found) >= MOST_GROUPS:
-                raise EventError(
-                    f"the group {group!r} is one more than the {MOST_GROUPS} that have come",
-                    where="group",
-                    remedy="check which field is the group, or name the groups in [groups]",
-                    group=group,
-                )
+                what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
+                remedy = "check which field is the group, or name the groups in [groups]"
+                raise EventError(what, where="group", remedy=remedy, group=group)
         elif not self._passes:
+            remedy = (
+                f"the groups are {', '.join(sorted(self._names))}; set "
+                'unknown = "pass" in [groups] to leave others out'
+            )
             raise EventError(
-                f"the group {group!r} is unknown",
-                where="group",
-                remedy=f"the groups are {', '.join(sorted(self._names))}; set "
-                'unknown = "pass" in [groups] to leave others out',
-                group=group,
+                f"the group {group!r} is unknown", where="group", remedy=remedy, group=group
             )
 
     def _check_whole(self, event: Event) -> None:
@@ -289,11 +281,9 @@ class TrialAssembler:
         said |= zip(self._given, event.given, strict=True)
         missing = [field for field, value in said.items() if value is None]
         if missing:
-            raise EventError(
-                f"the event has no {missing[0]} and no id by which another could add it",
-                where=missing[0],
-                remedy="give it here, or give every event of a trial the same id",
-            )
+            what = f"the event has no {missing[0]} and no id by which another could add it"
+            remedy = "give it here, or give every event of a trial the same id"
+            raise EventError(what, where=missing[0], remedy=remedy)
 
     def _overdue(self, record: Record, time: float | None) -> bool:
         due = record.due
@@ -301,9 +291,9 @@ class TrialAssembler:
 
     def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
         """Return whether a label is of a trial that had the same id before this one was decided."""
-        if self._remembers or not self._lateness or event.label is None or event.time is None:
+        if self._remembers or not self._lateness or event.label is None:
             return False
-        if record.number < 0 or record.time is None:
+        if event.time is None or record.number < 0 or record.time is None:
             return False
         return event.time < record.time - ONE_MOMENT
 
@@ -417,16 +407,18 @@ class TrialAssembler:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
-        records = [Record.from_state(one) for one in state["records"]]
+        records = list(map(Record.from_state, state["records"]))
         self._records = {record.name: record for record in records if record.name is not None}
-        anonymous = [Record.from_state(one) for one in state["anonymous"]]
+        anonymous = list(map(Record.from_state, state["anonymous"]))
         self._anonymous = {record.number: record for record in anonymous}
         if state["last"] is not None:
             last = Record.from_state(state["last"])
             self._last = self._anonymous.get(last.number, last)
-        opened = [one for one in (*records, *anonymous) if one.state == "open"]
+        opened = [record for record in (*records, *anonymous) if record.state == "open"]
         self.open = len(opened)
-        self._due = [(one.due, one.number, one) for one in opened if one.due is not None]
+        self._due = [
+            (record.due, record.number, record) for record in opened if record.due is not None
+        ]
         heapify(self._due)
         self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]

@@ -85,9 +85,8 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
-            raise self._error(
-                f"the journal cannot be opened ({error.strerror})", "choose another file"
-            ) from error
+            what = f"the journal cannot be opened ({error.strerror})"
+            raise self._error(what, "choose another file") from error
         try:
             if not lock(self._file):
                 raise self._error(
@@ -102,9 +101,8 @@ class Journal:
                 self._check_header(digest)
         except OSError as error:
             self.close()
-            raise self._error(
-                f"the journal cannot be used ({error.strerror})", "choose another file"
-            ) from error
+            what = f"the journal cannot be used ({error.strerror})"
+            raise self._error(what, "choose another file") from error
         except JournalError:
             self.close()
             raise
@@ -125,10 +123,8 @@ class Journal:
                 os.ftruncate(self._file, self._size)
             except OSError:
                 self._broken = True
-            raise self._error(
-                f"the journal cannot be written ({error.strerror}), so nothing was decided",
-                "make room and ask again",
-            ) from error
+            what = f"the journal cannot be written ({error.strerror}), so nothing was decided"
+            raise self._error(what, "make room and ask again") from error
         self._size += len(line)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
