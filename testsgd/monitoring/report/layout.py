@@ -136,37 +136,27 @@ def _alerts_figure(summary: MonitoringSummary) -> KeyFigure:
         about = plural(now, "comparison") if now else "no comparison"
         about += f" {'are' if now > 1 else 'is'} in alert now"
     standing: Standing = "good" if summary.verdict.status == "within" else ""
-    return KeyFigure(
-        "Alerts", count(raised) if raised else "none", (about,), "bad" if raised else standing
-    )
+    if raised:
+        standing = "bad"
+    return KeyFigure("Alerts", count(raised) if raised else "none", (about,), standing)
 
 
 def _worst_figure(summary: MonitoringSummary) -> tuple[KeyFigure, ...]:
     """Return the figure of the most alarming comparison; nothing without comparisons."""
     if not summary.comparisons:
         return ()
+    standing: Standing
     worst = summary.comparisons[0]
     where = "" if len(summary.comparisons) == 1 else " where it is most alarming"
     title = comparison_title(worst)
     allowed = f"at most {threshold_of(property_of(summary, worst))} is allowed"
     if summary.settings.window == "tumbling":
-        return (
-            KeyFigure(
-                f"Windows above{where}",
-                f"{count(worst.windows_above)} of {count(worst.windows_judged)}",
-                (f"{allowed} in each; {title}",),
-                "bad" if worst.windows_above else "good",
-            ),
-        )
+        above = f"{count(worst.windows_above)} of {count(worst.windows_judged)}"
+        about, standing = f"{allowed} in each; {title}", "bad" if worst.windows_above else "good"
+        return (KeyFigure(f"Windows above{where}", above, (about,), standing),)
     evidence = "" if worst.low is None else f"by evidence {ends_text(worst.low, worst.high)}; "
-    return (
-        KeyFigure(
-            f"Bias{where}",
-            bias_text(worst.estimate),
-            (f"{evidence}{allowed}; {title}",),
-            _STANDINGS[worst.standing],
-        ),
-    )
+    about, standing = f"{evidence}{allowed}; {title}", _STANDINGS[worst.standing]
+    return (KeyFigure(f"Bias{where}", bias_text(worst.estimate), (about,), standing),)
 
 
 def _trials_figure(stream: StreamSummary) -> KeyFigure:
@@ -262,14 +252,14 @@ def _outcome(
     summary: MonitoringSummary, comparison: MonitoredComparison, known: PropertySummary
 ) -> Text:
     """Return in words how large the bias is, what is allowed, and how alerts come."""
-    bias, in_each, told = bias_text(comparison.estimate), "", list[str | Strong]()
-    if summary.settings.window == "tumbling":
-        in_each = " in each window"
+    bias, told = bias_text(comparison.estimate), list[str | Strong]()
+    tumbling = summary.settings.window == "tumbling"
+    if tumbling:
+        were = "was" if comparison.windows_above == 1 else "were"
         told += [
             Strong(count(comparison.windows_above)),
-            f" of {plural(comparison.windows_judged, 'window')} "
-            f"{'was' if comparison.windows_above == 1 else 'were'} above the threshold; over all "
-            f"trials so far the bias is estimated at {bias}",
+            f" of {plural(comparison.windows_judged, 'window')} {were} above the threshold; over "
+            f"all trials so far the bias is estimated at {bias}",
         ]
     else:
         last = " of the last trials" if summary.settings.window == "sliding" else ""
@@ -280,7 +270,7 @@ def _outcome(
     if comparison.first_alert is not None:
         first = f", the first one {alert_place(comparison.first_alert)}"
     told.append(
-        f". At most {threshold_of(known)} is allowed{in_each}. Alerts come by "
+        f". At most {threshold_of(known)} is allowed{' in each window' * tumbling}. Alerts come by "
         f"{_RULES[known.rule]}{first}."
     )
     return tuple(told)
@@ -353,12 +343,12 @@ def _alerts(summary: MonitoringSummary) -> tuple[Block, ...]:
     if not alerts:
         return ()
     all_of_them = len(alerts) + summary.alerts_left_out
-    about = (
-        "Of this run; the monitor went on from a state that was saved, and earlier alerts are "
-        "not listed."
-        if summary.stream.resumed
-        else "In their order."
-    )
+    about = "In their order."
+    if summary.stream.resumed:
+        about = (
+            "Of this run; the monitor went on from a state that was saved, and earlier alerts are "
+            "not listed."
+        )
     table = _alerts_table(alerts[:_ROWS])
     more = _not_listed(all_of_them - len(table.rows))
     left = _not_listed(all_of_them - len(table.rows[:_ROWS_IN_MARKDOWN]))
@@ -460,7 +450,7 @@ def _particulars(summary: MonitoringSummary) -> tuple[Facts, ...]:
     evidence = any(known.rule == "evidence" for known in summary.properties)
     prior = "the rate of all groups" if asked.prior == "overall" else exact_number(asked.prior)
     believed = f"{prior}, as {exact_number(asked.strength)} trials"
-    due = "" if asked.deadline is None else duration_words(asked.deadline)
+    due = _length(asked.deadline)
     no_label = f"the label is {asked.without_label}"
     if asked.without_label == "drop":
         no_label = "the trial is dropped"
@@ -500,6 +490,7 @@ def _particulars(summary: MonitoringSummary) -> tuple[Facts, ...]:
 
 
 def _property(known: PropertySummary) -> Facts:
+    judged = "after every trial" if known.check == "every" else "at the end of each window"
     return Facts(
         f"Property: {property_title(known.name)}",
         (
@@ -510,10 +501,7 @@ def _property(known: PropertySummary) -> Facts:
             ("Compared within", series(known.given)),
             ("A group without a rate", EMPTY_GROUPS[known.empty_group]),
             ("Alerts by", _RULES[known.rule]),
-            (
-                "Judged",
-                "after every trial" if known.check == "every" else "at the end of each window",
-            ),
+            ("Judged", judged),
         ),
     )
 
