@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from testsgd.fairness.wording import bias_text
+from testsgd.fairness.wording import bias_text, threshold_text
 from testsgd.monitoring.report.summary import (
     AlertSummary,
     CoursePoint,
@@ -19,7 +19,6 @@ from testsgd.monitoring.report.wording import (
     comparison_title,
     estimates_differ,
     property_of,
-    threshold_of,
 )
 from testsgd.report.blocks import Figure
 from testsgd.report.charts import Area, Bar, Flag, Line, Plane, Span, Threshold, Tone
@@ -94,7 +93,7 @@ def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> F
     )
     caption = (
         "One bar a window, in their order; orange is above the threshold. Dashed: the threshold "
-        f"{threshold_of(known)}."
+        f"{threshold_text(known)}."
     )
     return Figure(f"Bias of each window: {comparison_title(comparison)}", (plane,), caption)
 
@@ -136,7 +135,7 @@ def _bias_plane(
     upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.threshold)
     low, high = known.threshold, upwards.high
     corners = (across.low, low), (across.high, low), (across.high, high), (across.low, high)
-    name, end = f"threshold {threshold_of(known)}", bias_text(comparison.estimate)
+    name, end = f"threshold {threshold_text(known)}", bias_text(comparison.estimate)
     return Plane(
         title=f"Bias over {plural(last, 'trial')}: at the end {end}, {name}",
         across=across,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text, exact_number
+from testsgd.fairness.wording import (
+    EMPTY_GROUPS,
+    bias_text,
+    events_text,
+    exact_number,
+    threshold_text,
+)
 from testsgd.monitoring.report.charts import course_figure, windows_figure
 from testsgd.monitoring.report.summary import (
     AlertSummary,
@@ -28,7 +34,6 @@ from testsgd.monitoring.report.wording import (
     property_title,
     rate_interval,
     standing_name,
-    threshold_of,
     time_text,
     unit_text,
     window_text,
@@ -149,7 +154,7 @@ def _worst_figure(summary: MonitoringSummary) -> tuple[KeyFigure, ...]:
     worst = summary.comparisons[0]
     where = "" if len(summary.comparisons) == 1 else " where it is most alarming"
     title = comparison_title(worst)
-    allowed = f"at most {threshold_of(property_of(summary, worst))} is allowed"
+    allowed = f"at most {threshold_text(property_of(summary, worst))} is allowed"
     if summary.settings.window == "tumbling":
         above = f"{count(worst.windows_above)} of {count(worst.windows_judged)}"
         about, standing = f"{allowed} in each; {title}", "bad" if worst.windows_above else "good"
@@ -208,7 +213,9 @@ def _comparisons_table(summary: MonitoringSummary) -> Table:
                 lambda comparison: ends_text(comparison.low, comparison.high),
                 shown=any(comparison.low is not None for comparison in comparisons),
             ),
-            Listed("Threshold", lambda comparison: threshold_of(property_of(summary, comparison))),
+            Listed(
+                "Threshold", lambda comparison: threshold_text(property_of(summary, comparison))
+            ),
             Listed("Trials", lambda comparison: count(comparison.trials)),
             Listed("Alerts", lambda comparison: count(comparison.alerts)),
         ),
@@ -270,8 +277,8 @@ def _outcome(
     if comparison.first_alert is not None:
         first = f", the first one {alert_place(comparison.first_alert)}"
     told.append(
-        f". At most {threshold_of(known)} is allowed{' in each window' * tumbling}. Alerts come by "
-        f"{_RULES[known.rule]}{first}."
+        f". At most {threshold_text(known)} is allowed{' in each window' * tumbling}. Alerts come "
+        f"by {_RULES[known.rule]}{first}."
     )
     return tuple(told)
 
@@ -497,7 +504,7 @@ def _property(known: PropertySummary) -> Facts:
             ("Numerator of a rate counts", events_text(known.numerator)),
             ("Denominator counts", events_text(known.denominator)),
             ("Bias", "ratio of rates" if known.measure == "ratio" else "difference of rates"),
-            ("Threshold", threshold_of(known)),
+            ("Threshold", threshold_text(known)),
             ("Compared within", series(known.given)),
             ("A group without a rate", EMPTY_GROUPS[known.empty_group]),
             ("Alerts by", _RULES[known.rule]),

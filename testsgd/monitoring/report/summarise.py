@@ -100,12 +100,8 @@ def _settings(specification: MonitorSpecification) -> MonitorSettings:
 
 
 def _property(monitored: MonitoredProperty) -> PropertySummary:
-    return _part(
-        PropertySummary,
-        monitored,
-        **counted_property(monitored.fairness),
-        threshold_exact=str(monitored.threshold),
-    )
+    counted = counted_property(monitored.fairness, monitored.threshold, monitored.empty_group)
+    return _part(PropertySummary, monitored, **counted)
 
 
 def _comparison(status: ComparisonStatus) -> MonitoredComparison:

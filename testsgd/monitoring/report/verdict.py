@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from testsgd.fairness.wording import bias_text
+from testsgd.fairness.wording import bias_text, threshold_text
 from testsgd.monitoring.report.summary import (
     MonitoringSummary,
     MonitorSettings,
@@ -18,7 +18,6 @@ from testsgd.monitoring.report.wording import (
     dead_letters_text,
     false_alarms,
     property_of,
-    threshold_of,
     unit_text,
 )
 from testsgd.report.formatting import count, plural, share
@@ -69,7 +68,7 @@ def _alarm(summary: MonitoringSummary) -> str:
         return "An alert was raised."
     first = alarmed[0]
     watched, title = property_of(summary, first), comparison_title(first)
-    limit, tumbling = threshold_of(watched), summary.settings.window == "tumbling"
+    limit, tumbling = threshold_text(watched), summary.settings.window == "tumbling"
     estimate = bias_text(first.estimate)
     if len(alarmed) > 1:
         told = (
@@ -108,7 +107,7 @@ def _doubt(summary: MonitoringSummary) -> str:
             f"{plural(len(comparisons), 'comparison')} {_are(len(undecided))} undecided."
         )
     only = undecided[0]
-    limit, title = threshold_of(property_of(summary, only)), comparison_title(only)
+    limit, title = threshold_text(property_of(summary, only)), comparison_title(only)
     if only.low is None:
         return f"In {title} there is nothing to compare yet."
     return (
@@ -125,7 +124,7 @@ def _calm(summary: MonitoringSummary) -> str:
             "threshold."
         )
     watched, title = property_of(summary, only), comparison_title(only)
-    limit = threshold_of(watched)
+    limit = threshold_text(watched)
     if watched.rule == "evidence":
         return f"The bias in {title} is shown to be at most {limit}."
     return (

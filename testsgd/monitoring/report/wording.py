@@ -27,7 +27,7 @@ STATUS_NAMES = {
 # Seconds from here on are taken for seconds since 1970, those before for a clock of the stream.
 _CALENDAR = 1e8
 _LAST_DAY = 253_402_300_799.0
-_UNITS = ((604800, "week"), (86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 UNIT_NAMES = {
     "s": "seconds",
     "ms": "milliseconds",
@@ -72,11 +72,6 @@ def comparison_title(one: MonitoredComparison | AlertSummary) -> str:
     if not one.given:
         return title
     return f"{title.partition(' given ')[0]} for {given_text(one.given)}"
-
-
-def threshold_of(known: PropertySummary) -> str:
-    """Write a property's threshold."""
-    return exact_number(known.threshold_exact)
 
 
 def property_of(summary: MonitoringSummary, one: MonitoredComparison) -> PropertySummary:
@@ -175,7 +170,7 @@ def duration_words(seconds: float) -> str:
     ('730 days', '90 seconds', '0.5 seconds', '1 day')
     """
     for size, unit in _UNITS:
-        if unit != "week" and seconds >= size and seconds % size == 0:
+        if seconds >= size and seconds % size == 0:
             return plural(int(seconds // size), unit)
     return f"{number(seconds)} seconds"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text
+from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text, threshold_text
 from testsgd.report.blocks import (
     Block,
     Document,
@@ -62,7 +62,6 @@ from testsgd.shielding.report.wording import (
     rate_text,
     shield_notes,
     simulation_notes,
-    threshold_text,
 )
 
 # Longer tables are folded away on a page.

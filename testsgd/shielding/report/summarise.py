@@ -257,10 +257,7 @@ def _bound(specification: ShieldSpecification) -> BoundSummary:
     welfare = horizon.welfare
     return BoundSummary(
         name=specification.name,
-        **counted_property(fairness),
-        threshold=float(specification.threshold),
-        threshold_exact=str(specification.threshold),
-        empty_group=specification.fairness.empty_group,
+        **counted_property(fairness, specification.threshold, specification.fairness.empty_group),
         groups=list(specification.groups.names),
         unknown=specification.groups.unknown,
         shield=horizon.shield,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from testsgd.fairness.wording import threshold_text
 from testsgd.report.formatting import MINUS, count, percent, plural, seconds, share
 from testsgd.shielding.report.summary import (
     ShieldSummary,
@@ -17,7 +18,6 @@ from testsgd.shielding.report.wording import (
     bytes_text,
     cost_text,
     looked_at,
-    threshold_text,
 )
 
 DONE: Literal[0] = 0

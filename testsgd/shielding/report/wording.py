@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.fairness.wording import EMPTY_GROUP_NOTES, events_text, exact_number
+from testsgd.fairness.wording import EMPTY_GROUP_NOTES, events_text, threshold_text
 from testsgd.report.blocks import Note
 from testsgd.report.formatting import plural, series
 from testsgd.shielding.report.summary import (
@@ -52,11 +52,6 @@ _LIMITS = (
 def property_name(bound: BoundSummary) -> str:
     """Name the fairness property in words."""
     return bound.property.replace("_", " ")
-
-
-def threshold_text(bound: BoundSummary) -> str:
-    """Write the threshold."""
-    return exact_number(bound.threshold_exact)
 
 
 def cost_text(cost: float) -> str:
