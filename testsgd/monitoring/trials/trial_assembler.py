@@ -216,11 +216,6 @@ class TrialAssembler:
             self._check_whole(event)
         return self._enter(record, event, now, new=new)
 
-    def advance(self, time: float) -> list[Step]:
-        """Let time pass without an event; return the trials whose deadline has passed."""
-        self.check_time(time)
-        return self._pass(time)
-
     def check_time(self, time: float) -> None:
         """Refuse a moment that is before the last event."""
         if self.time is not None and time < self.time:
@@ -299,14 +294,11 @@ class TrialAssembler:
 
     def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
         steps = self._begin(event, now)
-        self.counters.events += 1
         setattr(self.counters, kind, getattr(self.counters, kind) + 1)
         return steps
 
     def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
         steps = self._begin(event, now)
-        counters = self.counters
-        counters.events += 1
         if self._names is None and event.group is not None:
             self._found.add(event.group)
         if new and record.name is not None:
@@ -319,7 +311,7 @@ class TrialAssembler:
         if self._names is not None and record.group is not None and record.group not in self._names:
             return self._enter_unknown(record, steps)
         if not changed:
-            counters.repeated += 1
+            self.counters.repeated += 1
             return steps
         if record.number < 0 and record.whole:
             self._decide(record)
@@ -367,12 +359,13 @@ class TrialAssembler:
             del self._records[record.name]
 
     def _begin(self, event: Event, now: float | None) -> list[Step]:
+        self.counters.events += 1
         if self.first_time is None:
             self.first_time = event.time
-        return self._pass(now)
+        return self.advance(now)
 
-    def _pass(self, time: float | None) -> list[Step]:
-        """Move on in time; end the trials whose deadline has passed."""
+    def advance(self, time: float | None) -> list[Step]:
+        """Let time pass; return the trials whose deadline has passed, ended."""
         if time is None:
             return []
         self.time = time if self.time is None else max(self.time, time)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -173,17 +174,14 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
     groups, each with half of the events; for more groups it is an equal share each.
     """
     if kind == "static-fair":
-        return Balanced(-(-problem.horizon // problem.groups))
+        return Balanced(math.ceil(problem.horizon / problem.groups))
     if kind != "finite" and isinstance(problem.requirement, Provided):
         return problem.requirement.assumption
     return None
 
 
 def assumption_held(
-    kind: str,
-    assumption: Requirement | None,
-    numerators: tuple[int, ...],
-    denominators: tuple[int, ...],
+    kind: str, assumption: Requirement | None, totals: tuple[Tally, Tally]
 ) -> bool | None:
     """Return whether a finished period met its assumption.
 
@@ -193,8 +191,8 @@ def assumption_held(
         return None
     if assumption is None:
         return True
-    holds = assumption.holds(np.array([numerators]), np.array([denominators]))
-    return bool(holds[0])
+    numerators, denominators = (np.array([tally]) for tally in totals)
+    return bool(assumption.holds(numerators, denominators)[0])
 
 
 class PeriodPolicy:
@@ -354,7 +352,7 @@ class PeriodLog:
     ) -> PeriodReport:
         specification, totals = self._specification, self._layout.totals
         so_far = specification.bound.bias(*totals(added(past, counts)))
-        held = assumption_held(specification.horizon.shield, assumption, *totals(counts))
+        held = assumption_held(specification.horizon.shield, assumption, totals(counts))
         return PeriodReport(
             counts=self._layout.by_group(counts),
             bias=specification.bound.bias(*totals(counts)),
