@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from testsgd.errors import DataError, ParameterError
-from testsgd.shielding.inputs import InputDistribution, read_log
+from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
 from testsgd.shielding.report.wording import bytes_text
 from testsgd.shielding.result import ShieldResult, SimulationResult
@@ -97,13 +97,7 @@ def logged_events(
     Where the property goes by labels, rows without one are left out; elsewhere labels are kept if
     every row has one.
     """
-    columns = specification.inputs.columns
-    log = read_log(
-        path,
-        specification.groups.names,
-        columns={} if columns is None else columns.model_dump(exclude_none=True),
-        unknown=specification.groups.unknown,
-    )
+    log = specification.read_log(path)
     groups = np.array([inputs.groups.index(name) for name in log.groups], dtype=np.int64)
     costs = log.costs
     if costs is None and len(inputs.costs) > 1:
