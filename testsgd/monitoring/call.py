@@ -60,15 +60,13 @@ def load_monitor(
     >>> monitor.observe({"group": "female", "decision": 1})
     ()
     """
-    if isinstance(specification, MonitorSpecification):
-        found = specification
-    elif isinstance(specification, Mapping):
-        found = MonitorSpecification.from_dict(specification)
-    else:
-        found = MonitorSpecification.read(Path(specification))
+    if isinstance(specification, Mapping):
+        specification = MonitorSpecification.from_dict(specification)
+    elif not isinstance(specification, MonitorSpecification):
+        specification = MonitorSpecification.read(specification)
     if state is not None and Path(state).exists():
-        return Monitor.load(Path(state), found, clock=clock, on_dead_letter=on_dead_letter)
-    return Monitor(found, clock=clock, on_dead_letter=on_dead_letter)
+        return Monitor.load(state, specification, clock=clock, on_dead_letter=on_dead_letter)
+    return Monitor(specification, clock=clock, on_dead_letter=on_dead_letter)
 
 
 def monitor(

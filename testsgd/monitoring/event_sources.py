@@ -153,19 +153,19 @@ class _CellReader:
 
     def event(self, cells: Iterable[tuple[str, str]]) -> dict[str, Any]:
         """Return the fields that have a value; an empty cell has none."""
-        found: dict[str, Any] = {}
+        event: dict[str, Any] = {}
         for name, cell in cells:
             text = cell.strip()
             if not text:
                 continue
             if name in self._known:
-                found[name] = _value(text, self._known[name])
+                event[name] = _value(text, self._known[name])
             elif name in self._texts:
-                found[name] = text
+                event[name] = text
             elif name == self._time:
                 number = None if self._dates else _number(text)
-                found[name] = text if number is None else number
-        return found
+                event[name] = text if number is None else number
+        return event
 
 
 def _value(text: str, known: tuple[Any, ...]) -> Any:

@@ -170,7 +170,7 @@ class PropertyJudge:
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
         window = self._sliding or self._tumbling
-        kept = [[list(given), found.to_state()] for given, found in self.comparisons.items()]
+        kept = [[list(given), judged.to_state()] for given, judged in self.comparisons.items()]
         return {
             "comparisons": kept,
             "uncompared": self.uncompared,

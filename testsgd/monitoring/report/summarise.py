@@ -124,8 +124,8 @@ def _comparison(status: ComparisonStatus) -> MonitoredComparison:
     )
 
 
-def _extremes(one: ComparisonStatus) -> tuple[str | None, str | None]:
-    known = [(group.estimate, group.name) for group in one.groups if group.estimate is not None]
+def _extremes(status: ComparisonStatus) -> tuple[str | None, str | None]:
+    known = [(group.estimate, group.name) for group in status.groups if group.estimate is not None]
     if not known:
         return None, None
     rates = [rate for rate, _ in known]

@@ -66,17 +66,17 @@ def given_text(given: Sequence[GivenSummary]) -> str:
     return ", ".join(f"{given_value.field} = {given_value.value}" for given_value in given)
 
 
-def comparison_title(one: MonitoredComparison | AlertSummary) -> str:
+def comparison_title(compared: MonitoredComparison | AlertSummary) -> str:
     """Name a comparison: its property, and within which values."""
-    title = property_title(one.property)
-    if not one.given:
+    title = property_title(compared.property)
+    if not compared.given:
         return title
-    return f"{title.partition(' given ')[0]} for {given_text(one.given)}"
+    return f"{title.partition(' given ')[0]} for {given_text(compared.given)}"
 
 
-def property_of(summary: MonitoringSummary, one: MonitoredComparison) -> PropertySummary:
+def property_of(summary: MonitoringSummary, comparison: MonitoredComparison) -> PropertySummary:
     """Find the property of a comparison."""
-    return next(known for known in summary.properties if known.name == one.property)
+    return next(known for known in summary.properties if known.name == comparison.property)
 
 
 def estimates_differ(summary: MonitoringSummary) -> bool:
@@ -84,19 +84,19 @@ def estimates_differ(summary: MonitoringSummary) -> bool:
     return summary.settings.strength != "0"
 
 
-def standing_name(one: MonitoredComparison, known: PropertySummary) -> str:
+def standing_name(comparison: MonitoredComparison, known: PropertySummary) -> str:
     """Return in a few words where a comparison stands."""
     if known.rule == "evidence":
         return {
             "beyond": "shown to be above",
             "within": "shown to be within",
             "undecided": "undecided",
-        }[one.standing]
+        }[comparison.standing]
     return {
         "beyond": "in alert",
-        "within": "within now, after alerts" if one.alerts else "within",
+        "within": "within now, after alerts" if comparison.alerts else "within",
         "undecided": "nothing to compare",
-    }[one.standing]
+    }[comparison.standing]
 
 
 def ends_text(low: float | None, high: float | None) -> str:

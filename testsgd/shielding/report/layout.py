@@ -438,7 +438,7 @@ def _bound_facts(bound: BoundSummary) -> Facts:
     )
 
 
-def _extent(one: BiasBin) -> str:
-    if one.low == one.high:
-        return f"of {bias_text(one.low)}"
-    return f"above {bias_text(one.low)}, up to {bias_text(one.high)}"
+def _extent(bias_bin: BiasBin) -> str:
+    if bias_bin.low == bias_bin.high:
+        return f"of {bias_text(bias_bin.low)}"
+    return f"above {bias_text(bias_bin.low)}, up to {bias_text(bias_bin.high)}"

@@ -184,9 +184,9 @@ def _whole_lines(file: int) -> int:
     while end > 0:
         start = max(0, end - _BLOCK)
         os.lseek(file, start, os.SEEK_SET)
-        found = os.read(file, end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
+        last = os.read(file, end - start).rfind(b"\n")
+        if last >= 0:
+            return start + last + 1
         end = start
     return 0
 

@@ -81,9 +81,9 @@ def moved(tally: Tally, old: int, new: int) -> Tally:
     return tally
 
 
-def added(one: Tally, other: Tally) -> Tally:
+def added(first: Tally, second: Tally) -> Tally:
     """Add two tallies."""
-    return tuple(first + second for first, second in zip(one, other, strict=True))
+    return tuple(map(sum, zip(first, second, strict=True)))
 
 
 # An event in one number: decision, recommendation, label + 1 (0: none yet), group + 1 (0: unknown).
