@@ -207,7 +207,11 @@ class After:
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows, of the counters of what comes now, will do."""
-        return self.requirement.holds(
+        return self.requirement.holds(*self.together(numerators, denominators))
+
+    def together(self, numerators: Counts, denominators: Counts) -> tuple[Counts, Counts]:
+        """Return the counters of what comes now and of the history, added up."""
+        return (
             numerators + np.array(self.past_numerators, dtype=np.int64),
             denominators + np.array(self.past_denominators, dtype=np.int64),
         )

@@ -249,11 +249,8 @@ def _ends(
     """Go through the counters after the last event, a history's included."""
     lattice = problem.lattice
     for where, states in lattice.blocks(lattice.horizon, _BIASES_AT_ONCE):
-        tops, bottoms = problem.counters(states)
-        if past is not None:
-            tops = tops + np.array(past.past_numerators)
-            bottoms = bottoms + np.array(past.past_denominators)
-        yield where, tops, bottoms
+        counters = problem.counters(states)
+        yield where, *(past.together(*counters) if past else counters)
 
 
 def _exactly(
