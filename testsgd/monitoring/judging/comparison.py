@@ -152,16 +152,16 @@ class Comparison:
     def _bias(self, apart: Extremes | None) -> Fraction:
         return Fraction(0) if apart is None else apart.bias(self.monitored.fairness.measure)
 
-    def above(self, apart: Extremes | None) -> bool:
-        """Return whether two groups are farther apart than the threshold allows."""
+    def _judged(self, counts: GroupCounts) -> tuple[Extremes | None, bool]:
+        """Return the groups that are farthest apart, and whether that is more than is allowed."""
+        apart, monitored = self.extremes(counts), self.monitored
         if apart is None:
-            return False
-        return apart.above(self.monitored.threshold, self.monitored.fairness.measure)
+            return None, False
+        return apart, apart.above(monitored.threshold, monitored.fairness.measure)
 
     def judge_estimate(self, time: float | None) -> Alert | None:
         """Raise or clear an alert by the estimates so far."""
-        apart = self.extremes(self.counts)
-        above = self.above(apart)
+        apart, above = self._judged(self.counts)
         if above == self.in_alert:
             return None
         self.in_alert = above
@@ -183,8 +183,7 @@ class Comparison:
 
         `again`: whether one was raised for it before; then there is no second one.
         """
-        apart = self.extremes(counts)
-        above = self.above(apart)
+        apart, above = self._judged(counts)
         # Labels may end an older window after a newer one.
         if window >= self._newest:
             self._newest, self.in_alert = window, above
@@ -194,8 +193,7 @@ class Comparison:
 
     def close_window(self, window: int, counts: GroupCounts) -> None:
         """Keep how a tumbling window ended."""
-        apart = self.extremes(counts)
-        above = self.above(apart)
+        apart, above = self._judged(counts)
         self.windows_judged += 1
         self.windows_above += above
         self.windows.append(

@@ -78,20 +78,6 @@ class Shield:
     ([1, 1, 1, 1], Fraction(0, 1))
     """
 
-    __slots__ = (
-        "_costs",
-        "_horizon",
-        "_journal",
-        "_labelled",
-        "_last_cost",
-        "_log",
-        "_places",
-        "_policy",
-        "_state",
-        "inputs",
-        "specification",
-    )
-
     def __init__(
         self,
         specification: ShieldSpecification,
