@@ -379,7 +379,7 @@ def solve(
     value = math.inf
     for step, values, codes in induct(lattice, transitions, final, compiled=compiled, jobs=jobs):
         if isinstance(policy, Policy):
-            policy.put(step, codes, compiled=compiled)
+            policy.put(step, codes)
         elif policy.keeps(step):
             policy.kept[step] = values.copy()
         value = float(values[0])

@@ -50,22 +50,15 @@ class Policy:
         """Bytes of all layers."""
         return sum(layer.nbytes for layer in self.layers)
 
-    def put(self, step: int, codes: Codes, *, compiled: bool) -> None:
-        """Keep the codes of one time."""
+    def put(self, step: int, codes: Codes) -> None:
+        """Keep the codes of one time; of two codes that share a byte the first is the low half."""
         if not self._halved:
             self.layers[step] = codes.copy()
             return
-        packed = np.zeros((len(codes) + 1) // 2, dtype=np.uint8)
-        if compiled:
-            from testsgd.shielding.solving.compiled_backward import pack_pairs
-
-            pack_pairs(codes, packed)
-        else:
-            packed[: len(codes) // 2] = codes[0 : len(codes) // 2 * 2 : 2]
-            packed[: len(codes) // 2] |= codes[1::2] << 4
-            if len(codes) % 2:
-                packed[-1] = codes[-1]
-        self.layers[step] = packed
+        pairs = np.zeros((len(codes) + 1) // 2, dtype="<u2")
+        pairs.view(np.uint8)[: len(codes)] = codes
+        pairs |= pairs >> HALF
+        self.layers[step] = pairs.astype(np.uint8)
 
     def changes(self, step: int, counts: tuple[int, ...], group: int, recommendation: int) -> int:
         """Return at how many of the costs, cheapest first, a recommendation is changed.
@@ -211,5 +204,5 @@ class WindowedPolicy:
                 final[where] = self.kept[end][self.lattice.index(end, reached)]
         policy = Policy(local, self._transitions)
         for at, _, codes in induct(local, self._transitions, final, compiled=self._compiled):
-            policy.put(at, codes, compiled=False)
+            policy.put(at, codes)
         self._step, self._root, self._local = step, state, policy
