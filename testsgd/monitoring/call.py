@@ -151,7 +151,10 @@ def monitor(
                 raised = () if event is None else watching.observe(event, place=number)
             except TestSGDError as error:
                 if on_error is None:
-                    raise _placed(error, events.where(number)) from error
+                    # It names the event it is in.
+                    where = ": ".join(filter(None, (events.where(number), error.where)))
+                    details = {"where": where, "remedy": error.remedy, **error.details}
+                    raise EventError(error.what, **details) from error
                 on_error(error, number)
                 refused += 1
                 continue
@@ -175,9 +178,3 @@ def monitor(
             resumed=resumed,
         )
         return MonitorResult(summary, watching)
-
-
-def _placed(error: TestSGDError, place: str) -> TestSGDError:
-    """Return an error that names the event it is in."""
-    where = f"{place}: {error.where}" if error.where else place
-    return EventError(error.what, where=where, remedy=error.remedy, **error.details)
