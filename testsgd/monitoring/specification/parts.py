@@ -84,12 +84,8 @@ def duration_text(seconds: float) -> str:
     return f"{format(Decimal(repr(float(seconds))), 'f')} s"
 
 
-Duration = Annotated[
-    float,
-    BeforeValidator(seconds_in),
-    Field(gt=0),
-    WithJsonSchema({"type": ["number", "string"]}),
-]
+_NUMBER_OR_TEXT = WithJsonSchema({"type": ["number", "string"]})
+Duration = Annotated[float, BeforeValidator(seconds_in), Field(gt=0), _NUMBER_OR_TEXT]
 
 
 def _lateness(value: Any) -> float:
@@ -98,12 +94,7 @@ def _lateness(value: Any) -> float:
 
 
 # The same, but none at all is a length too.
-Lateness = Annotated[
-    float,
-    BeforeValidator(_lateness),
-    Field(ge=0),
-    WithJsonSchema({"type": ["number", "string"]}),
-]
+Lateness = Annotated[float, BeforeValidator(_lateness), Field(ge=0), _NUMBER_OR_TEXT]
 
 
 def event_value(value: Any) -> Value:
@@ -123,11 +114,8 @@ def event_value(value: Any) -> Value:
     return value
 
 
-EventValue = Annotated[
-    Value,
-    PlainValidator(event_value),
-    WithJsonSchema({"type": ["boolean", "number", "string"]}),
-]
+_VALUE_SCHEMA = WithJsonSchema({"type": ["boolean", "number", "string"]})
+EventValue = Annotated[Value, PlainValidator(event_value), _VALUE_SCHEMA]
 
 
 def check_apart(
@@ -143,19 +131,17 @@ def check_apart(
             raise mistake(key, "no value is given", "give at least one")
         before: set[tuple[bool, Value]] = set()
         for index, value in enumerate(values):
-            if (isinstance(value, bool), value) in before:
+            identity = isinstance(value, bool), value
+            if identity in before:
                 what = f"the value {shown(value)} stands twice"
                 raise mistake((key, index), what, "remove one of them")
-            before.add((isinstance(value, bool), value))
+            before.add(identity)
     for index, value in enumerate(second_values):
         if value in first_values:
             same = first_values[first_values.index(value)]
             alike = "" if type(same) is type(value) else f", as {shown(same)}"
-            raise mistake(
-                (second, index),
-                f"the value {shown(value)} is among `{first}` too{alike}",
-                f"give `{first}` and `{second}` different values",
-            )
+            what = f"the value {shown(value)} is among `{first}` too{alike}"
+            raise mistake((second, index), what, f"give `{first}` and `{second}` different values")
 
 
 def shown(value: Value) -> str:
@@ -304,6 +290,19 @@ class TimePart(Part):
         return 86_400.0 if self.max_skew is None else self.max_skew
 
 
+def _length(value: Any) -> int | str | None:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return duration_text(seconds_in(value))
+    if isinstance(value, bool) or not isinstance(value, int | None):
+        remedy = 'give a whole number, or a time such as "30 d"'
+        raise mistake((), f"{value} is no number of trials", remedy)
+    if value is not None and value < 1:
+        raise mistake((), f"a window of {value} trials is empty", "give at least 1")
+    return value
+
+
 class WindowPart(Part):
     """Which trials are compared with each other."""
 
@@ -312,7 +311,7 @@ class WindowPart(Part):
     )
     length: Annotated[
         int | str | None,
-        PlainValidator(lambda value: _length(value)),
+        PlainValidator(_length),
         WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}),
     ] = Field(None, description='a number of trials, or a time such as "30 d"')
 
@@ -337,22 +336,6 @@ class WindowPart(Part):
         return seconds_in(self.length) if isinstance(self.length, str) else None
 
 
-def _length(value: Any) -> int | str | None:
-    if value is None:
-        return None
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        return duration_text(seconds_in(value))
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise mistake(
-            (), f"{value} is no number of trials", 'give a whole number, or a time such as "30 d"'
-        )
-    if value < 1:
-        raise mistake((), f"a window of {value} trials is empty", "give at least 1")
-    return value
-
-
 def _prior(value: Any) -> Fraction | Literal["overall"]:
     if isinstance(value, str) and value.strip().isalpha():
         if value != "overall":
@@ -367,10 +350,7 @@ class EstimatePart(Part):
     """What is believed of every group before anything is seen of it, and how firmly."""
 
     prior: Annotated[
-        Fraction | Literal["overall"],
-        PlainValidator(_prior),
-        PlainSerializer(str),
-        WithJsonSchema({"type": ["number", "string"]}),
+        Fraction | Literal["overall"], PlainValidator(_prior), PlainSerializer(str), _NUMBER_OR_TEXT
     ] = Field(
         Fraction(1, 2), description='the rate believed in, or "overall": that of all groups so far'
     )
