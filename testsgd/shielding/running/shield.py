@@ -104,12 +104,14 @@ class Shield:
         if journal is not None:
             opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
             try:
-                calls: Any = {
-                    "decide": self.decide,
-                    "observe": self.observe,
-                    "close_period": self._close_period,
-                }
-                replay(opened, self._state, self._policy, **calls)
+                replay(
+                    opened,
+                    self._state,
+                    self._policy,
+                    decide=self.decide,
+                    observe=self.observe,
+                    close_period=self._close_period,
+                )
             except BaseException:
                 opened.close()
                 raise
@@ -149,8 +151,8 @@ class Shield:
         """
         inputs = specification.input_distribution(folder)
         solution = first_solution(specification, inputs, storage=storage, jobs=jobs)
-        options: Any = {"journal": journal, "fsync": fsync, "storage": storage, "jobs": jobs}
-        return cls(specification, inputs, solution, **options)
+        made = specification, inputs, solution
+        return cls(*made, journal=journal, fsync=fsync, storage=storage, jobs=jobs)
 
     def save(self, path: Path) -> None:
         """Write the shield to a file, without what it has decided; see `write_shield`."""
