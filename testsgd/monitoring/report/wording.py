@@ -201,11 +201,9 @@ def window_text(settings: MonitorSettings) -> str:
     """Return which trials are compared."""
     if settings.window == "all":
         return "all trials so far"
-    length = (
-        duration_words(settings.window_seconds or 0)
-        if settings.window_trials is None
-        else plural(settings.window_trials, "trial")
-    )
+    length = duration_words(settings.window_seconds or 0)
+    if settings.window_trials is not None:
+        length = plural(settings.window_trials, "trial")
     if settings.window == "sliding":
         return f"the last {length}"
     return f"windows of {length}, one after the other"
@@ -220,52 +218,43 @@ def alert_place(alert: AlertSummary, *, stand: bool = True) -> str:
     return f"{told} ({time})" if time and stand else told
 
 
+_INDEPENDENT = Note(
+    "Only if trials are independent, with rates that do not change",
+    "The promise is about streams in which each group has one rate that stays the same and no "
+    "decision says anything about the next one. If rates drift, an alert by evidence is about all "
+    "trials so far, not about those of today; a window with the rule “estimate” sees drifts "
+    "sooner, without a promise.",
+)
+_ESTIMATES = Note(
+    "Not promised: anything about alerts by the estimate",
+    "Such an alert says that the estimated bias of the trials that were counted is above the "
+    "threshold, which is exact. It says nothing about other people. With few trials it is often "
+    "chance, and the more often one looks, the more such alerts come.",
+)
+_SILENCE = Note(
+    "Not promised: that silence means fairness",
+    "Without an alert the bias may still be above the threshold, as far as the intervals allow. "
+    "Nothing is said about other properties, about groups that are not compared, or about whether "
+    "a single decision is right.",
+)
+
+
 def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
     """Return exactly what is promised, and what is not."""
     rules = {watched.rule for watched in summary.properties}
-    settings = summary.settings
-    told = []
-    if "evidence" in rules:
-        told.append(
-            Note(
-                "Promised: few false alarms by evidence",
-                "The probability that evidence raises an alert anywhere, although the true bias "
-                f"there is at most the threshold, is at most {false_alarms(settings)}. This holds "
-                "for all comparisons together, over the whole stream, however long it is and "
-                "however often one looks. The intervals of biases hold together with "
-                f"{share(settings.confidence)} confidence in the same sense; the interval of a "
-                "rate holds for that rate alone.",
-                "good",
-            )
-        )
-        told.append(
-            Note(
-                "Only if trials are independent, with rates that do not change",
-                "The promise is about streams in which each group has one rate that stays the same "
-                "and no decision says anything about the next one. If rates drift, an "
-                "alert by evidence is about all trials so far, not about those of today; a window "
-                "with the rule “estimate” sees drifts sooner, without a promise.",
-            )
-        )
-    if "estimate" in rules:
-        told.append(
-            Note(
-                "Not promised: anything about alerts by the estimate",
-                "Such an alert says that the estimated bias of the trials that were counted is "
-                "above the threshold, which is exact. It says nothing about other people. With few "
-                "trials it is often chance, and the more often one looks, the more such alerts "
-                "come.",
-            )
-        )
-    told.append(
-        Note(
-            "Not promised: that silence means fairness",
-            "Without an alert the bias may still be above the threshold, as far as the intervals "
-            "allow. Nothing is said about other properties, about groups that are not compared, or "
-            "about whether a single decision is right.",
-        )
+    few = Note(
+        "Promised: few false alarms by evidence",
+        "The probability that evidence raises an alert anywhere, although the true bias there is "
+        f"at most the threshold, is at most {false_alarms(summary.settings)}. This holds for all "
+        "comparisons together, over the whole stream, however long it is and however often one "
+        "looks. The intervals of biases hold together with "
+        f"{share(summary.settings.confidence)} confidence in the same sense; the interval of a "
+        "rate holds for that rate alone.",
+        "good",
     )
-    return tuple(told)
+    evidence = (few, _INDEPENDENT) if "evidence" in rules else ()
+    estimates = (_ESTIMATES,) if "estimate" in rules else ()
+    return *evidence, *estimates, _SILENCE
 
 
 def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
@@ -289,11 +278,9 @@ def _estimate(summary: MonitoringSummary) -> Note:
     settings = summary.settings
     if not estimates_differ(summary):
         return Note("Estimate", "The rates as they were observed; no prior belief is added.")
-    prior = (
-        "the rate of all groups together so far"
-        if settings.prior == "overall"
-        else exact_number(settings.prior)
-    )
+    prior = "the rate of all groups together so far"
+    if settings.prior != "overall":
+        prior = exact_number(settings.prior)
     return Note(
         "Estimate",
         f"A rate with a prior belief: {exact_number(settings.strength)} further trials are taken "
