@@ -16,8 +16,8 @@ from testsgd.monitoring import (
     MonitorStatus,
     TrajectoryPoint,
     WindowStatus,
-    summarise_monitoring,
 )
+from testsgd.monitoring.report.summarise import summarise_monitoring
 
 PARITY = {"property": "demographic_parity", "threshold": "1/5"}
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)

@@ -11,9 +11,8 @@ import numpy as np
 from testsgd.shielding import (
     ShieldSummary,
     SimulationSummary,
-    summarise_simulation,
-    summarise_synthesis,
 )
+from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
 from testsgd.shielding.running import period_problem
 from testsgd.shielding.simulation import Simulation
 from testsgd.shielding.specification import ShieldSpecification

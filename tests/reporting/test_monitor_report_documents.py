@@ -23,7 +23,8 @@ from monitor_documents import (
 from monitor_documents import status as stands
 
 from testsgd.errors import ResultError
-from testsgd.monitoring import MonitoringSummary, MonitorResult, summarise_monitoring
+from testsgd.monitoring import MonitoringSummary, MonitorResult
+from testsgd.monitoring.report.summarise import summarise_monitoring
 from testsgd.report.kinds import read_result
 
 

@@ -24,8 +24,8 @@ from testsgd.monitoring import (
     MonitoringSummary,
     MonitorResult,
     TrajectoryPoint,
-    summarise_monitoring,
 )
+from testsgd.monitoring.report.summarise import summarise_monitoring
 from testsgd.monitoring.report.wording import ends_text
 
 

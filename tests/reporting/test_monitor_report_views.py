@@ -12,7 +12,8 @@ from page_outline import Outline, outline_of_report
 from test_mitigation_browser import CHROMIUM, browse
 
 from testsgd.cli.report import report
-from testsgd.monitoring import MonitorResult, summarise_monitoring
+from testsgd.monitoring import MonitorResult
+from testsgd.monitoring.report.summarise import summarise_monitoring
 
 
 @pytest.fixture(params=MONITORINGS)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import pytest
 from shield_runs import LABELLED, specification
 
+from testsgd.shielding.requirement import BiasAtMost
 from testsgd.shielding.running import Shield, periods
 
 CASES: dict[str, dict[str, Any]] = {
@@ -79,8 +80,9 @@ def test_a_decision_does_not_wait_for_a_report(case: str, monkeypatch: pytest.Mo
         raise AssertionError("a report was made")
 
     with monkeypatch.context() as patched:
-        for name in ("bias", "assumption_held", "PeriodReport"):
+        for name in ("assumption_held", "PeriodReport"):
             patched.setattr(periods, name, too_early)
+        patched.setattr(BiasAtMost, "bias", too_early)
         send(shield, 22)
         with pytest.raises(AssertionError, match="a report was made"):
             _ = shield.period_reports

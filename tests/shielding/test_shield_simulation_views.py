@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.fairness import NAMED_PROPERTIES, property_from_events
-from testsgd.shielding.simulation import Simulation, joined
+from testsgd.shielding.simulation import Simulation
 
 WEIGHTED = property_from_events(
     "twice", numerator=["accept", "accept:1"], denominator=["accept", "accept:1", "reject"]
@@ -115,12 +115,3 @@ def test_utility_loss_is_a_share_of_the_decisions() -> None:
     assert simulation.utility_loss is not None
     assert simulation.utility_loss.tolist() == [[0.2, -0.1]]
     assert made(counts).utility_loss is None
-
-
-def test_joined_runs_follow_each_other() -> None:
-    one, other = made(np.zeros((2, 1, 2, 2))), made(np.ones((3, 1, 2, 2)))
-    both = joined([one, other])
-    assert (both.runs, both.periods) == (5, 1)
-    assert both.counts[:, 0, 0, 0].tolist() == [0, 0, 1, 1, 1]
-    assert both.assumption_held is None
-    assert both.threshold == one.threshold

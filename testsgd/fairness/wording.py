@@ -11,7 +11,7 @@ from testsgd.report.formatting import number, series
 from testsgd.report.summaries import Part
 
 if TYPE_CHECKING:
-    from testsgd.fairness import FairnessProperty
+    from testsgd.fairness import EmptyGroup, FairnessProperty
     from testsgd.fairness.property import Increments
 
 _DECISIONS = ((1, "accept"), (0, "reject"))
@@ -24,7 +24,7 @@ EMPTY_GROUP_NOTES = {
 
 
 class CountedProperty(Part):
-    """What is counted of each group, and how rates are compared."""
+    """What is counted of each group, how rates are compared, and how far they may be apart."""
 
     name: str
     property: str = Field(description="the fairness property")
@@ -34,9 +34,16 @@ class CountedProperty(Part):
     measure: Literal["difference", "ratio"] = Field(
         description="the largest difference of two rates, or 1 minus the smallest over the largest"
     )
+    threshold: float
+    threshold_exact: str = Field(description="the same as a fraction")
+    empty_group: Literal["vacuous", "zero"] = Field(
+        description="a group without a rate is left out, or has rate 0"
+    )
 
 
-def counted_property(fairness: FairnessProperty) -> dict[str, Any]:
+def counted_property(
+    fairness: FairnessProperty, threshold: Fraction, empty_group: EmptyGroup
+) -> dict[str, Any]:
     """Return the fields of a :class:`CountedProperty`, but for its name."""
     return {
         "property": fairness.name,
@@ -44,6 +51,9 @@ def counted_property(fairness: FairnessProperty) -> dict[str, Any]:
         "denominator": _counted_events(fairness, fairness.denominator),
         "labelled": fairness.labelled,
         "measure": fairness.measure,
+        "threshold": float(threshold),
+        "threshold_exact": str(threshold),
+        "empty_group": empty_group,
     }
 
 
@@ -57,6 +67,11 @@ def _counted_events(fairness: FairnessProperty, added: Increments) -> list[str]:
         for label in (1, 0)
         if added[decision][label]
     ]
+
+
+def threshold_text(counted: CountedProperty) -> str:
+    """Write the threshold."""
+    return exact_number(counted.threshold_exact)
 
 
 def exact_number(text: str) -> str:

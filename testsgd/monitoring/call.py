@@ -60,15 +60,13 @@ def load_monitor(
     >>> monitor.observe({"group": "female", "decision": 1})
     ()
     """
-    if isinstance(specification, MonitorSpecification):
-        found = specification
-    elif isinstance(specification, Mapping):
-        found = MonitorSpecification.from_dict(specification)
-    else:
-        found = MonitorSpecification.read(Path(specification))
+    if isinstance(specification, Mapping):
+        specification = MonitorSpecification.from_dict(specification)
+    elif not isinstance(specification, MonitorSpecification):
+        specification = MonitorSpecification.read(specification)
     if state is not None and Path(state).exists():
-        return Monitor.load(Path(state), found, clock=clock, on_dead_letter=on_dead_letter)
-    return Monitor(found, clock=clock, on_dead_letter=on_dead_letter)
+        return Monitor.load(state, specification, clock=clock, on_dead_letter=on_dead_letter)
+    return Monitor(specification, clock=clock, on_dead_letter=on_dead_letter)
 
 
 def monitor(
@@ -153,7 +151,10 @@ def monitor(
                 raised = () if event is None else watching.observe(event, place=number)
             except TestSGDError as error:
                 if on_error is None:
-                    raise _placed(error, events.where(number)) from error
+                    # It names the event it is in.
+                    where = ": ".join(filter(None, (events.where(number), error.where)))
+                    details = {"where": where, "remedy": error.remedy, **error.details}
+                    raise EventError(error.what, **details) from error
                 on_error(error, number)
                 refused += 1
                 continue
@@ -177,9 +178,3 @@ def monitor(
             resumed=resumed,
         )
         return MonitorResult(summary, watching)
-
-
-def _placed(error: TestSGDError, place: str) -> TestSGDError:
-    """Return an error that names the event it is in."""
-    where = f"{place}: {error.where}" if error.where else place
-    return EventError(error.what, where=where, remedy=error.remedy, **error.details)

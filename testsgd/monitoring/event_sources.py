@@ -59,11 +59,9 @@ def event_source(events: Any, specification: MonitorSpecification) -> EventSourc
     if frame is not None:
         return _frame(frame, specification)
     if not isinstance(events, Iterable):
-        raise ParameterError(
-            f"a {type(events).__name__} has no events",
-            where="events",
-            remedy="give mappings, a data frame, or the path of a .jsonl or .csv file",
-        )
+        remedy = "give mappings, a data frame, or the path of a .jsonl or .csv file"
+        what = f"a {type(events).__name__} has no events"
+        raise ParameterError(what, where="events", remedy=remedy)
     return EventSource("", "event", enumerate(events, start=1), lambda event: event)
 
 
@@ -85,11 +83,9 @@ def _without_mark(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 def _file(path: Path, specification: MonitorSpecification) -> EventSource:
     kind = path.suffix.lower()
     if kind not in _ENDINGS:
-        raise DataError(
-            f"a file of the kind {kind!r} is not known" if kind else "the file has no ending",
-            where=str(path),
-            remedy="give a .jsonl file with one JSON object a line, or a .csv file with a header",
-        )
+        what = f"a file of the kind {kind!r} is not known" if kind else "the file has no ending"
+        remedy = "give a .jsonl file with one JSON object a line, or a .csv file with a header"
+        raise DataError(what, where=str(path), remedy=remedy)
     if not path.is_file():
         raise DataError("there is no such file", where=str(path), remedy="check the path")
     return _csv(path, specification) if kind == ".csv" else json_lines(str(path), _lines(path))
@@ -115,10 +111,8 @@ def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
         if not any(cell.strip() for cell in row):
             return None
         if len(row) != len(names):
-            raise DataError(
-                f"the row has {len(row)} cells and the header {len(names)}",
-                remedy="correct the row",
-            )
+            what = f"the row has {len(row)} cells and the header {len(names)}"
+            raise DataError(what, remedy="correct the row")
         return read.event(zip(names, row, strict=True))
 
     return EventSource(where, "line", rows, parse)
@@ -159,19 +153,19 @@ class _CellReader:
 
     def event(self, cells: Iterable[tuple[str, str]]) -> dict[str, Any]:
         """Return the fields that have a value; an empty cell has none."""
-        found: dict[str, Any] = {}
+        event: dict[str, Any] = {}
         for name, cell in cells:
             text = cell.strip()
             if not text:
                 continue
             if name in self._known:
-                found[name] = _value(text, self._known[name])
+                event[name] = _value(text, self._known[name])
             elif name in self._texts:
-                found[name] = text
+                event[name] = text
             elif name == self._time:
                 number = None if self._dates else _number(text)
-                found[name] = text if number is None else number
-        return found
+                event[name] = text if number is None else number
+        return event
 
 
 def _value(text: str, known: tuple[Any, ...]) -> Any:

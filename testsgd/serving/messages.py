@@ -121,25 +121,18 @@ def decision_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     group, recommendation = event["group"], event["recommendation"]
     cost, name = event.get("cost"), event.get("id")
     if not isinstance(group, str):
-        raise ParameterError(
-            f"the group is a JSON {json_kind(group)}, not a text",
-            where="group",
-            remedy="give its name in quotation marks",
-        )
+        raise _wrong_kind("group", group, "text", "give its name in quotation marks")
     _check_binary(recommendation, "recommendation")
     price = None if cost is None else _number(cost)
     _check_name(name)
     decision = shield.decide(group, recommendation, price, event=name)
-    given = {
+    return {
         "group": group,
         "decision": decision,
         "changed": decision != recommendation,
         "counted": group in shield.inputs.groups,
-        "period": shield.period,
-        "step": shield.step,
-        "pending": shield.pending,
+        **_standing(shield, name),
     }
-    return given if name is None else given | {"id": name}
 
 
 def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,16 +161,15 @@ def label_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
     _check_binary(label, "label")
     _check_name(name)
     shield.observe(label, event=name)
-    given = {
-        "label": label,
-        "observed": label,
-        "period": shield.period,
-        "step": shield.step,
-        "pending": shield.pending,
-    }
     # A label without an id belongs to the last decision.
     name = shield.last_event if name is None else name
-    return given if name is None else given | {"id": name}
+    return {"label": label, "observed": label, **_standing(shield, name)}
+
+
+def _standing(shield: Shield, name: str | None) -> dict[str, Any]:
+    """Return where a shield stands after an event, and the id if there is one."""
+    standing = {"period": shield.period, "step": shield.step, "pending": shield.pending}
+    return standing if name is None else {**standing, "id": name}
 
 
 def refusal(error: Exception) -> dict[str, Any]:
@@ -217,11 +209,8 @@ def _check_binary(value: object, name: str) -> None:
 
 def _number(cost: object) -> float:
     if isinstance(cost, bool) or not isinstance(cost, int | float):
-        raise ParameterError(
-            f"the cost is a JSON {json_kind(cost)}, not a number",
-            where="cost",
-            remedy="give what changing this recommendation costs, or leave it out",
-        )
+        remedy = "give what changing this recommendation costs, or leave it out"
+        raise _wrong_kind("cost", cost, "number", remedy)
     try:
         return float(cost)
     except OverflowError as error:
@@ -232,8 +221,9 @@ def _number(cost: object) -> float:
 
 def _check_name(name: object) -> None:
     if name is not None and not isinstance(name, str):
-        raise ParameterError(
-            f"the id is a JSON {json_kind(name)}, not a text",
-            where="id",
-            remedy="give it in quotation marks, or leave it out",
-        )
+        raise _wrong_kind("id", name, "text", "give it in quotation marks, or leave it out")
+
+
+def _wrong_kind(key: str, value: object, wanted: str, remedy: str) -> ParameterError:
+    what = f"the {key} is a JSON {json_kind(value)}, not a {wanted}"
+    return ParameterError(what, where=key, remedy=remedy)

@@ -21,12 +21,12 @@ from .requirement import WelfareWithin as WelfareWithin
 from .result import ShieldResult as ShieldResult
 from .result import SimulationResult as SimulationResult
 from .running import PeriodReport as PeriodReport
-from .running import SavedShield as SavedShield
 from .running import Shield as Shield
 from .running import infeasible as infeasible
 from .running import period_problem as period_problem
-from .running import read_shield as read_shield
-from .running import write_shield as write_shield
+from .running.shield_file import SavedShield as SavedShield
+from .running.shield_file import read_shield as read_shield
+from .running.shield_file import write_shield as write_shield
 from .simulated_period import Events as Events
 from .simulation import Simulation as Simulation
 from .simulation import replay_events as replay_events

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from testsgd.errors import DataError, ParameterError
-from testsgd.shielding.inputs import InputDistribution, read_log
+from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
 from testsgd.shielding.report.wording import bytes_text
 from testsgd.shielding.result import ShieldResult, SimulationResult
-from testsgd.shielding.running import Shield, infeasible, period_problem, read_shield
+from testsgd.shielding.running import Shield, first_solution, period_problem, read_shield
 from testsgd.shielding.simulated_period import Events
 from testsgd.shielding.simulation import simulate
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.synthesis import ShieldProblem, Solution, Storage, predicted_bytes, solve
+from testsgd.shielding.synthesis import ShieldProblem, Solution, Storage, predicted_bytes
 
 SpecificationLike: TypeAlias = ShieldSpecification | Mapping[str, Any] | str | Path
 
@@ -46,47 +46,47 @@ class ShieldPlan:
     predicted_bytes: int
 
 
-def shield_specification(given: SpecificationLike, **changes: Any) -> ShieldSpecification:
+def shield_specification(source: SpecificationLike, **changes: Any) -> ShieldSpecification:
     """Read a specification from an object, its keys, or its TOML file, and change some keys."""
-    if isinstance(given, ShieldSpecification):
-        found = given
-    elif isinstance(given, Mapping):
-        found = ShieldSpecification.from_dict(given)
-    else:
-        found = ShieldSpecification.read(given)
-    return found.with_changes(**changes) if changes else found
+    if isinstance(source, Mapping):
+        source = ShieldSpecification.from_dict(source)
+    elif not isinstance(source, ShieldSpecification):
+        source = ShieldSpecification.read(source)
+    return source.with_changes(**changes) if changes else source
 
 
 def plan_shield(
-    given: SpecificationLike, *, storage: Storage = "auto", **changes: Any
+    source: SpecificationLike, *, storage: Storage = "auto", **changes: Any
 ) -> ShieldPlan:
     """Lay out a synthesis, and predict what it needs."""
     if storage not in ("auto", "whole", "windows"):
         raise ParameterError(
             f"{storage!r} is unknown", where="storage", remedy="choose auto, whole or windows"
         )
-    specification = shield_specification(given, **changes)
+    specification = shield_specification(source, **changes)
     inputs = specification.input_distribution()
     problem = period_problem(specification, inputs)
     needed = predicted_bytes(problem, storage=storage)
     return ShieldPlan(specification, inputs, problem, storage, needed)
 
 
-def check_memory(plan: ShieldPlan, limit: int | None) -> None:
-    """Raise a :class:`ParameterError` if a synthesis would need more memory than it may."""
-    if limit is None or plan.predicted_bytes <= limit:
-        return
-    remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
-    if plan.storage == "whole":
-        remedy += ', or the storage "windows"'
-    raise ParameterError(
-        f"the synthesis would need about {bytes_text(plan.predicted_bytes)} of memory, and "
-        f"{bytes_text(limit)} are allowed",
-        where="memory limit",
-        remedy=remedy,
-        predicted=plan.predicted_bytes,
-        limit=limit,
-    )
+def _solved(plan: ShieldPlan, jobs: int, memory_limit: int | None = None) -> Solution:
+    """Find the shield of a plan, unless that would need more memory than it may."""
+    if memory_limit is not None and plan.predicted_bytes > memory_limit:
+        remedy = "allow more, or take a shorter horizon, fewer groups or fewer costs"
+        if plan.storage == "whole":
+            remedy += ', or the storage "windows"'
+        raise ParameterError(
+            f"the synthesis would need about {bytes_text(plan.predicted_bytes)} of memory, and "
+            f"{bytes_text(memory_limit)} are allowed",
+            where="memory limit",
+            remedy=remedy,
+            predicted=plan.predicted_bytes,
+            limit=memory_limit,
+        )
+    if jobs < 1:
+        raise ParameterError(f"{jobs} is not at least 1", where="jobs", remedy="give a number")
+    return first_solution(plan.specification, plan.inputs, storage=plan.storage, jobs=jobs)
 
 
 def logged_events(
@@ -97,33 +97,24 @@ def logged_events(
     Where the property goes by labels, rows without one are left out; elsewhere labels are kept if
     every row has one.
     """
-    columns = specification.inputs.columns
-    log = read_log(
-        path,
-        specification.groups.names,
-        columns={} if columns is None else columns.model_dump(exclude_none=True),
-        unknown=specification.groups.unknown,
-    )
-    places = {name: index for index, name in enumerate(inputs.groups)}
-    groups = np.array([places[name] for name in log.groups], dtype=np.int64)
-    if log.costs is not None:
-        costs = np.asarray(log.costs, dtype=np.float64)
-    elif len(inputs.costs) == 1:
-        costs = np.full(len(groups), inputs.costs[0])
-    else:
+    log = specification.read_log(path)
+    groups = np.array([inputs.groups.index(name) for name in log.groups], dtype=np.int64)
+    costs = log.costs
+    if costs is None and len(inputs.costs) > 1:
         raise DataError(
             f"the log has no costs, and the shield knows {len(inputs.costs)} of them",
             where=log.where,
             remedy="add a column with what changing each recommendation costs",
         )
-    recommendations = np.asarray(log.recommendations, dtype=np.int64)
+    if costs is None:
+        costs = np.full(len(groups), inputs.costs[0])
+    events = Events(groups, log.recommendations, costs)
     if log.labels is None:
-        return Events(groups, recommendations, costs)
+        return events
     known = ~np.isnan(log.labels)
     if not specification.fairness_property.labelled and not known.all():
-        return Events(groups, recommendations, costs)
-    labels = log.labels[known].astype(np.int64)
-    return Events(groups[known], recommendations[known], costs[known], labels)
+        return events
+    return replace(events.take(known), labels=log.labels[known].astype(np.int64))
 
 
 def synthesize_shield(
@@ -187,8 +178,7 @@ def synthesize_shield(
     (0.25, True)
     """
     plan = plan_shield(specification, storage=storage, **changes)
-    check_memory(plan, memory_limit)
-    solution = _solved(plan, jobs)
+    solution = _solved(plan, jobs, memory_limit)
     return Shield(
         plan.specification,
         plan.inputs,
@@ -234,8 +224,7 @@ def synthesis_result(
     plan = plan_shield(specification, storage=storage, **changes)
     if announce is not None:
         announce(plan)
-    check_memory(plan, memory_limit)
-    solution = _solved(plan, jobs)
+    solution = _solved(plan, jobs, memory_limit)
     shield = Shield(plan.specification, plan.inputs, solution, storage=storage, jobs=jobs)
     if out is not None:
         shield.save(Path(out))
@@ -286,7 +275,7 @@ def load_shield(
     """
     return Shield.load(
         Path(path),
-        specification=None if specification is None else _resolved(specification),
+        specification=None if specification is None else shield_specification(specification),
         journal=None if journal is None else Path(journal),
         fsync=fsync,
         jobs=jobs,
@@ -346,7 +335,10 @@ def simulate_shield(
     >>> result.above, result.above_without > 0.1
     (0.0, True)
     """
-    _check_gate(max_above)
+    if max_above is not None and not 0 <= max_above <= 1:
+        raise ParameterError(
+            f"{max_above} is no share", where="max_above", remedy="give a share such as 0.05"
+        )
     specification, inputs, solution = _subject(shield, changes)
     wanted = periods if periods is not None else specification.horizon.periods or 1
     events = inputs if log is None else logged_events(log, specification, inputs)
@@ -391,27 +383,7 @@ def _subject(
         if isinstance(shield, Shield):
             return shield.specification, shield.inputs, None
         assert isinstance(shield, str | Path)
-        found = read_shield(Path(shield))
-        return found.specification, found.inputs, found.solution
+        file = read_shield(Path(shield))
+        return file.specification, file.inputs, file.solution
     plan = plan_shield(shield, **changes)
     return plan.specification, plan.inputs, None
-
-
-def _solved(plan: ShieldPlan, jobs: int) -> Solution:
-    if jobs < 1:
-        raise ParameterError(f"{jobs} is not at least 1", where="jobs", remedy="give a number")
-    solution = solve(plan.problem, storage=plan.storage, jobs=jobs)
-    if not solution.feasible:
-        raise infeasible(plan.problem, plan.specification)
-    return solution
-
-
-def _resolved(specification: SpecificationLike) -> ShieldSpecification:
-    return plan_shield(specification).specification
-
-
-def _check_gate(max_above: float | None) -> None:
-    if max_above is not None and not 0 <= max_above <= 1:
-        raise ParameterError(
-            f"{max_above} is no share", where="max_above", remedy="give a share such as 0.05"
-        )

@@ -7,21 +7,17 @@ a whole history is ``After(past, ..., BiasAtMost(...))``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.fairness import (
-    Counts,
-    EmptyGroup,
-    Measure,
-    bias_at_most,
-    whole_numbers,
-)
+from testsgd.fairness import Counts, EmptyGroup, Measure, bias, bias_at_most, whole_numbers
+from testsgd.fairness.property import rounded_biases
 
 
 class Requirement(Protocol):
@@ -30,6 +26,11 @@ class Requirement(Protocol):
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do; both arrays have shape (n, groups)."""
         ...
+
+
+class _Rules(TypedDict):
+    measure: Measure
+    empty_group: EmptyGroup
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,19 @@ class BiasAtMost:
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do."""
-        return bias_at_most(
-            numerators,
-            denominators,
-            self.threshold,
-            measure=self.measure,
-            empty_group=self.empty_group,
-        )
+        return bias_at_most(numerators, denominators, self.threshold, **self._rules)
+
+    def bias(self, numerators: Sequence[int], denominators: Sequence[int]) -> Fraction:
+        """Return the exact bias of counters, one of each a group."""
+        return bias(numerators, denominators, **self._rules)
+
+    def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
+        """Return the biases of many counters; the last axis is the groups."""
+        return rounded_biases(numerators, denominators, **self._rules)
+
+    @property
+    def _rules(self) -> _Rules:
+        return {"measure": self.measure, "empty_group": self.empty_group}
 
 
 @dataclass(frozen=True)
@@ -200,7 +207,11 @@ class After:
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows, of the counters of what comes now, will do."""
-        return self.requirement.holds(
+        return self.requirement.holds(*self.together(numerators, denominators))
+
+    def together(self, numerators: Counts, denominators: Counts) -> tuple[Counts, Counts]:
+        """Return the counters of what comes now and of the history, added up."""
+        return (
             numerators + np.array(self.past_numerators, dtype=np.int64),
             denominators + np.array(self.past_denominators, dtype=np.int64),
         )

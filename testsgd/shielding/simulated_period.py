@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -85,23 +85,15 @@ class PeriodOutcome:
 
     def take(self, rows: NDArray[np.intp]) -> PeriodOutcome:
         """Return some of the runs."""
-        return PeriodOutcome(*(array[rows] for array in _arrays(self)))
+        return combined([self], lambda arrays: arrays[0][rows])
 
 
-def concatenated(parts: Sequence[PeriodOutcome]) -> PeriodOutcome:
-    """Put outcomes one after the other, run after run."""
-    columns = zip(*map(_arrays, parts), strict=True)
-    return PeriodOutcome(*(np.concatenate(column) for column in columns))
-
-
-def side_by_side(parts: Sequence[PeriodOutcome]) -> PeriodOutcome:
-    """Put the periods of the same runs side by side, as a second axis."""
-    columns = zip(*map(_arrays, parts), strict=True)
-    return PeriodOutcome(*(np.stack(column, axis=1) for column in columns))
-
-
-def _arrays(outcome: PeriodOutcome) -> tuple[NDArray[Any], ...]:
-    return tuple(getattr(outcome, field.name) for field in fields(outcome))
+def combined(
+    parts: Sequence[PeriodOutcome], join: Callable[[Sequence[NDArray[Any]]], NDArray[Any]]
+) -> PeriodOutcome:
+    """Join the arrays of each name, such as by ``np.concatenate``: run after run."""
+    names = [field.name for field in fields(PeriodOutcome)]
+    return PeriodOutcome(*(join([getattr(part, name) for part in parts]) for name in names))
 
 
 def run_period(
@@ -123,7 +115,7 @@ def run_period(
         # It knows the decisions near one run at a time.
         single = (events.take(np.s_[run : run + 1]) for run in range(runs))
         again = partial(run_period, fairness, inputs, assumption=assumption, closest=closest)
-        return concatenated([again(run_events, policy) for run_events in single])
+        return combined([again(run_events, policy) for run_events in single], np.concatenate)
     decisions, counts = _decide(fairness, inputs, events, policy)
     changed = decisions != events.recommendations
     kinds = np.array(fairness.kinds, dtype=np.int64)
@@ -160,13 +152,11 @@ def _decide(
     everyone = np.arange(runs)
     counts = np.zeros((runs, groups * kinds), dtype=np.int64)
     decisions = events.recommendations.copy()
-    known = np.array(inputs.costs)
+    costs = inputs.cost_places(events.costs)
     for step in range(horizon):
         group, recommendation = events.groups[:, step], events.recommendations[:, step]
         if policy is not None:
-            # As `InputDistribution.cost_place`.
-            cost = np.minimum(np.searchsorted(known, events.costs[:, step]), len(known) - 1)
-            change = cost < policy.changes_many(step, counts, group, recommendation)
+            change = costs[:, step] < policy.changes_many(step, counts, group, recommendation)
             decisions[:, step] = np.where(change, 1 - recommendation, recommendation)
         label = 1 if events.labels is None else events.labels[:, step]
         kind = kind_of[decisions[:, step], label]

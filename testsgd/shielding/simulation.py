@@ -6,20 +6,20 @@ runs of a dynamic shield differ in their history; those with the same counters s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
-from testsgd.fairness import EmptyGroup, FairnessProperty, bias_at_most
-from testsgd.fairness.property import rounded_biases
+from testsgd.fairness import EmptyGroup, FairnessProperty
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import BiasAtMost
 from testsgd.shielding.running import (
     assumption_of,
-    infeasible,
+    first_solution,
     most_periods,
     period_problem,
     period_solution,
@@ -28,12 +28,11 @@ from testsgd.shielding.simulated_period import (
     Events,
     Ints,
     PeriodOutcome,
-    concatenated,
+    combined,
     run_period,
-    side_by_side,
 )
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.synthesis import Solution, solve
+from testsgd.shielding.synthesis import Solution
 
 # Events held at once; more runs are simulated in parts.
 _MOST_EVENTS = 1 << 22
@@ -149,33 +148,15 @@ class Simulation:
     def _above(self, counts: Ints) -> NDArray[np.bool_]:
         tops, bottoms = self._totals(counts)
         groups = tops.shape[2]
-        holds = bias_at_most(
-            tops.reshape(-1, groups),
-            bottoms.reshape(-1, groups),
-            self.threshold,
-            measure=self.fairness.measure,
-            empty_group=self.empty_group,
-        )
+        holds = self._bound.holds(tops.reshape(-1, groups), bottoms.reshape(-1, groups))
         return ~holds.reshape(tops.shape[:2])
 
     def _bias(self, counts: Ints) -> NDArray[np.float64]:
-        return rounded_biases(
-            *self._totals(counts), measure=self.fairness.measure, empty_group=self.empty_group
-        )
+        return self._bound.rounded_biases(*self._totals(counts))
 
-
-def joined(parts: Sequence[Simulation]) -> Simulation:
-    """Put simulations of one shield together, run after run."""
-    first = parts[0]
-
-    def all_of(name: str) -> NDArray[np.int64] | None:
-        values = [getattr(part, name) for part in parts]
-        return None if values[0] is None else np.concatenate(values)
-
-    arrays = {
-        name: all_of(name) for name, value in vars(first).items() if isinstance(value, np.ndarray)
-    }
-    return Simulation(**{**vars(first), **arrays})
+    @property
+    def _bound(self) -> BiasAtMost:
+        return BiasAtMost(self.threshold, self.fairness.measure, self.empty_group)
 
 
 def simulate(
@@ -242,7 +223,7 @@ def simulate(
     elif specification.fairness_property.labelled and events.labels is None:
         raise _no_labels(specification)
     length = specification.horizon.length * periods
-    solution = solution or _first_solution(specification, inputs)
+    solution = solution or first_solution(specification, inputs)
     at_once = max(1, _MOST_EVENTS // length)
     starts = range(0, runs, at_once)
     seeds = np.random.SeedSequence(random_state).spawn(len(starts))
@@ -250,8 +231,9 @@ def simulate(
     for start, seed in zip(starts, seeds, strict=True):
         shape = (min(at_once, runs - start), length)
         drawn = _draw(events, shape, np.random.default_rng(seed))
-        parts.append(replay_events(specification, inputs, drawn, jobs=jobs, solution=solution))
-    return joined(parts)
+        parts.append(_outcomes(specification, inputs, drawn, jobs, solution))
+    shielded, plain = (combined(outcomes, np.concatenate) for outcomes in zip(*parts, strict=True))
+    return _simulation(specification, shielded, plain, labelled=events.labels is not None)
 
 
 def replay_events(
@@ -287,7 +269,7 @@ def replay_events(
     """
     _check(specification, inputs, events, dimensions=2)
     length = specification.horizon.length
-    runs, total = events.groups.shape
+    total = events.groups.shape[1]
     if total % length or not total:
         raise ParameterError(
             f"{total} events are no whole number of periods of {length}",
@@ -295,39 +277,61 @@ def replay_events(
             remedy="give sequences of whole periods",
         )
     _check_periods(specification, total // length)
-    solution = solution or _first_solution(specification, inputs)
-    fairness, kind = specification.fairness_property, specification.horizon.shield
+    solution = solution or first_solution(specification, inputs)
+    outcomes = _outcomes(specification, inputs, events, jobs, solution)
+    return _simulation(specification, *outcomes, labelled=events.labels is not None)
+
+
+def _outcomes(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    events: Events,
+    jobs: int,
+    solution: Solution,
+) -> tuple[PeriodOutcome, PeriodOutcome]:
+    """Run all periods with the shield and without it; all arrays begin with (runs, periods)."""
+    fairness, horizon = specification.fairness_property, specification.horizon
+    runs, total = events.groups.shape
     past = np.zeros((runs, len(inputs.groups), len(fairness.kinds)), dtype=np.int64)
-    with_shield: list[PeriodOutcome] = []
-    without: list[PeriodOutcome] = []
-    for start in range(0, total, length):
-        part = events.take(np.s_[:, start : start + length]).widened()
-        if kind == "dynamic" and start:
+    shielded, plain = list[PeriodOutcome](), list[PeriodOutcome]()
+    for start in range(0, total, horizon.length):
+        part = events.take(np.s_[:, start : start + horizon.length]).widened()
+        if horizon.shield == "dynamic" and start:
             outcome = _after_histories(specification, inputs, part, past, jobs)
         else:
             outcome = _with_solution(specification, inputs, part, solution)
-        with_shield.append(outcome)
-        without.append(run_period(fairness, inputs, part, None))
+        shielded.append(outcome)
+        plain.append(run_period(fairness, inputs, part, None))
         past = past + outcome.counts
-    shielded, plain = side_by_side(with_shield), side_by_side(without)
+    side_by_side = partial(np.stack, axis=1)
+    return combined(shielded, side_by_side), combined(plain, side_by_side)
+
+
+def _simulation(
+    specification: ShieldSpecification,
+    shielded: PeriodOutcome,
+    plain: PeriodOutcome,
+    *,
+    labelled: bool,
+) -> Simulation:
+    horizon = specification.horizon
+    # Without a shield for the bound, after an unfair history, it was not promised either.
+    promised = shielded.held & shielded.active & ~shielded.closest
     return Simulation(
-        fairness=fairness,
+        fairness=specification.fairness_property,
         threshold=specification.threshold,
         empty_group=specification.fairness.empty_group,
-        shield=kind,
-        horizon=length,
+        shield=horizon.shield,
+        horizon=horizon.length,
         counts_without=plain.counts,
         counts=shielded.counts,
         active=shielded.active,
-        # Without a shield for the bound, after an unfair history, it was not promised either.
-        assumption_held=None
-        if kind == "finite"
-        else shielded.held & shielded.active & ~shielded.closest,
+        assumption_held=None if horizon.shield == "finite" else promised,
         interventions=shielded.interventions,
         cost=shielded.cost,
-        correct_without=None if events.labels is None else plain.correct,
-        correct=None if events.labels is None else shielded.correct,
-        closest=shielded.closest if specification.horizon.closest else None,
+        correct_without=plain.correct if labelled else None,
+        correct=shielded.correct if labelled else None,
+        closest=shielded.closest if horizon.closest else None,
     )
 
 
@@ -349,7 +353,7 @@ def _after_histories(
         from joblib import Parallel, delayed
 
         parts = Parallel(n_jobs=jobs)(delayed(_after_history)(*task) for task in tasks)
-    return concatenated(parts).take(np.argsort(np.concatenate(members)))
+    return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
 
 
 def _after_history(
@@ -359,14 +363,13 @@ def _after_history(
     past: Ints,
     many: int,
 ) -> PeriodOutcome:
-    added = np.array(specification.fairness_property.kinds, dtype=np.int64)
-    tops, bottoms = (tuple((past @ column).tolist()) for column in added.T)
+    fairness = specification.fairness_property
+    tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
     problem = period_problem(specification, inputs, tops, bottoms)
     solution, threshold = period_solution(specification, problem, alike=many)
     if threshold == specification.threshold:
         return _with_solution(specification, inputs, events, solution)
     policy = None if threshold is None else solution.policy
-    fairness = specification.fairness_property
     return run_period(fairness, inputs, events, policy, closest=policy is not None)
 
 
@@ -383,14 +386,6 @@ def _with_solution(
         solution.policy if solution.feasible else None,
         assumption=assumption_of(specification.horizon.shield, solution.problem),
     )
-
-
-def _first_solution(specification: ShieldSpecification, inputs: InputDistribution) -> Solution:
-    problem = period_problem(specification, inputs)
-    solution = solve(problem)
-    if not solution.feasible:
-        raise infeasible(problem, specification)
-    return solution
 
 
 def _draw(
@@ -426,12 +421,6 @@ def _check(
     """Raise a :class:`ParameterError` if events cannot be simulated."""
     if specification.fairness_property.labelled and events.labels is None:
         raise _no_labels(specification)
-    arrays: dict[str, tuple[NDArray[np.int64], int]] = {
-        "groups": (events.groups, len(inputs.groups)),
-        "recommendations": (events.recommendations, 2),
-    }
-    if events.labels is not None:
-        arrays["labels"] = (events.labels, 2)
     shape = events.groups.shape
     if len(shape) != dimensions or 0 in shape or events.costs.shape != shape:
         raise ParameterError(
@@ -443,18 +432,21 @@ def _check(
         raise ParameterError(
             "a cost is negative or no number", where="events.costs", remedy="correct it"
         )
-    for name, (values, most) in arrays.items():
+    for name, values, most in (
+        ("groups", events.groups, len(inputs.groups)),
+        ("recommendations", events.recommendations, 2),
+        ("labels", events.labels, 2),
+    ):
+        if values is None:
+            continue
+        where = f"events.{name}"
         if values.shape != shape or values.dtype.kind not in "iu":
-            raise ParameterError(
-                f"{name} have shape {values.shape} and type {values.dtype}",
-                where=f"events.{name}",
-                remedy=f"give whole numbers of shape {shape}",
-            )
+            what = f"{name} have shape {values.shape} and type {values.dtype}"
+            raise ParameterError(what, where=where, remedy=f"give whole numbers of shape {shape}")
         if values.min() < 0 or values.max() >= most:
+            what = f"{name} are between {values.min()} and {values.max()}"
             raise ParameterError(
-                f"{name} are between {values.min()} and {values.max()}",
-                where=f"events.{name}",
-                remedy=f"give whole numbers from 0 to {most - 1}",
+                what, where=where, remedy=f"give whole numbers from 0 to {most - 1}"
             )
 
 

@@ -24,7 +24,8 @@ from testsgd.data.schema_parts import (
 from testsgd.data.toml_document import ExactDocument
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.fairness import FairnessPart, FairnessProperty, GroupNames, Measure
-from testsgd.shielding.inputs import InputDistribution, checked_costs, read_log
+from testsgd.shielding.inputs import InputDistribution, InputLog, checked_costs, read_log
+from testsgd.shielding.requirement import BiasAtMost
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
 
@@ -57,26 +58,21 @@ class HorizonPart(Part):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> HorizonPart:
-        bounded = self.shield == "static-bounded-welfare"
-        if bounded and self.welfare is None:
-            raise mistake(
-                "welfare", "a static-bounded-welfare shield needs bounds", "give [lowest, highest]"
-            )
-        if not bounded and self.welfare is not None:
-            raise mistake(
-                "welfare", "only a static-bounded-welfare shield has welfare bounds", "remove them"
-            )
-        if self.welfare is not None and self.welfare[0] >= self.welfare[1]:
-            low, high = self.welfare
-            raise mistake("welfare", f"no room is left between {low} and {high}")
+        bounded, low_high = self.shield == "static-bounded-welfare", self.welfare
+        if bounded and low_high is None:
+            what = "a static-bounded-welfare shield needs bounds"
+            raise mistake("welfare", what, "give [lowest, highest]")
+        if not bounded and low_high is not None:
+            what = "only a static-bounded-welfare shield has welfare bounds"
+            raise mistake("welfare", what, "remove them")
+        if low_high is not None and low_high[0] >= low_high[1]:
+            raise mistake("welfare", f"no room is left between {low_high[0]} and {low_high[1]}")
         if self.periodic and self.after == "stop":
-            raise mistake(
-                "after", f"a {self.shield} shield always goes on", "set `periods` to end it"
-            )
+            what = f"a {self.shield} shield always goes on"
+            raise mistake("after", what, "set `periods` to end it")
         if self.when_infeasible is not None and self.shield != "dynamic":
-            raise mistake(
-                "when_infeasible", "only a dynamic shield can find none for a period", "remove it"
-            )
+            what = "only a dynamic shield can find none for a period"
+            raise mistake("when_infeasible", what, "remove it")
         if self.when_infeasible == "pass":
             # It is the same as to leave it out, and so has the same digest.
             object.__setattr__(self, "when_infeasible", None)
@@ -84,11 +80,8 @@ class HorizonPart(Part):
             # Filled in so that readers need no rule of their own; it stays a key not set.
             object.__setattr__(self, "after", "next" if self.periodic else "stop")
         if self.after == "stop" and self.periods not in (None, 1):
-            raise mistake(
-                "periods",
-                f'{self.periods} periods and after = "stop" exclude each other',
-                'set after = "next", or leave `periods` out',
-            )
+            what = f'{self.periods} periods and after = "stop" exclude each other'
+            raise mistake("periods", what, 'set after = "next", or leave `periods` out')
         return self
 
     @property
@@ -176,11 +169,11 @@ _PARTS: dict[str, type[Part]] = {
     "horizon": HorizonPart,
     "inputs": InputsPart,
 }
+_KEYS = [(part, key) for part, kind in _PARTS.items() for key in kind.model_fields]
 _PATHS = {
-    "name": ("name",),
-    **{part: (part,) for part in _PARTS},
-    **{key: (part, key) for part, kind in _PARTS.items() for key in kind.model_fields},
-    **{f"{part}.{key}": (part, key) for part, kind in _PARTS.items() for key in kind.model_fields},
+    **{name: name for name in ("name", *_PARTS)},
+    **{key: f"{part}.{key}" for part, key in _KEYS},
+    **{f"{part}.{key}": f"{part}.{key}" for part, key in _KEYS},
 }
 
 
@@ -195,50 +188,43 @@ def changed(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     made = {
         key: dict(value) if isinstance(value, dict) else value for key, value in document.items()
     }
-    changes = _without_what_goes(made, changes)
-    for key, value in changes.items():
-        path = _path(key)
-        index = made
-        for part in path[:-1]:
-            index = index.setdefault(part, {})
+    for path, value in _without_what_goes(made, changes).items():
+        part, _, key = path.rpartition(".")
+        table = made.setdefault(part, {}) if part else made
         if value is None:
-            index.pop(path[-1], None)
+            table.pop(key, None)
         else:
-            index[path[-1]] = value
+            table[key] = value
     return made
 
 
-def _path(key: str) -> tuple[str, ...]:
+def _path(key: str) -> str:
     if key not in _PATHS:
         near = difflib.get_close_matches(key, _PATHS, n=1)
-        raise ParameterError(
-            f"there is no key {key!r}",
-            where="changes",
-            remedy=f"did you mean {near[0]!r}?" if near else "give a key of the specification",
-            key=key,
-        )
+        remedy = f"did you mean {near[0]!r}?" if near else "give a key of the specification"
+        raise ParameterError(f"there is no key {key!r}", where="changes", remedy=remedy, key=key)
     return _PATHS[key]
 
 
 def _without_what_goes(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Take away what only the former choice could have, if it is not given anew."""
-    given = {".".join(_path(key)): value for key, value in changes.items()}
+    """Return the changes by path, with what only the former choice could have taken away."""
+    new = {_path(key): value for key, value in changes.items()}
     gone: list[str] = []
-    kind = given.get("horizon.shield")
+    kind = new.get("horizon.shield")
     if kind is not None and kind != document.get("horizon", {}).get("shield", "finite"):
         gone += ["horizon.welfare"] if kind != "static-bounded-welfare" else []
         gone += ["horizon.when_infeasible"] if kind != "dynamic" else []
         gone += ["horizon.after"]
-    name = given.get("fairness.property")
+    name = new.get("fairness.property")
     if name is not None and name != "custom":
         gone += ["fairness.numerator", "fairness.denominator", "fairness.measure"]
     sources = ["inputs.costs", "inputs.table", "inputs.log"]
-    new = [key for key in sources if given.get(key) is not None]
-    if new:
-        gone += [key for key in sources if key not in new]
-        if "inputs.log" not in new:
+    named = [key for key in sources if new.get(key) is not None]
+    if named:
+        gone += [key for key in sources if key not in named]
+        if "inputs.log" not in named:
             gone += ["inputs.smoothing", "inputs.most_costs", "inputs.columns"]
-    return {**dict.fromkeys(gone), **given}
+    return {**dict.fromkeys(gone), **new}
 
 
 class ShieldSpecification(ExactDocument):
@@ -287,17 +273,14 @@ class ShieldSpecification(ExactDocument):
 
     def _check_table(self) -> None:
         try:
-            inputs = self._resolved(None)
+            inputs = self.input_distribution()
         except SpecificationError as error:
             index = error.where.removeprefix("inputs.table.")
             row = (int(index),) if index.isdigit() else ()
             raise mistake(("inputs", "table", *row), error.what, error.remedy) from error
-        self._check_labels(inputs, ("inputs", "table"))
-
-    def _check_labels(self, inputs: InputDistribution, key: tuple[str, ...]) -> None:
         if self.fairness_property.labelled and inputs.labels is None:
             raise mistake(
-                key,
+                ("inputs", "table"),
                 f"{self.fairness.property} depends on labels, but no row says how likely they are",
                 "add `label_probability`",
             )
@@ -311,6 +294,11 @@ class ShieldSpecification(ExactDocument):
     def threshold(self) -> Fraction:
         """The largest bias, exactly."""
         return self.fairness.threshold
+
+    @property
+    def bound(self) -> BiasAtMost:
+        """What is kept of the bias, and how it is computed."""
+        return BiasAtMost(self.threshold, self.fairness_property.measure, self.fairness.empty_group)
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
@@ -353,24 +341,14 @@ class ShieldSpecification(ExactDocument):
         SpecificationError
             If the property depends on labels and there are none.
         """
-        return self._resolved(folder)
-
-    def _resolved(self, folder: Path | None) -> InputDistribution:
-        names, given = self.groups.names, self.inputs
+        names, asked = self.groups.names, self.inputs
         labelled = self.fairness_property.labelled
-        if given.table is not None:
-            rows = [row.model_dump() for row in given.table]
-            return InputDistribution.from_table(names, rows)
-        if given.log is None:
-            return InputDistribution.uniform(
-                names, costs=(1.0,) if given.costs is None else given.costs, labelled=labelled
-            )
-        log = read_log(
-            (folder or self._folder or Path()) / given.log,
-            names,
-            columns={} if given.columns is None else given.columns.model_dump(exclude_none=True),
-            unknown=self.groups.unknown,
-        )
+        if asked.table is not None:
+            return InputDistribution.from_table(names, [row.model_dump() for row in asked.table])
+        if asked.log is None:
+            costs = (1.0,) if asked.costs is None else asked.costs
+            return InputDistribution.uniform(names, costs=costs, labelled=labelled)
+        log = self.read_log((folder or self._folder or Path()) / asked.log)
         if labelled and log.labels is None:
             raise SpecificationError(
                 f"{self.fairness.property} depends on labels, but the log has none",
@@ -383,9 +361,15 @@ class ShieldSpecification(ExactDocument):
             costs=log.costs,
             labels=log.labels,
             known_groups=names,
-            smoothing=1.0 if given.smoothing is None else given.smoothing,
-            most_costs=8 if given.most_costs is None else given.most_costs,
+            smoothing=1.0 if asked.smoothing is None else asked.smoothing,
+            most_costs=8 if asked.most_costs is None else asked.most_costs,
         )
+
+    def read_log(self, path: Path | str) -> InputLog:
+        """Read a log of these groups, with the columns that the specification names."""
+        columns = self.inputs.columns
+        names = {} if columns is None else columns.model_dump(exclude_none=True)
+        return read_log(path, self.groups.names, columns=names, unknown=self.groups.unknown)
 
     def with_changes(self, **changes: Any) -> ShieldSpecification:
         """Return a copy with other values.

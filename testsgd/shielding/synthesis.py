@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import SpecificationError
-from testsgd.fairness import EmptyGroup, FairnessProperty, bias
-from testsgd.fairness.property import rounded_biases
+from testsgd.fairness import EmptyGroup, FairnessProperty
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import (
     After,
@@ -235,7 +234,7 @@ def smallest_feasible_threshold(problem: ShieldProblem) -> Fraction:
     for where, tops, bottoms in _ends(problem, past):
         largest = max(largest, int(bottoms.max()), int(tops.max()))
         rate = max(rate, float((tops / np.maximum(bottoms, 1)).max()))
-        final[where] = _biases(tops, bottoms, requirement)
+        final[where] = requirement.rounded_biases(tops, bottoms)
     value = worst_case(lattice, problem.transitions, final)
     # A bias is a fraction whose denominator is at most this, and no two such are so close.
     denominator, rounded = largest * largest, _ROUNDED * rate
@@ -250,11 +249,8 @@ def _ends(
     """Go through the counters after the last event, a history's included."""
     lattice = problem.lattice
     for where, states in lattice.blocks(lattice.horizon, _BIASES_AT_ONCE):
-        tops, bottoms = problem.counters(states)
-        if past is not None:
-            tops = tops + np.array(past.past_numerators)
-            bottoms = bottoms + np.array(past.past_denominators)
-        yield where, tops, bottoms
+        counters = problem.counters(states)
+        yield where, *(past.together(*counters) if past else counters)
 
 
 def _exactly(
@@ -265,14 +261,10 @@ def _exactly(
     rounded: float,
 ) -> Fraction:
     """Find the smallest threshold, known but for rounding, among the exact biases near it."""
-    measure, empty_group = requirement.measure, requirement.empty_group
     near: set[Fraction] = set()
     for _, tops, bottoms in _ends(problem, past):
-        close = np.abs(_biases(tops, bottoms, requirement) - value) <= 2 * rounded
-        near |= {
-            bias(top, bottom, measure=measure, empty_group=empty_group)
-            for top, bottom in zip(tops[close].tolist(), bottoms[close].tolist(), strict=True)
-        }
+        close = np.abs(requirement.rounded_biases(tops, bottoms) - value) <= 2 * rounded
+        near.update(map(requirement.bias, tops[close].tolist(), bottoms[close].tolist()))
 
     def feasible(threshold: Fraction) -> bool:
         bound = replace(requirement, threshold=threshold)
@@ -285,30 +277,21 @@ def _exactly(
     return biases[bisect_left(biases, True, key=feasible)]
 
 
-def _biases(
-    tops: NDArray[np.int64], bottoms: NDArray[np.int64], requirement: BiasAtMost
-) -> NDArray[np.float64]:
-    measure, empty_group = requirement.measure, requirement.empty_group
-    return rounded_biases(tops, bottoms, measure=measure, empty_group=empty_group)
-
-
 def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     """Ask for the smallest bound on the bias that can be kept, whoever comes; return it as well.
 
     The new problem has a solution. Where the bound of the given one, of what comes or of a history
     and what comes, rests on an assumption, the new one rests on none.
     """
-    bound = problem.requirement
-    if isinstance(bound, Provided):
-        bound = bound.requirement
-    problem = replace(problem, requirement=bound)
-    smallest = smallest_feasible_threshold(problem)
-    if isinstance(bound, After):
-        assert isinstance(bound.requirement, BiasAtMost)
-        bound = replace(bound, requirement=replace(bound.requirement, threshold=smallest))
-    else:
-        assert isinstance(bound, BiasAtMost)
-        bound = replace(bound, threshold=smallest)
+    kept = problem.requirement
+    if isinstance(kept, Provided):
+        kept = kept.requirement
+    smallest = smallest_feasible_threshold(replace(problem, requirement=kept))
+    bound = kept.requirement if isinstance(kept, After) else kept
+    assert isinstance(bound, BiasAtMost)
+    bound = replace(bound, threshold=smallest)
+    if isinstance(kept, After):
+        return replace(problem, requirement=replace(kept, requirement=bound)), smallest
     return replace(problem, requirement=bound), smallest
 
 
@@ -384,16 +367,11 @@ def solve(
     if compiled:
         _load_machine_code(lattice, transitions)
     start = time.perf_counter()
-    policy: Policy | WindowedPolicy
-    if _stores_all(problem, storage):
-        policy = Policy.for_transitions(lattice, transitions)
-    else:
+    policy: Policy | WindowedPolicy = Policy(lattice, transitions)
+    if not _stores_all(problem, storage):
+        width, final_values = window_width(lattice), problem.final_values
         policy = WindowedPolicy(
-            lattice,
-            transitions,
-            width=window_width(lattice),
-            final=problem.final_values,
-            compiled=compiled,
+            lattice, transitions, width=width, final=final_values, compiled=compiled
         )
     final = np.empty(lattice.size(lattice.horizon))
     for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
@@ -401,7 +379,7 @@ def solve(
     value = math.inf
     for step, values, codes in induct(lattice, transitions, final, compiled=compiled, jobs=jobs):
         if isinstance(policy, Policy):
-            policy.put(step, codes, compiled=compiled)
+            policy.put(step, codes)
         elif policy.keeps(step):
             policy.kept[step] = values.copy()
         value = float(values[0])
@@ -429,11 +407,8 @@ def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> Non
 
 def _checked(problem: ShieldProblem) -> Transitions:
     if problem.horizon < 1:
-        raise SpecificationError(
-            f"the horizon is {problem.horizon}",
-            where="horizon.length",
-            remedy="give a number of events, at least 1",
-        )
+        remedy, what = "give a number of events, at least 1", f"the horizon is {problem.horizon}"
+        raise SpecificationError(what, where="horizon.length", remedy=remedy)
     if problem.horizon * problem.inputs.costs[-1] > _LARGEST_COST:
         raise SpecificationError(
             f"the cost {problem.inputs.costs[-1]:g} is too large to be added up",
@@ -490,8 +465,7 @@ def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int
     rows = lattice.row_count * (lattice.dimensions - 1) * (2 + 4 + 3 * 8)
     working = (16 + code) * last + rows + _SCRATCH * min(last, _AT_ONCE)
     if _stores_all(problem, storage):
-        halved = 2 * problem.groups * transitions.bits <= 4
-        return working + (lattice.total // 2 if halved else lattice.total * code)
+        return working + (lattice.total // 2 if transitions.halved else lattice.total * code)
     width = window_width(lattice)
     kept = sum(lattice.size(step) for step in range(width, lattice.horizon, width))
     return working + 8 * kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -16,6 +16,8 @@ from testsgd.monitoring.specification import MonitoredProperty
 # Above that, every other point is left out.
 _MOST = 512
 _WINDOWS_KEPT = 1000
+# What of a comparison is kept as it is.
+_COUNTED = ("counted", "in_alert", "alerts", "windows_judged", "windows_above")
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,7 @@ class Trajectory:
 
     def to_state(self) -> list[Any]:
         """Return the points, as JSON has them."""
-        points = [
-            [point.trials, point.time, list(point.estimates), point.bias] for point in self.points
-        ]
-        return [self._stride, points]
+        return [self._stride, [list(vars(point).values()) for point in self.points]]
 
     @classmethod
     def from_state(cls, state: list[Any]) -> Trajectory:
@@ -150,23 +149,23 @@ class Comparison:
         """Compute the bias by the estimates; 0 if there is nothing to compare."""
         return self._bias(self.extremes(counts))
 
-    def _bias(self, found: Extremes | None) -> Fraction:
-        return Fraction(0) if found is None else found.bias(self.monitored.fairness.measure)
+    def _bias(self, apart: Extremes | None) -> Fraction:
+        return Fraction(0) if apart is None else apart.bias(self.monitored.fairness.measure)
 
-    def above(self, found: Extremes | None) -> bool:
-        """Return whether two groups are farther apart than the threshold allows."""
-        if found is None:
-            return False
-        return found.above(self.monitored.threshold, self.monitored.fairness.measure)
+    def _judged(self, counts: GroupCounts) -> tuple[Extremes | None, bool]:
+        """Return the groups that are farthest apart, and whether that is more than is allowed."""
+        apart, monitored = self.extremes(counts), self.monitored
+        if apart is None:
+            return None, False
+        return apart, apart.above(monitored.threshold, monitored.fairness.measure)
 
     def judge_estimate(self, time: float | None) -> Alert | None:
         """Raise or clear an alert by the estimates so far."""
-        found = self.extremes(self.counts)
-        above = self.above(found)
+        apart, above = self._judged(self.counts)
         if above == self.in_alert:
             return None
         self.in_alert = above
-        return self._alert("raised" if above else "cleared", self.counts, found, time)
+        return self._alert("raised" if above else "cleared", self.counts, apart, time)
 
     def judge_evidence(self, index: int, time: float | None) -> Alert | None:
         """Raise an alert if there is evidence now, after a group was counted."""
@@ -184,23 +183,21 @@ class Comparison:
 
         `again`: whether one was raised for it before; then there is no second one.
         """
-        found = self.extremes(counts)
-        above = self.above(found)
+        apart, above = self._judged(counts)
         # Labels may end an older window after a newer one.
         if window >= self._newest:
             self._newest, self.in_alert = window, above
         if again or not above:
             return None
-        return self._alert("raised", counts, found, time, window=window)
+        return self._alert("raised", counts, apart, time, window=window)
 
     def close_window(self, window: int, counts: GroupCounts) -> None:
         """Keep how a tumbling window ended."""
-        found = self.extremes(counts)
-        above = self.above(found)
+        apart, above = self._judged(counts)
         self.windows_judged += 1
         self.windows_above += above
         self.windows.append(
-            WindowStatus(window, counts.trials, self.bias(counts), self._bias(found), above)
+            WindowStatus(window, counts.trials, self.bias(counts), self._bias(apart), above)
         )
 
     def record(self, time: float | None) -> None:
@@ -214,18 +211,20 @@ class Comparison:
         bias = float(self._bias(extremes(tops, bottoms, self.monitored.empty_group)))
         self.trajectory.add(TrajectoryPoint(self.counted, time, rates, bias))
 
-    def _ordered(self, pair: Pair) -> Extremes | None:
-        counts = self.counts
-        rates = [(counts.numerators[index], counts.denominators[index]) for index in pair]
-        first_is_lower = rates[0][0] * rates[1][1] < rates[1][0] * rates[0][1]
-        low, high = (0, 1) if first_is_lower else (1, 0)
-        return Extremes(pair[high], pair[low], rates[high], rates[low])
+    def _ordered(self, pair: Pair) -> Extremes:
+        """Return the two groups of a pair, the one with the higher rate first."""
+        numerators, denominators = self.counts.numerators, self.counts.denominators
+        first, second = pair
+        if numerators[first] * denominators[second] < numerators[second] * denominators[first]:
+            first, second = second, first
+        rates = ((numerators[index], denominators[index]) for index in (first, second))
+        return Extremes(first, second, *rates)
 
     def _alert(
         self,
         kind: Literal["raised", "cleared"],
         counts: GroupCounts,
-        found: Extremes | None,
+        apart: Extremes | None,
         time: float | None,
         *,
         window: int | None = None,
@@ -235,20 +234,21 @@ class Comparison:
         if pair is not None and self.evidence is not None:
             interval = self.evidence.interval(counts, pair)
         alert = Alert(
-            kind,
-            self.monitored.name,
-            self.monitored.rule,
-            self.given,
-            window,
-            self.counted if window is None else counts.trials,
-            time,
-            self._bias(found),
-            interval,
-            self.monitored.threshold,
-            "" if found is None else counts.names[found.highest],
-            "" if found is None else counts.names[found.lowest],
-            self._groups(counts),
-            *self._source,
+            kind=kind,
+            property=self.monitored.name,
+            rule=self.monitored.rule,
+            given=self.given,
+            window=window,
+            trials=self.counted if window is None else counts.trials,
+            time=time,
+            bias=self._bias(apart),
+            interval=interval,
+            threshold=self.monitored.threshold,
+            highest="" if apart is None else counts.names[apart.highest],
+            lowest="" if apart is None else counts.names[apart.lowest],
+            groups=self._groups(counts),
+            monitor=self._source.monitor,
+            fingerprint=self._source.fingerprint,
         ).with_id(self.alerts)
         if kind == "raised":
             self.alerts += 1
@@ -256,51 +256,39 @@ class Comparison:
         return alert
 
     def _groups(self, counts: GroupCounts) -> tuple[AlertedGroup, ...]:
-        rates = zip(
-            counts.names,
-            counts.numerators,
-            counts.denominators,
-            *self.smoothed(counts),
-            strict=True,
-        )
+        columns = counts.names, counts.numerators, counts.denominators, *self.smoothed(counts)
         return tuple(
             AlertedGroup(name, top, bottom, Fraction(more_top, more) if more else None)
-            for name, top, bottom, more_top, more in rates
+            for name, top, bottom, more_top, more in zip(*columns, strict=True)
         )
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
         windows = [
-            asdict(window) | {"bias": str(window.bias), "estimate": str(window.estimate)}
+            vars(window) | {"bias": str(window.bias), "estimate": str(window.estimate)}
             for window in self.windows
         ]
         return {
             "given": [list(pair) for pair in self.given],
             "counts": self.counts.to_state(),
-            "counted": self.counted,
-            "in_alert": self.in_alert,
             "newest": self._newest,
-            "alerts": self.alerts,
+            **{name: getattr(self, name) for name in _COUNTED},
             "first_alert": None if self.first_alert is None else self.first_alert.to_dict(),
             "trajectory": self.trajectory.to_state(),
             "windows": windows,
-            "windows_judged": self.windows_judged,
-            "windows_above": self.windows_above,
             "evidence": None if self.evidence is None else self.evidence.to_state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
         self.counts = GroupCounts.from_state(state["counts"])
-        self.counted, self.in_alert = state["counted"], state["in_alert"]
-        self._newest = state["newest"]
-        self.alerts, first = state["alerts"], state["first_alert"]
+        self._newest, first = state["newest"], state["first_alert"]
+        for name in _COUNTED:
+            setattr(self, name, state[name])
         self.first_alert = None if first is None else Alert.from_dict(first)
         self.trajectory = Trajectory.from_state(state["trajectory"])
         for window in state["windows"]:
-            exact = {"bias": Fraction(window["bias"]), "estimate": Fraction(window["estimate"])}
+            exact = {name: Fraction(window[name]) for name in ("bias", "estimate")}
             self.windows.append(WindowStatus(**window | exact))
-        self.windows_judged = state["windows_judged"]
-        self.windows_above = state["windows_above"]
         if self.evidence is not None and state["evidence"] is not None:
             self.evidence.restore(state["evidence"])

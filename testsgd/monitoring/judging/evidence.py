@@ -104,8 +104,8 @@ class PairEvidence:
     def interval(self, counts: GroupCounts, pair: Pair) -> tuple[float, float]:
         """Return the interval of the bias of one pair; it holds with all others at every time."""
         low, high = pair_interval(
-            [counts.numerators[one] for one in pair],
-            [counts.denominators[one] for one in pair],
+            [counts.numerators[group] for group in pair],
+            [counts.denominators[group] for group in pair],
             1 - self._error_of(pair),
             **self.bet,
         )
@@ -126,7 +126,7 @@ class PairEvidence:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
-        self._places = {(one[0], one[1]): index for index, one in enumerate(state["pairs"])}
-        self._next = {(one[0], one[1]): one[2] for one in state["next"]}
+        self._places = {(low, high): index for index, (low, high) in enumerate(state["pairs"])}
+        self._next = {(low, high): size for low, high, size in state["next"]}
         proved = state["proved"]
         self.proved = None if proved is None else (proved[0], proved[1])

@@ -45,11 +45,9 @@ class PropertyJudge:
         self._given = tuple(given_fields.index(field) for field in monitored.given)
         fairness, window = monitored.fairness, specification.window
         self._labelled = fairness.labelled
+        # [decision][label]
         self._added = [
-            [
-                (fairness.numerator[decision][label], fairness.denominator[decision][label])
-                for label in (0, 1)
-            ]
+            list(zip(fairness.numerator[decision], fairness.denominator[decision], strict=True))
             for decision in (0, 1)
         ]
         length = window.trials, window.seconds
@@ -124,34 +122,29 @@ class PropertyJudge:
         return _some(comparison.judge_estimate(time))
 
     def _comparison(self, given: Values) -> Comparison | None:
-        found = self.comparisons.get(given)
-        if found is None and len(self.comparisons) < MOST_COMPARISONS:
-            found = self.comparisons[given] = self._new_comparison(given)
-        return found
-
-    def _new_comparison(self, given: Values) -> Comparison:
-        evidence = None
-        if self.monitored.rule == "evidence":
+        """Return the comparison within some values, None if there are too many already."""
+        comparison = self.comparisons.get(given)
+        if comparison is not None or len(self.comparisons) >= MOST_COMPARISONS:
+            return comparison
+        monitored, evidence = self.monitored, None
+        if monitored.rule == "evidence":
             error = part_of(self._error, len(self.comparisons)) if given else self._error
-            evidence = PairEvidence(
-                error,
-                len(self._names) or None,
-                self.monitored.threshold,
-                self.monitored.fairness.measure,
-                self._tuned_for,
-            )
-        pairs = tuple(zip(self.monitored.given, given, strict=True))
-        return Comparison(self.monitored, pairs, self._names, self._prior, evidence, self._source)
+            groups, measure = len(self._names) or None, monitored.fairness.measure
+            evidence = PairEvidence(error, groups, monitored.threshold, measure, self._tuned_for)
+        pairs = tuple(zip(monitored.given, given, strict=True))
+        comparison = Comparison(monitored, pairs, self._names, self._prior, evidence, self._source)
+        self.comparisons[given] = comparison
+        return comparison
 
     def _forget(self, time: float | None) -> list[Comparison]:
         """Take back what has left the sliding window; return the comparisons that changed."""
         assert self._sliding is not None
-        touched = []
+        touched: dict[Comparison, None] = {}
         for counted in self._sliding.expired(time):
             comparison = self.comparisons[counted.given]
             comparison.counts.remove(counted.group, counted.added)
-            touched.append(comparison)
-        return list(dict.fromkeys(touched))
+            touched[comparison] = None
+        return list(touched)
 
     def _look(
         self,
@@ -177,20 +170,19 @@ class PropertyJudge:
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
         window = self._sliding or self._tumbling
+        kept = [[list(given), judged.to_state()] for given, judged in self.comparisons.items()]
         return {
-            "comparisons": [
-                [list(given), one.to_state()] for given, one in self.comparisons.items()
-            ],
+            "comparisons": kept,
             "uncompared": self.uncompared,
             "window": None if window is None else window.to_state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
-        for given, one in state["comparisons"]:
-            made = self._comparison(tuple(given))
-            assert made is not None
-            made.restore(one)
+        for given, kept in state["comparisons"]:
+            comparison = self._comparison(tuple(given))
+            assert comparison is not None
+            comparison.restore(kept)
         self.uncompared = state["uncompared"]
         window = self._sliding or self._tumbling
         if window is not None:

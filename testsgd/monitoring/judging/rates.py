@@ -83,7 +83,7 @@ class Prior:
         >>> belief.smoothed([1, 0], [1, 0], "vacuous"), belief.smoothed([1, 0], [1, 0], "zero")
         (([13, 0], [25, 0]), ([13, 12], [25, 24]))
         """
-        if self._nothing:
+        if not self.strength:
             return numerators, denominators
         added = self._added
         if added is None:
@@ -98,10 +98,6 @@ class Prior:
                 if not bottom:
                     tops[index] = bottoms[index] = 0
         return tops, bottoms
-
-    @cached_property
-    def _nothing(self) -> bool:
-        return self.strength == 0
 
     @cached_property
     def _added(self) -> tuple[int, int, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from testsgd.monitoring.judging.rates import GroupCounts
@@ -53,10 +54,7 @@ class SlidingWindow:
 
     def to_state(self) -> list[Any]:
         """Return all that is kept, as JSON has it."""
-        return [
-            [list(counted.given), counted.group, list(counted.added), counted.time]
-            for counted in self._kept
-        ]
+        return [list(counted) for counted in self._kept]
 
     def restore(self, state: list[Any]) -> None:
         """Take up what :meth:`to_state` gave."""
@@ -70,6 +68,7 @@ def _time_of(counted: Counted) -> float:
     return counted.time or 0.0
 
 
+@dataclass
 class TumblingWindow:
     """One of the windows that follow each other, from number 0 on.
 
@@ -78,12 +77,12 @@ class TumblingWindow:
     `raised` are the combinations for which an alert was raised.
     """
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.decided = self.complete = 0
-        self.known: float | None = None
-        self.counts: dict[Values, GroupCounts] = {}
-        self.raised: set[Values] = set()
+    number: int
+    decided: int = 0
+    complete: int = 0
+    known: float | None = None
+    counts: dict[Values, GroupCounts] = field(default_factory=dict)
+    raised: set[Values] = field(default_factory=set)
 
     def add(
         self, given: Values, names: tuple[str, ...], group: str, added: tuple[int, int]
@@ -97,24 +96,16 @@ class TumblingWindow:
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""
-        return {
-            "number": self.number,
-            "decided": self.decided,
-            "complete": self.complete,
-            "known": self.known,
-            "counts": [[list(given), one.to_state()] for given, one in self.counts.items()],
+        return vars(self) | {
+            "counts": [[list(given), counts.to_state()] for given, counts in self.counts.items()],
             "raised": [list(given) for given in sorted(self.raised)],
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> TumblingWindow:
         """Make a window of what :meth:`to_state` gave."""
-        made = cls(state["number"])
-        made.decided, made.complete = state["decided"], state["complete"]
-        made.known = state["known"]
-        made.counts = {tuple(given): GroupCounts.from_state(one) for given, one in state["counts"]}
-        made.raised = {tuple(given) for given in state["raised"]}
-        return made
+        counts = {tuple(given): GroupCounts.from_state(kept) for given, kept in state["counts"]}
+        return cls(**state | {"counts": counts, "raised": set(map(tuple, state["raised"]))})
 
 
 class TumblingWindows:
@@ -157,8 +148,8 @@ class TumblingWindows:
         over = [window for window in list(self._open.values()) if self.take_if_over(window)]
         ends = [origin + (window.number + 1) * self._seconds for window in over]
         return [
-            (one, end if one.known is None else max(end, one.known))
-            for one, end in zip(over, ends, strict=True)
+            (window, end if window.known is None else max(end, window.known))
+            for window, end in zip(over, ends, strict=True)
         ]
 
     def take_if_over(self, window: TumblingWindow) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from testsgd.fairness.wording import bias_text
+from testsgd.fairness.wording import bias_text, threshold_text
 from testsgd.monitoring.report.summary import (
     AlertSummary,
     CoursePoint,
@@ -19,7 +19,6 @@ from testsgd.monitoring.report.wording import (
     comparison_title,
     estimates_differ,
     property_of,
-    threshold_of,
 )
 from testsgd.report.blocks import Figure
 from testsgd.report.charts import Area, Bar, Flag, Line, Plane, Span, Threshold, Tone
@@ -71,32 +70,32 @@ def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> F
     first, last = windows[0].window, windows[-1].window
     half = 0.5 if last - first >= _GAPS else 0.5 - _GAP / 2
     above = sum(window.above for window in windows)
+    bars = (
+        Bar(
+            window.window - half,
+            window.window + half,
+            window.estimate,
+            f"Window {count(window.window)}: bias {bias_text(window.estimate)} of "
+            f"{plural(window.trials, 'trial')}",
+            "less" if window.above else "more",
+        )
+        for window in windows
+    )
     plane = Plane(
         title=f"Bias of {plural(len(windows), 'window')}, {count(above)} above the threshold",
         across=count_scale(first - 0.5, last + 0.5),
         upwards=_bias_scale([window.estimate for window in windows], 1.25 * known.threshold),
         name="Bias of each window",
         below="Window",
-        bars=tuple(
-            Bar(
-                window.window - half,
-                window.window + half,
-                window.estimate,
-                f"Window {count(window.window)}: bias {bias_text(window.estimate)} of "
-                f"{plural(window.trials, 'trial')}",
-                "less" if window.above else "more",
-            )
-            for window in windows
-        ),
+        bars=tuple(bars),
         thresholds=(Threshold(known.threshold),),
         height=_BIAS_HEIGHT,
     )
-    return Figure(
-        f"Bias of each window: {comparison_title(comparison)}",
-        (plane,),
+    caption = (
         "One bar a window, in their order; orange is above the threshold. Dashed: the threshold "
-        f"{threshold_of(known)}.",
+        f"{threshold_text(known)}."
     )
+    return Figure(f"Bias of each window: {comparison_title(comparison)}", (plane,), caption)
 
 
 def _rates_plane(
@@ -131,20 +130,19 @@ def _bias_plane(
     interval = None
     if comparison.low is not None and comparison.high is not None:
         interval = (comparison.low, comparison.high)
+    biases = [point.bias for point in settled] + [alert.bias for alert in alerts]
     across = count_scale(0, last)
-    upwards = _bias_scale(
-        [*(point.bias for point in settled), *(alert.bias for alert in alerts), *(interval or ())],
-        1.5 * known.threshold,
-    )
-    name = f"threshold {threshold_of(known)}"
+    upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.threshold)
+    low, high = known.threshold, upwards.high
+    corners = (across.low, low), (across.high, low), (across.high, high), (across.low, high)
+    name, end = f"threshold {threshold_text(known)}", bias_text(comparison.estimate)
     return Plane(
-        title=f"Bias over {plural(last, 'trial')}: at the end {bias_text(comparison.estimate)}, "
-        f"{name}",
+        title=f"Bias over {plural(last, 'trial')}: at the end {end}, {name}",
         across=across,
         upwards=upwards,
         name="Bias",
         below=_BELOW,
-        areas=(_forbidden(known, across, upwards),),
+        areas=(Area(corners, "less"),),
         spans=_spans(comparison, alerts, trials),
         flags=_flags(alerts, trials),
         lines=(Line(tuple((point.trials, point.bias) for point in comparison.course), "ink"),),
@@ -163,11 +161,8 @@ def _alerts_of(
     comparison: MonitoredComparison, alerts: Sequence[AlertSummary]
 ) -> list[AlertSummary]:
     """Return a comparison's alerts; its first may be from before this run."""
-    own = [
-        alert
-        for alert in alerts
-        if alert.property == comparison.property and alert.given == comparison.given
-    ]
+    title = comparison.property, comparison.given
+    own = [alert for alert in alerts if (alert.property, alert.given) == title]
     if comparison.first_alert is not None and comparison.first_alert not in own:
         own.insert(0, comparison.first_alert)
     return own
@@ -256,14 +251,6 @@ def _lines(comparison: MonitoredComparison) -> tuple[Line, ...]:
         name = f"{shorten(group.name, _NAME_LENGTH)} {percent(group.estimate)}"
         lines.append(Line(tuple(points), tones.get(group.name, "soft"), name))
     return tuple(sorted(lines, key=lambda line: line.tone != "soft"))
-
-
-def _forbidden(known: PropertySummary, across: Scale, upwards: Scale) -> Area:
-    """Tint where the bias is above the threshold."""
-    low, high = known.threshold, upwards.high
-    return Area(
-        ((across.low, low), (across.high, low), (across.high, high), (across.low, high)), "less"
-    )
 
 
 def _runs_out(plane: Plane) -> bool:

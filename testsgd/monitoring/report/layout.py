@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text, exact_number
+from testsgd.fairness.wording import (
+    EMPTY_GROUPS,
+    bias_text,
+    events_text,
+    exact_number,
+    threshold_text,
+)
 from testsgd.monitoring.report.charts import course_figure, windows_figure
 from testsgd.monitoring.report.summary import (
     AlertSummary,
@@ -17,6 +23,7 @@ from testsgd.monitoring.report.summary import (
 from testsgd.monitoring.report.wording import (
     STATUS_NAMES,
     alert_place,
+    between,
     comparison_title,
     duration_words,
     ends_text,
@@ -27,7 +34,6 @@ from testsgd.monitoring.report.wording import (
     property_title,
     rate_interval,
     standing_name,
-    threshold_of,
     time_text,
     unit_text,
     window_text,
@@ -35,7 +41,6 @@ from testsgd.monitoring.report.wording import (
 from testsgd.report.blocks import (
     Article,
     Block,
-    Column,
     Details,
     Document,
     Facts,
@@ -44,7 +49,6 @@ from testsgd.report.blocks import (
     Notes,
     Only,
     Paragraph,
-    Row,
     Section,
     Standing,
     Status,
@@ -63,6 +67,7 @@ from testsgd.report.formatting import (
     series,
     share,
 )
+from testsgd.report.listing import Listed, listing
 from testsgd.report.summaries import origin, version_facts
 
 # So many comparisons, the most alarming ones, are drawn, or have a table in Markdown.
@@ -136,37 +141,27 @@ def _alerts_figure(summary: MonitoringSummary) -> KeyFigure:
         about = plural(now, "comparison") if now else "no comparison"
         about += f" {'are' if now > 1 else 'is'} in alert now"
     standing: Standing = "good" if summary.verdict.status == "within" else ""
-    return KeyFigure(
-        "Alerts", count(raised) if raised else "none", (about,), "bad" if raised else standing
-    )
+    if raised:
+        standing = "bad"
+    return KeyFigure("Alerts", count(raised) if raised else "none", (about,), standing)
 
 
 def _worst_figure(summary: MonitoringSummary) -> tuple[KeyFigure, ...]:
     """Return the figure of the most alarming comparison; nothing without comparisons."""
     if not summary.comparisons:
         return ()
+    standing: Standing
     worst = summary.comparisons[0]
     where = "" if len(summary.comparisons) == 1 else " where it is most alarming"
     title = comparison_title(worst)
-    allowed = f"at most {threshold_of(property_of(summary, worst))} is allowed"
+    allowed = f"at most {threshold_text(property_of(summary, worst))} is allowed"
     if summary.settings.window == "tumbling":
-        return (
-            KeyFigure(
-                f"Windows above{where}",
-                f"{count(worst.windows_above)} of {count(worst.windows_judged)}",
-                (f"{allowed} in each; {title}",),
-                "bad" if worst.windows_above else "good",
-            ),
-        )
+        above = f"{count(worst.windows_above)} of {count(worst.windows_judged)}"
+        about, standing = f"{allowed} in each; {title}", "bad" if worst.windows_above else "good"
+        return (KeyFigure(f"Windows above{where}", above, (about,), standing),)
     evidence = "" if worst.low is None else f"by evidence {ends_text(worst.low, worst.high)}; "
-    return (
-        KeyFigure(
-            f"Bias{where}",
-            bias_text(worst.estimate),
-            (f"{evidence}{allowed}; {title}",),
-            _STANDINGS[worst.standing],
-        ),
-    )
+    about, standing = f"{evidence}{allowed}; {title}", _STANDINGS[worst.standing]
+    return (KeyFigure(f"Bias{where}", bias_text(worst.estimate), (about,), standing),)
 
 
 def _trials_figure(stream: StreamSummary) -> KeyFigure:
@@ -206,37 +201,29 @@ def _comparisons(summary: MonitoringSummary) -> tuple[Block, ...]:
 
 def _comparisons_table(summary: MonitoringSummary) -> Table:
     """List all comparisons: where they stand, how large the bias is."""
-    evidence = any(comparison.low is not None for comparison in summary.comparisons)
-    columns = (
-        Column("Comparison", "name"),
-        Column("Bias", "strong"),
-        *((Column("Interval", "number"),) if evidence else ()),
-        Column("Threshold", "number"),
-        Column("Trials", "number"),
-        Column("Alerts", "number"),
-    )
-    rows = []
-    for comparison in summary.comparisons:
-        known = property_of(summary, comparison)
-        rows.append(
-            Row(
-                (
-                    comparison_title(comparison),
-                    bias_text(comparison.estimate),
-                    *((ends_text(comparison.low, comparison.high),) if evidence else ()),
-                    threshold_of(known),
-                    count(comparison.trials),
-                    count(comparison.alerts),
-                ),
-                emphasis=comparison.alerts > 0,
-                note=standing_name(comparison, known),
-            )
-        )
-    return Table(
+    comparisons = summary.comparisons
+    return listing(
         "All comparisons",
-        columns,
-        tuple(rows),
-        fold=plural(len(rows), "comparison"),
+        comparisons,
+        (
+            Listed("Comparison", comparison_title, "name"),
+            Listed("Bias", lambda comparison: bias_text(comparison.estimate), "strong"),
+            Listed(
+                "Interval",
+                lambda comparison: ends_text(comparison.low, comparison.high),
+                shown=any(comparison.low is not None for comparison in comparisons),
+            ),
+            Listed(
+                "Threshold", lambda comparison: threshold_text(property_of(summary, comparison))
+            ),
+            Listed("Trials", lambda comparison: count(comparison.trials)),
+            Listed("Alerts", lambda comparison: count(comparison.alerts)),
+        ),
+        row=lambda comparison: {
+            "emphasis": comparison.alerts > 0,
+            "note": standing_name(comparison, property_of(summary, comparison)),
+        },
+        fold=plural(len(comparisons), "comparison"),
         open_rows=_OPEN_COMPARISONS,
     )
 
@@ -272,27 +259,26 @@ def _outcome(
     summary: MonitoringSummary, comparison: MonitoredComparison, known: PropertySummary
 ) -> Text:
     """Return in words how large the bias is, what is allowed, and how alerts come."""
-    bias, in_each, told = bias_text(comparison.estimate), "", list[str | Strong]()
-    if summary.settings.window == "tumbling":
-        in_each = " in each window"
+    bias, told = bias_text(comparison.estimate), list[str | Strong]()
+    tumbling = summary.settings.window == "tumbling"
+    if tumbling:
+        were = "was" if comparison.windows_above == 1 else "were"
         told += [
             Strong(count(comparison.windows_above)),
-            f" of {plural(comparison.windows_judged, 'window')} "
-            f"{'was' if comparison.windows_above == 1 else 'were'} above the threshold; over all "
-            f"trials so far the bias is estimated at {bias}",
+            f" of {plural(comparison.windows_judged, 'window')} {were} above the threshold; over "
+            f"all trials so far the bias is estimated at {bias}",
         ]
     else:
         last = " of the last trials" if summary.settings.window == "sliding" else ""
         told += [f"The bias{last} is estimated at ", Strong(bias)]
     if comparison.low is not None:
-        ends = ends_text(comparison.low, comparison.high).replace(" to ", " and ")
-        told.append(f"; by evidence it lies between {ends}")
+        told.append(f"; by evidence it lies between {between(comparison)}")
     first = ""
     if comparison.first_alert is not None:
         first = f", the first one {alert_place(comparison.first_alert)}"
     told.append(
-        f". At most {threshold_of(known)} is allowed{in_each}. Alerts come by "
-        f"{_RULES[known.rule]}{first}."
+        f". At most {threshold_text(known)} is allowed{' in each window' * tumbling}. Alerts come "
+        f"by {_RULES[known.rule]}{first}."
     )
     return tuple(told)
 
@@ -315,60 +301,47 @@ def _groups_table(
 ) -> Table:
     """List the groups of a comparison: counts, rates, estimates, intervals."""
     prior, custom = estimates_differ(summary), property_of(summary, comparison).property == "custom"
-    intervals = any(group.low is not None for group in comparison.groups)
-    columns = (
-        Column("Group", "name"),
-        Column("Counted", "number"),
-        Column("In the numerator" if custom else "Of these favourable", "number"),
-        Column("Rate", "number" if prior else "strong"),
-        *((Column("Estimate", "strong"),) if prior else ()),
-        *((Column("Interval of this rate alone", "number"),) if intervals else ()),
-    )
     ends: dict[str | None, str] = {}
     if comparison.highest != comparison.lowest:
         ends = {comparison.highest: "highest", comparison.lowest: "lowest"}
-    rows = tuple(
-        Row(
-            (
-                group.name,
-                count(group.denominator),
-                count(group.numerator),
-                percent(group.rate),
-                *((percent(group.estimate),) if prior else ()),
-                *((rate_interval(group.low, group.high),) if intervals else ()),
+    return listing(
+        f"Groups{_COUNTED[summary.settings.window]}: {comparison_title(comparison)}",
+        comparison.groups,
+        (
+            Listed("Group", lambda group: group.name, "name"),
+            Listed("Counted", lambda group: count(group.denominator)),
+            Listed(
+                "In the numerator" if custom else "Of these favourable",
+                lambda group: count(group.numerator),
             ),
-            note=ends.get(group.name, ""),
-        )
-        for group in comparison.groups
+            Listed("Rate", lambda group: percent(group.rate), "number" if prior else "strong"),
+            Listed("Estimate", lambda group: percent(group.estimate), "strong", shown=prior),
+            Listed(
+                "Interval of this rate alone",
+                lambda group: rate_interval(group.low, group.high),
+                shown=any(group.low is not None for group in comparison.groups),
+            ),
+        ),
+        row=lambda group: {"note": ends.get(group.name, "")},
+        title=title,
     )
-    label = f"Groups{_COUNTED[summary.settings.window]}: {comparison_title(comparison)}"
-    return Table(label, columns, rows, title=title)
 
 
 def _windows_table(windows: Sequence[WindowSummary]) -> Table:
     """List windows that were judged."""
     prior = any(window.bias != window.estimate for window in windows)
-    columns = (
-        Column("Window", "name"),
-        Column("Trials", "number"),
-        *((Column("Bias as observed", "number"),) if prior else ()),
-        Column("Bias", "strong"),
-        Column("Above the threshold"),
+    return listing(
+        "Windows",
+        windows,
+        (
+            Listed("Window", lambda window: count(window.window), "name"),
+            Listed("Trials", lambda window: count(window.trials)),
+            Listed("Bias as observed", lambda window: bias_text(window.bias), shown=prior),
+            Listed("Bias", lambda window: bias_text(window.estimate), "strong"),
+            Listed("Above the threshold", lambda window: "yes" if window.above else "", "text"),
+        ),
+        row=lambda window: {"emphasis": window.above},
     )
-    rows = tuple(
-        Row(
-            (
-                count(window.window),
-                count(window.trials),
-                *((bias_text(window.bias),) if prior else ()),
-                bias_text(window.estimate),
-                "yes" if window.above else "",
-            ),
-            emphasis=window.above,
-        )
-        for window in windows
-    )
-    return Table("Windows", columns, rows)
 
 
 def _alerts(summary: MonitoringSummary) -> tuple[Block, ...]:
@@ -377,12 +350,12 @@ def _alerts(summary: MonitoringSummary) -> tuple[Block, ...]:
     if not alerts:
         return ()
     all_of_them = len(alerts) + summary.alerts_left_out
-    about = (
-        "Of this run; the monitor went on from a state that was saved, and earlier alerts are "
-        "not listed."
-        if summary.stream.resumed
-        else "In their order."
-    )
+    about = "In their order."
+    if summary.stream.resumed:
+        about = (
+            "Of this run; the monitor went on from a state that was saved, and earlier alerts are "
+            "not listed."
+        )
     table = _alerts_table(alerts[:_ROWS])
     more = _not_listed(all_of_them - len(table.rows))
     left = _not_listed(all_of_them - len(table.rows[:_ROWS_IN_MARKDOWN]))
@@ -399,44 +372,40 @@ def _not_listed(left: int) -> str:
 
 def _alerts_table(alerts: Sequence[AlertSummary]) -> Table:
     """List alerts, with those cleared."""
-    windows = any(alert.window is not None for alert in alerts)
-    times = any(alert.time is not None for alert in alerts)
-    intervals = any(alert.low is not None for alert in alerts)
-    columns = (
-        Column("Comparison", "name"),
-        Column("After trials", "number"),
-        *((Column("Window", "number"),) if windows else ()),
-        *((Column("Time"),) if times else ()),
-        Column("Bias", "strong"),
-        *((Column("Interval", "number"),) if intervals else ()),
-        Column("Highest"),
-        Column("Lowest"),
-        Column("Id"),
-    )
-    rows = tuple(
-        Row(
-            (
-                comparison_title(alert),
-                count(alert.trials),
-                *((NOTHING if alert.window is None else count(alert.window),) if windows else ()),
-                *((time_text(alert.time) or NOTHING,) if times else ()),
-                bias_text(alert.bias),
-                *((ends_text(alert.low, alert.high),) if intervals else ()),
-                alert.highest,
-                alert.lowest,
-                alert.id[:_ID_SHOWN] or NOTHING,
-            ),
-            emphasis=alert.alert == "raised",
-            note=alert.alert,
-        )
-        for alert in alerts
-    )
     raised = sum(alert.alert == "raised" for alert in alerts)
-    cleared = len(alerts) - raised
-    fold = f"{plural(raised, 'alert')} raised"
-    if cleared:
-        fold += f" and {count(cleared)} cleared"
-    return Table("Alerts", columns, rows, fold=fold, open_rows=_OPEN_ALERTS, most=_ROWS_IN_MARKDOWN)
+    cleared = f" and {count(len(alerts) - raised)} cleared" if raised < len(alerts) else ""
+    return listing(
+        "Alerts",
+        alerts,
+        (
+            Listed("Comparison", comparison_title, "name"),
+            Listed("After trials", lambda alert: count(alert.trials)),
+            Listed(
+                "Window",
+                lambda alert: NOTHING if alert.window is None else count(alert.window),
+                shown=any(alert.window is not None for alert in alerts),
+            ),
+            Listed(
+                "Time",
+                lambda alert: time_text(alert.time) or NOTHING,
+                "text",
+                shown=any(alert.time is not None for alert in alerts),
+            ),
+            Listed("Bias", lambda alert: bias_text(alert.bias), "strong"),
+            Listed(
+                "Interval",
+                lambda alert: ends_text(alert.low, alert.high),
+                shown=any(alert.low is not None for alert in alerts),
+            ),
+            Listed("Highest", lambda alert: alert.highest, "text"),
+            Listed("Lowest", lambda alert: alert.lowest, "text"),
+            Listed("Id", lambda alert: alert.id[:_ID_SHOWN] or NOTHING, "text"),
+        ),
+        row=lambda alert: {"emphasis": alert.alert == "raised", "note": alert.alert},
+        fold=f"{plural(raised, 'alert')} raised{cleared}",
+        open_rows=_OPEN_ALERTS,
+        most=_ROWS_IN_MARKDOWN,
+    )
 
 
 def _stream(stream: StreamSummary) -> tuple[Block, ...]:
@@ -467,11 +436,15 @@ def _stream(stream: StreamSummary) -> tuple[Block, ...]:
          "counted."),
     )  # fmt: skip
     happened = tuple(line for line in perhaps if line[1])
-    columns = (Column("What", "name"), Column("Number", "strong"), Column("What it means"))
-    rows = tuple(
-        Row((name, count(amount), meaning)) for name, amount, meaning in (*always, *happened)
+    table = listing(
+        "Events and trials",
+        (*always, *happened),
+        (
+            Listed("What", lambda line: line[0], "name"),
+            Listed("Number", lambda line: count(line[1]), "strong"),
+            Listed("What it means", lambda line: line[2], "text"),
+        ),
     )
-    table = Table("Events and trials", columns, rows)
     if happened:
         return (table,)
     nothing = Paragraph("Nothing was ignored, refused, late or dropped.")
@@ -484,7 +457,7 @@ def _particulars(summary: MonitoringSummary) -> tuple[Facts, ...]:
     evidence = any(known.rule == "evidence" for known in summary.properties)
     prior = "the rate of all groups" if asked.prior == "overall" else exact_number(asked.prior)
     believed = f"{prior}, as {exact_number(asked.strength)} trials"
-    due = "" if asked.deadline is None else duration_words(asked.deadline)
+    due = _length(asked.deadline)
     no_label = f"the label is {asked.without_label}"
     if asked.without_label == "drop":
         no_label = "the trial is dropped"
@@ -524,20 +497,18 @@ def _particulars(summary: MonitoringSummary) -> tuple[Facts, ...]:
 
 
 def _property(known: PropertySummary) -> Facts:
+    judged = "after every trial" if known.check == "every" else "at the end of each window"
     return Facts(
         f"Property: {property_title(known.name)}",
         (
             ("Numerator of a rate counts", events_text(known.numerator)),
             ("Denominator counts", events_text(known.denominator)),
             ("Bias", "ratio of rates" if known.measure == "ratio" else "difference of rates"),
-            ("Threshold", threshold_of(known)),
+            ("Threshold", threshold_text(known)),
             ("Compared within", series(known.given)),
             ("A group without a rate", EMPTY_GROUPS[known.empty_group]),
             ("Alerts by", _RULES[known.rule]),
-            (
-                "Judged",
-                "after every trial" if known.check == "every" else "at the end of each window",
-            ),
+            ("Judged", judged),
         ),
     )
 

@@ -44,54 +44,33 @@ def summarise_monitoring(
 ) -> MonitoringSummary:
     """Write what a monitor saw as one document.
 
-    Parameters
-    ----------
-    status : MonitorStatus
-        How the stream stands.
-    specification : MonitorSpecification
-        What was asked for.
-    alerts : sequence of Alert
-        Those of this run, in order; at most the first thousand are taken.
-    alerts_left_out : int
-        Further ones that were not kept.
-    refused : int
-        Events that were wrong.
-    dead_letters : int
-        Events of this run that were not counted because of their time.
-    resumed : bool
-        Whether the monitor went on from a state that was saved.
-
-    Returns
-    -------
-    MonitoringSummary
+    `alerts`: those of this run, in order, of which the first thousand are taken; `alerts_left_out`:
+    further ones that were not kept. `refused`: events that were wrong. `dead_letters`: events of
+    this run that were not counted because of their time. `resumed`: whether the monitor went on
+    from a state that was saved.
     """
-    settings = _settings(specification)
-    properties = [_property(watched) for watched in specification.monitored]
-    comparisons = [
-        _comparison(comparison)
-        for comparison in sorted(
-            status.comparisons,
-            key=lambda one: (not one.alerts, _ORDER[one.standing], -one.estimate),
-        )
-    ]
-    stream = _part(
-        StreamSummary, status, refused=refused, dead_this_run=dead_letters, resumed=resumed
+    ordered = sorted(
+        status.comparisons,
+        key=lambda stood: (not stood.alerts, _ORDER[stood.standing], -stood.estimate),
     )
     listed = [_alert(alert) for alert in alerts[:MOST_ALERTS]]
-    return MonitoringSummary(
-        created=present_moment(),
-        versions=package_versions(("numpy",)),
-        name=specification.name,
-        digest=specification.digest(),
-        settings=settings,
-        properties=properties,
-        stream=stream,
-        comparisons=comparisons,
-        alerts_raised=status.alerts,
-        alerts=listed,
-        alerts_left_out=alerts_left_out + len(alerts) - len(listed),
-        verdict=monitoring_verdict(settings, properties, comparisons, stream, alerts=status.alerts),
-    )
+    told: dict[str, Any] = {
+        "created": present_moment(),
+        "versions": package_versions(("numpy",)),
+        "name": specification.name,
+        "digest": specification.digest(),
+        "settings": _settings(specification),
+        "properties": [_property(watched) for watched in specification.monitored],
+        "stream": _part(
+            StreamSummary, status, refused=refused, dead_this_run=dead_letters, resumed=resumed
+        ),
+        "comparisons": [_comparison(comparison) for comparison in ordered],
+        "alerts_raised": status.alerts,
+        "alerts": listed,
+        "alerts_left_out": alerts_left_out + len(alerts) - len(listed),
+    }
+    verdict = monitoring_verdict(MonitoringSummary.model_construct(**told))
+    return MonitoringSummary(**told, verdict=verdict)
 
 
 def _part(kind: type[_Part], source: object, **further: Any) -> _Part:
@@ -121,12 +100,8 @@ def _settings(specification: MonitorSpecification) -> MonitorSettings:
 
 
 def _property(monitored: MonitoredProperty) -> PropertySummary:
-    return _part(
-        PropertySummary,
-        monitored,
-        **counted_property(monitored.fairness),
-        threshold_exact=str(monitored.threshold),
-    )
+    counted = counted_property(monitored.fairness, monitored.threshold, monitored.empty_group)
+    return _part(PropertySummary, monitored, **counted)
 
 
 def _comparison(status: ComparisonStatus) -> MonitoredComparison:
@@ -149,8 +124,8 @@ def _comparison(status: ComparisonStatus) -> MonitoredComparison:
     )
 
 
-def _extremes(one: ComparisonStatus) -> tuple[str | None, str | None]:
-    known = [(group.estimate, group.name) for group in one.groups if group.estimate is not None]
+def _extremes(status: ComparisonStatus) -> tuple[str | None, str | None]:
+    known = [(group.estimate, group.name) for group in status.groups if group.estimate is not None]
     if not known:
         return None, None
     rates = [rate for rate, _ in known]

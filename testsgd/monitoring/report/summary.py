@@ -106,10 +106,6 @@ class PropertySummary(CountedProperty):
 
     name: str = Field(description="what the property is called here")
     threshold: float = Field(description="a bias above this is an alert")
-    threshold_exact: str = Field(description="the same as a fraction")
-    empty_group: Literal["vacuous", "zero"] = Field(
-        description="a group without a rate is left out, or has rate 0"
-    )
     given: list[str] = Field(description="fields whose values must be equal to be compared")
     rule: Rule = Field(description="alerts are raised by the estimate, or by evidence")
     check: Literal["every", "end"] = Field(

@@ -2,133 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Literal
 
-from testsgd.fairness.wording import bias_text
+from testsgd.fairness.wording import bias_text, threshold_text
 from testsgd.monitoring.report.summary import (
-    MonitoredComparison,
+    MonitoringSummary,
     MonitorSettings,
     MonitorVerdict,
-    PropertySummary,
     StreamSummary,
 )
 from testsgd.monitoring.report.wording import (
     alert_place,
+    between,
     comparison_title,
     dead_letters_text,
-    ends_text,
-    threshold_of,
+    false_alarms,
+    property_of,
     unit_text,
 )
 from testsgd.report.formatting import count, plural, share
 
-NO_ALERT, ALERT, WRONG_EVENTS, NOT_ENOUGH = 0, 1, 2, 3
+NO_ALERT: Literal[0] = 0
+ALERT: Literal[1] = 1
+WRONG_EVENTS: Literal[2] = 2
+NOT_ENOUGH: Literal[3] = 3
 
 
-def monitoring_verdict(
-    settings: MonitorSettings,
-    properties: Sequence[PropertySummary],
-    comparisons: Sequence[MonitoredComparison],
-    stream: StreamSummary,
-    *,
-    alerts: int,
-) -> MonitorVerdict:
+def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     """Return whether groups were treated differently, as far as it is known.
 
-    Parameters
-    ----------
-    settings, properties, comparisons, stream
-        The parts of the summary; the most alarming comparison first.
-    alerts : int
-        Alerts that were raised since the monitor began.
-
-    Returns
-    -------
-    MonitorVerdict
-        With the exit code 1 if an alert was ever raised, 2 if events of this run were wrong or dead
-        letters, 3 if there is not enough evidence, 0 otherwise.
+    The summary has no verdict so far, and the most alarming comparison first. The exit code is 1 if
+    an alert was ever raised, 2 if events of this run were wrong or dead letters, 3 if there is not
+    enough evidence, 0 otherwise.
     """
-    known = {watched.name: watched for watched in properties}
-    counted = any(comparison.trials for comparison in comparisons)
-    undecided = [comparison for comparison in comparisons if comparison.standing == "undecided"]
-    if alerts:
-        status, code = "alert_raised", ALERT
-        headline = _alarm(known, comparisons, settings)
-    elif undecided or not counted:
-        status, code = "not_enough_evidence", NOT_ENOUGH
-        headline = _doubt(known, comparisons, undecided, counted=counted)
+    comparisons, stream = summary.comparisons, summary.stream
+    status: Literal["alert_raised", "within", "not_enough_evidence"] = "within"
+    code: Literal[0, 1, 2, 3] = NO_ALERT
+    undecided = any(comparison.standing == "undecided" for comparison in comparisons)
+    if summary.alerts_raised:
+        status, code, headline = "alert_raised", ALERT, _alarm(summary)
+    elif undecided or not any(comparison.trials for comparison in comparisons):
+        status, code, headline = "not_enough_evidence", NOT_ENOUGH, _doubt(summary)
     else:
-        status, code = "within", NO_ALERT
-        headline = _calm(known, comparisons)
-    if (stream.refused or stream.dead_this_run) and not alerts:
+        headline = _calm(summary)
+    if (stream.refused or stream.dead_this_run) and not summary.alerts_raised:
         code = WRONG_EVENTS
-    sentences = [
-        *_first_alert(comparisons, alerts),
-        *_standing(comparisons, alerts),
-        _came(stream),
-        *_lost(stream),
-        *_times(settings, stream),
-        *_promised(settings, properties),
-    ]
-    return MonitorVerdict.model_validate(
-        {"status": status, "exit_code": code, "headline": headline, "sentences": sentences}
+    return MonitorVerdict(
+        status=status,
+        exit_code=code,
+        headline=headline,
+        sentences=[
+            *_first_alert(summary),
+            *_standing(summary),
+            _came(stream),
+            *_lost(stream),
+            *_times(summary.settings, stream),
+            *_promised(summary),
+        ],
     )
 
 
-def _alarm(
-    known: dict[str, PropertySummary],
-    comparisons: Sequence[MonitoredComparison],
-    settings: MonitorSettings,
-) -> str:
-    alarmed = [comparison for comparison in comparisons if comparison.alerts]
+def _alarm(summary: MonitoringSummary) -> str:
+    alarmed = [comparison for comparison in summary.comparisons if comparison.alerts]
     if not alarmed:
         return "An alert was raised."
+    first = alarmed[0]
+    watched, title = property_of(summary, first), comparison_title(first)
+    limit, tumbling = threshold_text(watched), summary.settings.window == "tumbling"
+    estimate = bias_text(first.estimate)
     if len(alarmed) > 1:
-        first = alarmed[0]
         told = (
             f"Alerts were raised in {count(len(alarmed))} of "
-            f"{plural(len(comparisons), 'comparison')}"
+            f"{plural(len(summary.comparisons), 'comparison')}; the most alarming is {title}"
         )
-        if settings.window == "tumbling":
-            return f"{told}; the most alarming is {comparison_title(first)}."
+        bias = "" if tumbling else f", with a bias of {estimate} where {limit} is allowed"
+        return f"{told}{bias}."
+    if watched.rule == "evidence" and first.standing == "beyond":
         return (
-            f"{told}; the most alarming is {comparison_title(first)}, with a bias of "
-            f"{bias_text(first.estimate)} where {threshold_of(known[first.property])} is allowed."
+            f"The bias in {title} is above {limit}: between {between(first)}, with "
+            f"{share(summary.settings.confidence)} confidence."
         )
-    only = alarmed[0]
-    limit, title = threshold_of(known[only.property]), comparison_title(only)
-    if known[only.property].rule == "evidence":
-        if only.standing == "beyond":
-            return (
-                f"The bias in {title} is above {limit}: between {ends_text(only.low, only.high)}, "
-                f"with {share(settings.confidence)} confidence.".replace(" to ", " and ", 1)
-            )
+    if watched.rule == "evidence":
         return f"The bias in {title} was shown to be above {limit}."
-    if settings.window == "tumbling":
-        if not only.windows_above:
-            return f"The bias in {title} was above {limit} within a window."
+    if tumbling and not first.windows_above:
+        return f"The bias in {title} was above {limit} within a window."
+    if tumbling:
         return (
-            f"The bias in {title} was above {limit} in {count(only.windows_above)} of "
-            f"{plural(only.windows_judged, 'window')}."
+            f"The bias in {title} was above {limit} in {count(first.windows_above)} of "
+            f"{plural(first.windows_judged, 'window')}."
         )
-    if only.in_alert:
-        return (
-            f"The bias in {title} is above {limit}: it is estimated at {bias_text(only.estimate)}."
-        )
-    return (
-        f"The bias in {title} was above {limit} for a while; now it is estimated at "
-        f"{bias_text(only.estimate)}."
-    )
+    if first.in_alert:
+        return f"The bias in {title} is above {limit}: it is estimated at {estimate}."
+    return f"The bias in {title} was above {limit} for a while; now it is estimated at {estimate}."
 
 
-def _doubt(
-    known: dict[str, PropertySummary],
-    comparisons: Sequence[MonitoredComparison],
-    undecided: Sequence[MonitoredComparison],
-    *,
-    counted: bool,
-) -> str:
-    if not counted:
+def _doubt(summary: MonitoringSummary) -> str:
+    comparisons = summary.comparisons
+    undecided = [comparison for comparison in comparisons if comparison.standing == "undecided"]
+    if not any(comparison.trials for comparison in comparisons):
         return "Nothing could be compared: no trial was counted."
     if len(undecided) > 1 or len(comparisons) > 1:
         return (
@@ -136,24 +107,25 @@ def _doubt(
             f"{plural(len(comparisons), 'comparison')} {_are(len(undecided))} undecided."
         )
     only = undecided[0]
-    limit, title = threshold_of(known[only.property]), comparison_title(only)
+    limit, title = threshold_text(property_of(summary, only)), comparison_title(only)
     if only.low is None:
         return f"In {title} there is nothing to compare yet."
     return (
         f"It is undecided whether the bias in {title} is above {limit}: it lies between "
-        f"{ends_text(only.low, only.high).replace(' to ', ' and ', 1)}."
+        f"{between(only)}."
     )
 
 
-def _calm(known: dict[str, PropertySummary], comparisons: Sequence[MonitoredComparison]) -> str:
-    if len(comparisons) > 1:
+def _calm(summary: MonitoringSummary) -> str:
+    only, number = summary.comparisons[0], len(summary.comparisons)
+    if number > 1:
         return (
-            f"No alert was raised: in all {count(len(comparisons))} comparisons the bias is within "
-            "its threshold."
+            f"No alert was raised: in all {count(number)} comparisons the bias is within its "
+            "threshold."
         )
-    only = comparisons[0]
-    limit, title = threshold_of(known[only.property]), comparison_title(only)
-    if known[only.property].rule == "evidence":
+    watched, title = property_of(summary, only), comparison_title(only)
+    limit = threshold_text(watched)
+    if watched.rule == "evidence":
         return f"The bias in {title} is shown to be at most {limit}."
     return (
         f"No alert was raised: the bias in {title} is estimated at {bias_text(only.estimate)}, and "
@@ -161,16 +133,13 @@ def _calm(known: dict[str, PropertySummary], comparisons: Sequence[MonitoredComp
     )
 
 
-def _first_alert(comparisons: Sequence[MonitoredComparison], alerts: int) -> list[str]:
-    known = [
-        (comparison, comparison.first_alert)
-        for comparison in comparisons
-        if comparison.first_alert is not None
-    ]
-    if len(known) != 1 or known[0][1] is None:
+def _first_alert(summary: MonitoringSummary) -> list[str]:
+    alarmed = [comparison for comparison in summary.comparisons if comparison.first_alert]
+    alerts = summary.alerts_raised
+    if len(alarmed) != 1 or alarmed[0].first_alert is None:
         return [f"{plural(alerts, 'alert')} were raised in all."] if alerts > 1 else []
-    one, alert = known[0]
-    again = f" {plural(one.alerts, 'alert')} were raised in all." if one.alerts > 1 else ""
+    number, alert = alarmed[0].alerts, alarmed[0].first_alert
+    again = f" {plural(number, 'alert')} were raised in all." if number > 1 else ""
     return [
         f"The first alert was raised {alert_place(alert)}: the rate was highest for “"
         f"{alert.highest}” and lowest for “{alert.lowest}”, with a bias of "
@@ -178,8 +147,8 @@ def _first_alert(comparisons: Sequence[MonitoredComparison], alerts: int) -> lis
     ]
 
 
-def _standing(comparisons: Sequence[MonitoredComparison], alerts: int) -> list[str]:
-    told = []
+def _standing(summary: MonitoringSummary) -> list[str]:
+    told, comparisons = [], summary.comparisons
     now = sum(comparison.in_alert for comparison in comparisons)
     if sum(comparison.alerts > 0 for comparison in comparisons) > 1:
         told.append(
@@ -188,7 +157,7 @@ def _standing(comparisons: Sequence[MonitoredComparison], alerts: int) -> list[s
             else "No comparison is in alert now."
         )
     undecided = sum(comparison.standing == "undecided" for comparison in comparisons)
-    if undecided and (alerts and len(comparisons) > 1):
+    if undecided and summary.alerts_raised and len(comparisons) > 1:
         told.append(
             f"{plural(undecided, 'comparison')} {_are(undecided)} undecided: there is not enough "
             "evidence."
@@ -199,28 +168,25 @@ def _standing(comparisons: Sequence[MonitoredComparison], alerts: int) -> list[s
 def _came(stream: StreamSummary) -> str:
     told = f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}"
     waits = "waits" if stream.open == 1 else "wait"
-    return (
-        f"{told}; {plural(stream.open, 'trial')} {waits} for more." if stream.open else f"{told}."
-    )
+    more = f"; {plural(stream.open, 'trial')} {waits} for more" if stream.open else ""
+    return f"{told}{more}."
 
 
 def _lost(stream: StreamSummary) -> list[str]:
     told = (
-        (stream.refused, "event", "wrong and changed nothing"),
-        (stream.ignored, "event", "ignored, for saying nothing that counts"),
-        (stream.unknown, "decision", "on unknown groups and not counted"),
-        (stream.uncompared, "trial", "not compared, as there are too many given values"),
-        (stream.dropped, "trial", "dropped: no label had come by the deadline"),
+        (stream.refused, "event", "{} wrong and changed nothing"),
+        (stream.ignored, "event", "{} ignored, for saying nothing that counts"),
+        (stream.unknown, "decision", "{} on unknown groups and not counted"),
+        (stream.uncompared, "trial", "{} not compared, as there are too many given values"),
+        (stream.dropped, "trial", "{} dropped: no label had come by the deadline"),
+        (stream.repeated, "event", "only said again what was known"),
+        (stream.late, "label", "came after the deadline and changed nothing"),
     )
-    sentences = [
-        f"{plural(number, noun)} {_were(number)} {what}." for number, noun, what in told if number
+    return [
+        f"{plural(number, noun)} {what.format('was' if number == 1 else 'were')}."
+        for number, noun, what in told
+        if number
     ]
-    if stream.repeated:
-        sentences.append(f"{plural(stream.repeated, 'event')} only said again what was known.")
-    if stream.late:
-        late = f"{plural(stream.late, 'label')} came after the deadline and changed nothing."
-        sentences.append(late)
-    return sentences
 
 
 def _times(settings: MonitorSettings, stream: StreamSummary) -> list[str]:
@@ -234,17 +200,16 @@ def _times(settings: MonitorSettings, stream: StreamSummary) -> list[str]:
     unit = unit_text(settings, stream)
     if unit and not settings.unit_declared:
         told.append(f"The unit of time: {unit}.")
-    return [one for one in told if one]
+    return [sentence for sentence in told if sentence]
 
 
-def _promised(settings: MonitorSettings, properties: Sequence[PropertySummary]) -> list[str]:
-    rules = {watched.rule for watched in properties}
-    told = []
+def _promised(summary: MonitoringSummary) -> list[str]:
+    rules, told = {watched.rule for watched in summary.properties}, []
     if "evidence" in rules:
         told.append(
             "The probability that evidence ever raises a false alarm is at most "
-            f"{share(round(1 - settings.confidence, 12))}, however long the stream is, if trials "
-            "are independent and rates do not change."
+            f"{false_alarms(summary.settings)}, however long the stream is, if trials are "
+            "independent and rates do not change."
         )
     if "estimate" in rules:
         told.append("Alerts by the estimate follow from the counts alone, and promise nothing.")
@@ -253,7 +218,3 @@ def _promised(settings: MonitorSettings, properties: Sequence[PropertySummary]) 
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"

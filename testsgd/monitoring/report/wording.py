@@ -27,7 +27,7 @@ STATUS_NAMES = {
 # Seconds from here on are taken for seconds since 1970, those before for a clock of the stream.
 _CALENDAR = 1e8
 _LAST_DAY = 253_402_300_799.0
-_UNITS = ((604800, "week"), (86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 UNIT_NAMES = {
     "s": "seconds",
     "ms": "milliseconds",
@@ -66,22 +66,17 @@ def given_text(given: Sequence[GivenSummary]) -> str:
     return ", ".join(f"{given_value.field} = {given_value.value}" for given_value in given)
 
 
-def comparison_title(one: MonitoredComparison | AlertSummary) -> str:
+def comparison_title(compared: MonitoredComparison | AlertSummary) -> str:
     """Name a comparison: its property, and within which values."""
-    title = property_title(one.property)
-    if not one.given:
+    title = property_title(compared.property)
+    if not compared.given:
         return title
-    return f"{title.partition(' given ')[0]} for {given_text(one.given)}"
+    return f"{title.partition(' given ')[0]} for {given_text(compared.given)}"
 
 
-def threshold_of(known: PropertySummary) -> str:
-    """Write a property's threshold."""
-    return exact_number(known.threshold_exact)
-
-
-def property_of(summary: MonitoringSummary, one: MonitoredComparison) -> PropertySummary:
+def property_of(summary: MonitoringSummary, comparison: MonitoredComparison) -> PropertySummary:
     """Find the property of a comparison."""
-    return next(known for known in summary.properties if known.name == one.property)
+    return next(known for known in summary.properties if known.name == comparison.property)
 
 
 def estimates_differ(summary: MonitoringSummary) -> bool:
@@ -89,19 +84,19 @@ def estimates_differ(summary: MonitoringSummary) -> bool:
     return summary.settings.strength != "0"
 
 
-def standing_name(one: MonitoredComparison, known: PropertySummary) -> str:
+def standing_name(comparison: MonitoredComparison, known: PropertySummary) -> str:
     """Return in a few words where a comparison stands."""
     if known.rule == "evidence":
         return {
             "beyond": "shown to be above",
             "within": "shown to be within",
             "undecided": "undecided",
-        }[one.standing]
+        }[comparison.standing]
     return {
         "beyond": "in alert",
-        "within": "within now, after alerts" if one.alerts else "within",
+        "within": "within now, after alerts" if comparison.alerts else "within",
         "undecided": "nothing to compare",
-    }[one.standing]
+    }[comparison.standing]
 
 
 def ends_text(low: float | None, high: float | None) -> str:
@@ -114,6 +109,16 @@ def ends_text(low: float | None, high: float | None) -> str:
         return NOTHING
     least, most = int(low * 1000 + 1e-9) / 1000, min(-int(-high * 1000 - 1 + 1e-9) / 1000, 1.0)
     return f"{_end(least)} to {_end(most)}"
+
+
+def between(comparison: MonitoredComparison) -> str:
+    """Return between which values a bias lies, such as "0.123 and 0.400"."""
+    return ends_text(comparison.low, comparison.high).replace(" to ", " and ")
+
+
+def false_alarms(settings: MonitorSettings) -> str:
+    """Return the probability that evidence ever raises a false alarm, at most."""
+    return share(round(1 - settings.confidence, 12))
 
 
 def _end(value: float) -> str:
@@ -165,7 +170,7 @@ def duration_words(seconds: float) -> str:
     ('730 days', '90 seconds', '0.5 seconds', '1 day')
     """
     for size, unit in _UNITS:
-        if unit != "week" and seconds >= size and seconds % size == 0:
+        if seconds >= size and seconds % size == 0:
             return plural(int(seconds // size), unit)
     return f"{number(seconds)} seconds"
 
@@ -196,11 +201,9 @@ def window_text(settings: MonitorSettings) -> str:
     """Return which trials are compared."""
     if settings.window == "all":
         return "all trials so far"
-    length = (
-        duration_words(settings.window_seconds or 0)
-        if settings.window_trials is None
-        else plural(settings.window_trials, "trial")
-    )
+    length = duration_words(settings.window_seconds or 0)
+    if settings.window_trials is not None:
+        length = plural(settings.window_trials, "trial")
     if settings.window == "sliding":
         return f"the last {length}"
     return f"windows of {length}, one after the other"
@@ -215,53 +218,43 @@ def alert_place(alert: AlertSummary, *, stand: bool = True) -> str:
     return f"{told} ({time})" if time and stand else told
 
 
+_INDEPENDENT = Note(
+    "Only if trials are independent, with rates that do not change",
+    "The promise is about streams in which each group has one rate that stays the same and no "
+    "decision says anything about the next one. If rates drift, an alert by evidence is about all "
+    "trials so far, not about those of today; a window with the rule “estimate” sees drifts "
+    "sooner, without a promise.",
+)
+_ESTIMATES = Note(
+    "Not promised: anything about alerts by the estimate",
+    "Such an alert says that the estimated bias of the trials that were counted is above the "
+    "threshold, which is exact. It says nothing about other people. With few trials it is often "
+    "chance, and the more often one looks, the more such alerts come.",
+)
+_SILENCE = Note(
+    "Not promised: that silence means fairness",
+    "Without an alert the bias may still be above the threshold, as far as the intervals allow. "
+    "Nothing is said about other properties, about groups that are not compared, or about whether "
+    "a single decision is right.",
+)
+
+
 def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
     """Return exactly what is promised, and what is not."""
     rules = {watched.rule for watched in summary.properties}
-    settings = summary.settings
-    false = share(round(1 - settings.confidence, 12))
-    told = []
-    if "evidence" in rules:
-        told.append(
-            Note(
-                "Promised: few false alarms by evidence",
-                "The probability that evidence raises an alert anywhere, although the true bias "
-                f"there is at most the threshold, is at most {false}. This holds for all "
-                "comparisons together, over the whole stream, however long it is and however "
-                "often one looks. The intervals of biases hold together with "
-                f"{share(settings.confidence)} confidence in the same sense; the interval of a "
-                "rate holds for that rate alone.",
-                "good",
-            )
-        )
-        told.append(
-            Note(
-                "Only if trials are independent, with rates that do not change",
-                "The promise is about streams in which each group has one rate that stays the same "
-                "and no decision says anything about the next one. If rates drift, an "
-                "alert by evidence is about all trials so far, not about those of today; a window "
-                "with the rule “estimate” sees drifts sooner, without a promise.",
-            )
-        )
-    if "estimate" in rules:
-        told.append(
-            Note(
-                "Not promised: anything about alerts by the estimate",
-                "Such an alert says that the estimated bias of the trials that were counted is "
-                "above the threshold, which is exact. It says nothing about other people. With few "
-                "trials it is often chance, and the more often one looks, the more such alerts "
-                "come.",
-            )
-        )
-    told.append(
-        Note(
-            "Not promised: that silence means fairness",
-            "Without an alert the bias may still be above the threshold, as far as the intervals "
-            "allow. Nothing is said about other properties, about groups that are not compared, or "
-            "about whether a single decision is right.",
-        )
+    few = Note(
+        "Promised: few false alarms by evidence",
+        "The probability that evidence raises an alert anywhere, although the true bias there is "
+        f"at most the threshold, is at most {false_alarms(summary.settings)}. This holds for all "
+        "comparisons together, over the whole stream, however long it is and however often one "
+        "looks. The intervals of biases hold together with "
+        f"{share(summary.settings.confidence)} confidence in the same sense; the interval of a "
+        "rate holds for that rate alone.",
+        "good",
     )
-    return tuple(told)
+    evidence = (few, _INDEPENDENT) if "evidence" in rules else ()
+    estimates = (_ESTIMATES,) if "estimate" in rules else ()
+    return *evidence, *estimates, _SILENCE
 
 
 def monitoring_notes(summary: MonitoringSummary) -> tuple[Note, ...]:
@@ -285,11 +278,9 @@ def _estimate(summary: MonitoringSummary) -> Note:
     settings = summary.settings
     if not estimates_differ(summary):
         return Note("Estimate", "The rates as they were observed; no prior belief is added.")
-    prior = (
-        "the rate of all groups together so far"
-        if settings.prior == "overall"
-        else exact_number(settings.prior)
-    )
+    prior = "the rate of all groups together so far"
+    if settings.prior != "overall":
+        prior = exact_number(settings.prior)
     return Note(
         "Estimate",
         f"A rate with a prior belief: {exact_number(settings.strength)} further trials are taken "

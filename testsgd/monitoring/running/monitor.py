@@ -19,7 +19,6 @@ from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials import (
     Arrival,
     DeadLetter,
-    Event,
     EventReader,
     Fate,
     Step,
@@ -185,8 +184,8 @@ class Monitor:
             alerts = self._believe(arrival)
             return [*alerts, *self._look_again()] if line.waiting and line.settled else alerts
         if fate == "wait" or fate == "confirm":
-            for one in line.wait(arrival):
-                self._bury(line.bury(one))
+            for surplus in line.wait(arrival):
+                self._bury(line.bury(surplus))
             return self._believe_what_agrees(always=fate == "confirm")
         self._bury(line.bury(arrival, fate))
         return []
@@ -222,17 +221,16 @@ class Monitor:
             self._believe_what_waited(arrival for arrival in before if arrival.event.time is None)
             buried = [arrival for arrival in before if arrival.event.time is not None]
         alerts = self._believe_what_waited(chain)
-        for one in buried + others:
-            self._bury(line.bury(one))
+        for wrong in buried + others:
+            self._bury(line.bury(wrong))
         return alerts
 
     def _look_again(self) -> list[Alert]:
         """Take what waited and is believed by now; the rest is refuted."""
-        line, alerts = self._timeline, []
+        line, alerts = self._timeline, list[Alert]()
         waiting, line.waiting = line.waiting, []
         for arrival in waiting:
-            fate = line.fate(arrival.event)
-            if fate == "take":
+            if line.fate(arrival.event) == "take":
                 alerts += self._believe_what_waited([arrival])
             else:
                 self._bury(line.bury(arrival))
@@ -271,10 +269,13 @@ class Monitor:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
         seconds, line, book = moment.seconds, self._timeline, self._book
         book.check_time(seconds)
-        passed = [
-            arrival for arrival in line.waiting if _between(book.time, arrival.event, seconds)
-        ]
-        line.waiting = [arrival for arrival in line.waiting if arrival not in passed]
+        passed, waiting = list[Arrival](), list[Arrival]()
+        for arrival in line.waiting:
+            time = arrival.event.time
+            confirmed = time is not None and time <= seconds
+            later = book.time is None or (time is not None and book.time < time)
+            (passed if confirmed and later else waiting).append(arrival)
+        line.waiting = waiting
         alerts = self._believe_what_waited(passed)
         alerts += self._judged(book.advance(seconds))
         line.move(seconds)
@@ -307,7 +308,7 @@ class Monitor:
             unit=(self.specification.time.unit or line.unit) if self._watches_time else None,
             first_time=book.first_time,
             time=book.time,
-            comparisons=sum_up(comparisons, self.specification.evidence),
+            comparisons=sum_up(list(comparisons), self.specification.evidence),
         )
 
     def to_state(self) -> dict[str, Any]:
@@ -348,8 +349,8 @@ class Monitor:
             made._timeline.restore(state["timeline"])
         elif made._book.time is not None:  # of a former version
             made._timeline.move(made._book.time)
-        for judge, one in zip(made._judges, state["judges"], strict=True):
-            judge.restore(one)
+        for judge, kept in zip(made._judges, state["judges"], strict=True):
+            judge.restore(kept)
         return made
 
     def save(self, path: Path | str) -> None:
@@ -395,8 +396,3 @@ class Monitor:
             return cls.from_state(found, state, clock=clock, on_dead_letter=on_dead_letter)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise damaged(Path(path), error) from error
-
-
-def _between(time: float | None, event: Event, until: float) -> bool:
-    """Return whether an event that waits is one of those that a moment confirms."""
-    return event.time is not None and (time is None or time < event.time) and event.time <= until

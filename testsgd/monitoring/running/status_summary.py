@@ -157,11 +157,8 @@ class MonitorStatus:
         """Of everything: "beyond" if an alert was ever raised, "within" if nothing is open."""
         if self.alerts:
             return "beyond"
-        if self.comparisons and all(
-            comparison.standing == "within" for comparison in self.comparisons
-        ):
-            return "within"
-        return "undecided"
+        within = [comparison.standing == "within" for comparison in self.comparisons]
+        return "within" if within and all(within) else "undecided"
 
 
 def sum_up(
@@ -201,7 +198,7 @@ def _bias_intervals(
     The bias of no pair is larger than the largest, so it lies above all lower ends and below the
     largest upper end.
     """
-    found: list[Interval | None] = [None] * len(comparisons)
+    biases: list[Interval | None] = [None] * len(comparisons)
     for measure in ("difference", "ratio"):
         owners, tops, bottoms, errors = [], [], [], []
         for index, comparison in enumerate(comparisons):
@@ -210,21 +207,20 @@ def _bias_intervals(
                 continue
             known = sum(bottom > 0 for bottom in counts.denominators)
             # Of a group of which nobody was counted nothing is known.
-            found[index] = (0.0, 0.0 if 1 < known == len(counts.names) else 1.0)
+            biases[index] = (0.0, 0.0 if 1 < known == len(counts.names) else 1.0)
             for pair, error in evidence.claims(counts):
                 owners.append(index)
                 tops.append([counts.numerators[group] for group in pair])
                 bottoms.append([counts.denominators[group] for group in pair])
                 errors.append(error)
-        if owners:
-            tuned_for = settings.tuned_for
-            low, high = pair_interval(
-                tops, bottoms, 1 - np.array(errors), measure=measure, tuned_for=tuned_for
-            )
-            for index, least, most in zip(owners, low.tolist(), high.tolist(), strict=True):
-                before = found[index] or _NOTHING_KNOWN
-                found[index] = max(before[0], least), max(before[1], most)
-    return found
+        if not owners:
+            continue
+        confidences, tuned_for = 1 - np.array(errors), settings.tuned_for
+        low, high = pair_interval(tops, bottoms, confidences, measure=measure, tuned_for=tuned_for)
+        for index, least, most in zip(owners, low.tolist(), high.tolist(), strict=True):
+            before = biases[index] or _NOTHING_KNOWN
+            biases[index] = max(before[0], least), max(before[1], most)
+    return biases
 
 
 def _status(

@@ -203,44 +203,30 @@ class MonitorSpecification(ExactDocument):
 
     @model_validator(mode="after")
     def _properties_fit_the_rest(self) -> MonitorSpecification:
-        for index, one in enumerate(self.properties):
-            self._check_given(index, one)
-            self._check_rule(index, one)
-            if one.check == "end" and self.window.kind != "tumbling":
-                raise mistake(
-                    ("properties", index, "check"),
-                    f'a window of kind "{self.window.kind}" has no end',
-                    'set window.kind = "tumbling", or check = "every"',
-                )
+        for index, part in enumerate(self.properties):
+            for position, field in enumerate(part.given):
+                if role := self.events.roles.get(field):
+                    what = f"the field {field!r} is the {role} of an event already"
+                    key = ("properties", index, "given", position)
+                    raise mistake(key, what, "name another field")
+            self._check_rule(index, part)
+            if part.check == "end" and self.window.kind != "tumbling":
+                what = f'a window of kind "{self.window.kind}" has no end'
+                remedy = 'set window.kind = "tumbling", or check = "every"'
+                raise mistake(("properties", index, "check"), what, remedy)
         return self
 
-    def _check_given(self, place: int, one: PropertyPart) -> None:
-        known = self.events.roles
-        for position, field in enumerate(one.given):
-            if field in known:
-                raise mistake(
-                    ("properties", place, "given", position),
-                    f"the field {field!r} is the {known[field]} of an event already",
-                    "name another field",
-                )
-
-    def _check_rule(self, place: int, one: PropertyPart) -> None:
-        if one.rule != "evidence":
-            return
-        key = ("properties", place, "rule")
-        if self.window.kind != "all":
-            raise mistake(
-                key,
-                f"evidence is about all trials, and the window is {self.window.kind}",
-                'set window.kind = "all", or rule = "estimate"',
-            )
-        if not all(map(allows_evidence, one.all_made())):
-            raise mistake(
-                key,
+    def _check_rule(self, index: int, part: PropertyPart) -> None:
+        key = ("properties", index, "rule")
+        if part.rule == "evidence" and self.window.kind != "all":
+            what = f"evidence is about all trials, and the window is {self.window.kind}"
+            raise mistake(key, what, 'set window.kind = "all", or rule = "estimate"')
+        if part.rule == "evidence" and not all(map(allows_evidence, part.all_made())):
+            what = (
                 "evidence needs a share of successes, and these counters are none: each trial that "
-                "counts must add 1 to the denominator, and 0 or 1 to the numerator",
-                'set rule = "estimate", or count other events',
+                "counts must add 1 to the denominator, and 0 or 1 to the numerator"
             )
+            raise mistake(key, what, 'set rule = "estimate", or count other events')
 
     @cached_property
     def monitored(self) -> tuple[MonitoredProperty, ...]:

@@ -84,12 +84,8 @@ def duration_text(seconds: float) -> str:
     return f"{format(Decimal(repr(float(seconds))), 'f')} s"
 
 
-Duration = Annotated[
-    float,
-    BeforeValidator(seconds_in),
-    Field(gt=0),
-    WithJsonSchema({"type": ["number", "string"]}),
-]
+_NUMBER_OR_TEXT = WithJsonSchema({"type": ["number", "string"]})
+Duration = Annotated[float, BeforeValidator(seconds_in), Field(gt=0), _NUMBER_OR_TEXT]
 
 
 def _lateness(value: Any) -> float:
@@ -98,12 +94,7 @@ def _lateness(value: Any) -> float:
 
 
 # The same, but none at all is a length too.
-Lateness = Annotated[
-    float,
-    BeforeValidator(_lateness),
-    Field(ge=0),
-    WithJsonSchema({"type": ["number", "string"]}),
-]
+Lateness = Annotated[float, BeforeValidator(_lateness), Field(ge=0), _NUMBER_OR_TEXT]
 
 
 def event_value(value: Any) -> Value:
@@ -123,11 +114,8 @@ def event_value(value: Any) -> Value:
     return value
 
 
-EventValue = Annotated[
-    Value,
-    PlainValidator(event_value),
-    WithJsonSchema({"type": ["boolean", "number", "string"]}),
-]
+_VALUE_SCHEMA = WithJsonSchema({"type": ["boolean", "number", "string"]})
+EventValue = Annotated[Value, PlainValidator(event_value), _VALUE_SCHEMA]
 
 
 def check_apart(
@@ -141,22 +129,19 @@ def check_apart(
     for key, values in ((first, first_values), (second, second_values)):
         if not values:
             raise mistake(key, "no value is given", "give at least one")
-        seen: set[tuple[bool, Value]] = set()
+        before: set[tuple[bool, Value]] = set()
         for index, value in enumerate(values):
-            if _json_identity(value) in seen:
-                raise mistake(
-                    (key, index), f"the value {shown(value)} stands twice", "remove one of them"
-                )
-            seen.add(_json_identity(value))
+            identity = isinstance(value, bool), value
+            if identity in before:
+                what = f"the value {shown(value)} stands twice"
+                raise mistake((key, index), what, "remove one of them")
+            before.add(identity)
     for index, value in enumerate(second_values):
         if value in first_values:
             same = first_values[first_values.index(value)]
             alike = "" if type(same) is type(value) else f", as {shown(same)}"
-            raise mistake(
-                (second, index),
-                f"the value {shown(value)} is among `{first}` too{alike}",
-                f"give `{first}` and `{second}` different values",
-            )
+            what = f"the value {shown(value)} is among `{first}` too{alike}"
+            raise mistake((second, index), what, f"give `{first}` and `{second}` different values")
 
 
 def shown(value: Value) -> str:
@@ -166,10 +151,6 @@ def shown(value: Value) -> str:
     ('true', '"1"')
     """
     return json.dumps(value, ensure_ascii=False)
-
-
-def _json_identity(value: Value) -> tuple[bool, Value]:
-    return isinstance(value, bool), value
 
 
 class EventsPart(Part):
@@ -230,11 +211,8 @@ class _DependentPart(Part):
         if getattr(self, self.main) is None:
             for key in self.dependent:
                 if key in self.model_fields_set:
-                    raise mistake(
-                        key,
-                        f"without `{self.main}` it plays no part",
-                        f"add `{self.main}`, or remove it",
-                    )
+                    what = f"without `{self.main}` it plays no part"
+                    raise mistake(key, what, f"add `{self.main}`, or remove it")
         return self
 
     @model_serializer(mode="wrap")
@@ -312,6 +290,19 @@ class TimePart(Part):
         return 86_400.0 if self.max_skew is None else self.max_skew
 
 
+def _length(value: Any) -> int | str | None:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return duration_text(seconds_in(value))
+    if isinstance(value, bool) or not isinstance(value, int | None):
+        remedy = 'give a whole number, or a time such as "30 d"'
+        raise mistake((), f"{value} is no number of trials", remedy)
+    if value is not None and value < 1:
+        raise mistake((), f"a window of {value} trials is empty", "give at least 1")
+    return value
+
+
 class WindowPart(Part):
     """Which trials are compared with each other."""
 
@@ -320,24 +311,18 @@ class WindowPart(Part):
     )
     length: Annotated[
         int | str | None,
-        PlainValidator(lambda value: _length(value)),
+        PlainValidator(_length),
         WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}),
     ] = Field(None, description='a number of trials, or a time such as "30 d"')
 
     @model_validator(mode="after")
     def _length_fits_the_kind(self) -> WindowPart:
         if self.kind == "all" and self.length is not None:
-            raise mistake(
-                "length",
-                'a window of kind "all" has no length',
-                'remove it, or set kind = "tumbling" or "sliding"',
-            )
+            remedy = 'remove it, or set kind = "tumbling" or "sliding"'
+            raise mistake("length", 'a window of kind "all" has no length', remedy)
         if self.kind != "all" and self.length is None:
-            raise mistake(
-                "length",
-                f"a {self.kind} window needs a length",
-                'give a number of trials (100) or a time ("30 d")',
-            )
+            remedy = 'give a number of trials (100) or a time ("30 d")'
+            raise mistake("length", f"a {self.kind} window needs a length", remedy)
         return self
 
     @property
@@ -349,22 +334,6 @@ class WindowPart(Part):
     def seconds(self) -> float | None:
         """Length in seconds; None if it is a number of trials, or there is none."""
         return seconds_in(self.length) if isinstance(self.length, str) else None
-
-
-def _length(value: Any) -> int | str | None:
-    if value is None:
-        return None
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str):
-        return duration_text(seconds_in(value))
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise mistake(
-            (), f"{value} is no number of trials", 'give a whole number, or a time such as "30 d"'
-        )
-    if value < 1:
-        raise mistake((), f"a window of {value} trials is empty", "give at least 1")
-    return value
 
 
 def _prior(value: Any) -> Fraction | Literal["overall"]:
@@ -381,10 +350,7 @@ class EstimatePart(Part):
     """What is believed of every group before anything is seen of it, and how firmly."""
 
     prior: Annotated[
-        Fraction | Literal["overall"],
-        PlainValidator(_prior),
-        PlainSerializer(str),
-        WithJsonSchema({"type": ["number", "string"]}),
+        Fraction | Literal["overall"], PlainValidator(_prior), PlainSerializer(str), _NUMBER_OR_TEXT
     ] = Field(
         Fraction(1, 2), description='the rate believed in, or "overall": that of all groups so far'
     )

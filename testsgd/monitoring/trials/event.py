@@ -202,13 +202,10 @@ def _meaning(value: Any, meanings: Mapping[Any, int], field: str) -> int | None:
     try:
         return meanings[value]
     except (KeyError, TypeError):
-        known = ", ".join(dict.fromkeys(json.dumps(one) for one in meanings))
-        raise EventError(
-            f"the value {shown(value)} has no meaning",
-            where=field,
-            remedy=f"known are {known}; the specification says which values mean what",
-            value=value,
-        ) from None
+        known = ", ".join(dict.fromkeys(map(json.dumps, meanings)))
+        what = f"the value {shown(value)} has no meaning"
+        remedy = f"known are {known}; the specification says which values mean what"
+        raise EventError(what, where=field, remedy=remedy, value=value) from None
 
 
 def _quick_text(value: Any, field: str) -> str | None:
@@ -234,21 +231,14 @@ def text_of(value: Any, field: str) -> str | None:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_FLOATS:
-        return str(int(value))
     if isinstance(value, float) and abs(value) >= _WHOLE_FLOATS:
-        raise EventError(
-            f"the number {shown(value)} is too large for a float to tell it from others",
-            where=field,
-            remedy="give it as a whole number or as a text",
-            value=value,
-        )
+        what = f"the number {shown(value)} is too large for a float to tell it from others"
+        remedy = "give it as a whole number or as a text"
+        raise EventError(what, where=field, remedy=remedy, value=value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     if isinstance(value, int | float) and value not in (math.inf, -math.inf):
         with contextlib.suppress(ValueError):  # a number of thousands of digits
             return str(value)
-    raise EventError(
-        f"the value {shown(value)} is neither a text nor a number",
-        where=field,
-        remedy="give a text or a number",
-        value=value,
-    )
+    what = f"the value {shown(value)} is neither a text nor a number"
+    raise EventError(what, where=field, remedy="give a text or a number", value=value)

@@ -169,15 +169,14 @@ class Timeline:
         """Return the last events that wait and agree with each other, if there are so many."""
         chain: list[Arrival] = []
         for arrival in reversed(self.waiting):
-            if chain and not self._follows(arrival.event, chain[0].event):
-                break
+            if chain:
+                before, after = arrival.event, chain[0].event
+                assert before.time is not None
+                assert after.time is not None
+                if before.unit != after.unit or after.time < before.time - self.lateness:
+                    break
             chain.insert(0, arrival)
         return chain if len(chain) >= least else []
-
-    def _follows(self, before: Event, after: Event) -> bool:
-        assert before.time is not None
-        assert after.time is not None
-        return before.unit == after.unit and after.time >= before.time - self.lateness
 
     def contradicts(self, chain: list[Arrival]) -> bool:
         """Return whether events that agree show that those before them had the wrong time."""
@@ -275,9 +274,5 @@ def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
 
 
 def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
-    found = []
-    for said, given, index in arrivals:
-        name, group, decision, label, values, time, unit = said
-        event = Event(name, group, decision, label, tuple(values), time, unit)
-        found.append(Arrival(event, given, index))
-    return found
+    events = ((Event(*said), *others) for said, *others in arrivals)
+    return [Arrival(event._replace(given=tuple(event.given)), *others) for event, *others in events]

@@ -6,7 +6,7 @@ each other (the dependence relation of the paper on stream-based monitoring, sec
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from heapq import heapify, heappop, heappush
 from typing import Any, Literal, NamedTuple
 
@@ -47,6 +47,7 @@ class Step(NamedTuple):
     time: float | None
 
 
+@dataclass(slots=True, eq=False)
 class Record:
     """What the events of one trial have said so far; None where nothing was.
 
@@ -55,30 +56,16 @@ class Record:
     of its label. The `state` is "unknown" if its group is.
     """
 
-    __slots__ = (
-        "decision",
-        "due",
-        "given",
-        "group",
-        "label",
-        "labelled",
-        "name",
-        "number",
-        "state",
-        "time",
-    )
-
-    def __init__(self, name: str | None, fields: int) -> None:
-        self.name = name
-        self.group: str | None = None
-        self.decision: int | None = None
-        self.label: int | None = None
-        self.given: tuple[str | None, ...] = (None,) * fields
-        self.number = -1
-        self.time: float | None = None
-        self.due: float | None = None
-        self.labelled: float | None = None
-        self.state: State = "open"
+    name: str | None
+    group: str | None = None
+    decision: int | None = None
+    label: int | None = None
+    given: tuple[str | None, ...] = ()
+    number: int = -1
+    time: float | None = None
+    due: float | None = None
+    state: State = "open"
+    labelled: float | None = None
 
     @property
     def whole(self) -> bool:
@@ -132,18 +119,13 @@ class Record:
 
     def to_state(self) -> list[Any]:
         """Return all that is kept, as JSON has it."""
-        said = [self.name, self.group, self.decision, self.label, list(self.given)]
-        return [*said, self.number, self.time, self.due, self.state, self.labelled]
+        return [getattr(self, field.name) for field in fields(self)]
 
     @classmethod
     def from_state(cls, state: list[Any]) -> Record:
-        """Make a record of what :meth:`to_state` gave."""
-        record = cls(state[0], 0)
-        record.group, record.decision, record.label = state[1:4]
-        record.given = tuple(state[4])
-        record.number, record.time, record.due, record.state = state[5:9]
-        record.labelled = state[9] if len(state) > 9 else None  # former versions had none
-        return record
+        """Make a record of what :meth:`to_state` gave; in former versions it had no last part."""
+        name, group, decision, label, given, *others = state
+        return cls(name, group, decision, label, tuple(given), *others)
 
 
 @dataclass
@@ -211,12 +193,12 @@ class TrialAssembler:
             return self._counted(event, "ignored", now)
         record, new = self._find(event)
         if self._needs_time and event.time is None:
-            raise EventError(
-                "the event has no time, and deadlines and windows in time need one",
-                where="time",
-                remedy="give its time, in seconds or as text in ISO 8601",
-            )
-        if new and nameless and self._is_late(event):
+            what = "the event has no time, and deadlines and windows in time need one"
+            remedy = "give its time, in seconds or as text in ISO 8601"
+            raise EventError(what, where="time", remedy=remedy)
+        labels = event.name is not None and event.label is not None
+        if new and nameless and labels and not self._remembers:
+            # It is of a trial whose id is free again, so not of the next one.
             return self._counted(event, "late", now)
         if event.group is not None and event.group not in self._found:
             self._check_group(event.group)
@@ -233,11 +215,6 @@ class TrialAssembler:
         elif event.name is None:
             self._check_whole(event)
         return self._enter(record, event, now, new=new)
-
-    def advance(self, time: float) -> list[Step]:
-        """Let time pass without an event; return the trials whose deadline has passed."""
-        self.check_time(time)
-        return self._pass(time)
 
     def check_time(self, time: float) -> None:
         """Refuse a moment that is before the last event."""
@@ -265,38 +242,33 @@ class TrialAssembler:
 
     def _find(self, event: Event) -> tuple[Record, bool]:
         """Return the record that an event belongs to, and whether it is a new one, not kept yet."""
+        nothing = (None,) * len(self._given)
         if event.name is not None:
             found = self._records.get(event.name)
             # An id that may come again is free from the deadline on, whoever notices it first.
             if found is None or (not self._remembers and self._overdue(found, event.time)):
-                return Record(event.name, len(self._given)), True
+                return Record(event.name, given=nothing), True
             return found, False
         if event.decision is not None or event.group is not None or event.label is None:
-            return Record(None, len(self._given)), True
+            return Record(None, given=nothing), True
         if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
-            raise EventError(
-                "no decision waits for this label",
-                where="label",
-                remedy="give one label after each decision, or give both the id of their trial",
-            )
+            remedy = "give one label after each decision, or give both the id of their trial"
+            raise EventError("no decision waits for this label", where="label", remedy=remedy)
         return self._last, False
 
     def _check_group(self, group: str) -> None:
         if self._names is None:
             if len(self._found) >= MOST_GROUPS:
-                raise EventError(
-                    f"the group {group!r} is one more than the {MOST_GROUPS} that have come",
-                    where="group",
-                    remedy="check which field is the group, or name the groups in [groups]",
-                    group=group,
-                )
+                what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
+                remedy = "check which field is the group, or name the groups in [groups]"
+                raise EventError(what, where="group", remedy=remedy, group=group)
         elif not self._passes:
+            remedy = (
+                f"the groups are {', '.join(sorted(self._names))}; set "
+                'unknown = "pass" in [groups] to leave others out'
+            )
             raise EventError(
-                f"the group {group!r} is unknown",
-                where="group",
-                remedy=f"the groups are {', '.join(sorted(self._names))}; set "
-                'unknown = "pass" in [groups] to leave others out',
-                group=group,
+                f"the group {group!r} is unknown", where="group", remedy=remedy, group=group
             )
 
     def _check_whole(self, event: Event) -> None:
@@ -304,38 +276,29 @@ class TrialAssembler:
         said |= zip(self._given, event.given, strict=True)
         missing = [field for field, value in said.items() if value is None]
         if missing:
-            raise EventError(
-                f"the event has no {missing[0]} and no id by which another could add it",
-                where=missing[0],
-                remedy="give it here, or give every event of a trial the same id",
-            )
+            what = f"the event has no {missing[0]} and no id by which another could add it"
+            remedy = "give it here, or give every event of a trial the same id"
+            raise EventError(what, where=missing[0], remedy=remedy)
 
     def _overdue(self, record: Record, time: float | None) -> bool:
         due = record.due
         return due is not None and time is not None and time > due + ONE_MOMENT
 
-    def _is_late(self, event: Event) -> bool:
-        """Return whether a label is of a trial whose id is free again, so not of the next one."""
-        return not self._remembers and event.name is not None and event.label is not None
-
     def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
         """Return whether a label is of a trial that had the same id before this one was decided."""
-        if self._remembers or not self._lateness or event.label is None or event.time is None:
+        if self._remembers or not self._lateness or event.label is None:
             return False
-        if record.number < 0 or record.time is None:
+        if event.time is None or record.number < 0 or record.time is None:
             return False
         return event.time < record.time - ONE_MOMENT
 
     def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
         steps = self._begin(event, now)
-        self.counters.events += 1
         setattr(self.counters, kind, getattr(self.counters, kind) + 1)
         return steps
 
     def _enter(self, record: Record, event: Event, now: float | None, *, new: bool) -> list[Step]:
         steps = self._begin(event, now)
-        counters = self.counters
-        counters.events += 1
         if self._names is None and event.group is not None:
             self._found.add(event.group)
         if new and record.name is not None:
@@ -348,7 +311,7 @@ class TrialAssembler:
         if self._names is not None and record.group is not None and record.group not in self._names:
             return self._enter_unknown(record, steps)
         if not changed:
-            counters.repeated += 1
+            self.counters.repeated += 1
             return steps
         if record.number < 0 and record.whole:
             self._decide(record)
@@ -396,12 +359,13 @@ class TrialAssembler:
             del self._records[record.name]
 
     def _begin(self, event: Event, now: float | None) -> list[Step]:
+        self.counters.events += 1
         if self.first_time is None:
             self.first_time = event.time
-        return self._pass(now)
+        return self.advance(now)
 
-    def _pass(self, time: float | None) -> list[Step]:
-        """Move on in time; end the trials whose deadline has passed."""
+    def advance(self, time: float | None) -> list[Step]:
+        """Let time pass; return the trials whose deadline has passed, ended."""
         if time is None:
             return []
         self.time = time if self.time is None else max(self.time, time)
@@ -436,16 +400,18 @@ class TrialAssembler:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""
-        records = [Record.from_state(one) for one in state["records"]]
+        records = list(map(Record.from_state, state["records"]))
         self._records = {record.name: record for record in records if record.name is not None}
-        anonymous = [Record.from_state(one) for one in state["anonymous"]]
+        anonymous = list(map(Record.from_state, state["anonymous"]))
         self._anonymous = {record.number: record for record in anonymous}
         if state["last"] is not None:
             last = Record.from_state(state["last"])
             self._last = self._anonymous.get(last.number, last)
-        opened = [one for one in (*records, *anonymous) if one.state == "open"]
+        opened = [record for record in (*records, *anonymous) if record.state == "open"]
         self.open = len(opened)
-        self._due = [(one.due, one.number, one) for one in opened if one.due is not None]
+        self._due = [
+            (record.due, record.number, record) for record in opened if record.due is not None
+        ]
         heapify(self._due)
         self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]

@@ -11,18 +11,23 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from testsgd.errors import ParameterError, SpecificationError
+from testsgd.errors import DataError, ParameterError, SpecificationError
 from testsgd.fairness import checked_groups
-from testsgd.shielding.inputs.log import estimate
+from testsgd.shielding.inputs.log import (
+    Floats,
+    cost_levels,
+    group_codes,
+    label_shares,
+    recommendation_codes,
+)
 
-_TABLE_KEYS = ("group", "recommendation", "probability", "cost", "label_probability")
-_NEEDED_KEYS = _TABLE_KEYS[:3]
-Arrays = tuple[tuple[float, ...], NDArray[np.float64], NDArray[np.float64] | None]
+_NEEDED_KEYS = ("group", "recommendation", "probability")
+_TABLE_KEYS = (*_NEEDED_KEYS, "cost", "label_probability")
 
 # How far probabilities may be from adding up to 1, and from where on they are left as they are, so
 # that a distribution that is saved and read again is the same.
@@ -32,28 +37,25 @@ _ADDS_UP = 1e-12
 
 def checked_costs(costs: Sequence[Any], *, where: str = "inputs.costs") -> tuple[float, ...]:
     """Return costs as floats: at least one, none negative, ascending."""
-    numbers = tuple(checked_number(cost, "the cost", where) for cost in costs)
+    numbers = tuple(_number(cost, "the cost", where) for cost in costs)
+    what = remedy = ""
     if not numbers:
-        raise SpecificationError("there is no cost", where=where, remedy="give at least one")
-    for number in numbers:
-        if number < 0:
-            raise SpecificationError(
-                f"the cost {number:g} is negative", where=where, remedy="give costs of at least 0"
-            )
-    if twice := [number for number, count in Counter(numbers).items() if count > 1]:
-        raise SpecificationError(
-            f"the cost {twice[0]:g} stands twice", where=where, remedy="give each cost once"
-        )
-    if list(numbers) != sorted(numbers):
-        raise SpecificationError(
-            f"the costs {', '.join(f'{number:g}' for number in numbers)} are not ascending",
-            where=where,
-            remedy="sort them, and the probabilities with them",
-        )
+        what, remedy = "there is no cost", "give at least one"
+    elif min(numbers) < 0:
+        negative = next(number for number in numbers if number < 0)
+        what, remedy = f"the cost {negative:g} is negative", "give costs of at least 0"
+    elif twice := [number for number, count in Counter(numbers).items() if count > 1]:
+        what, remedy = f"the cost {twice[0]:g} stands twice", "give each cost once"
+    elif list(numbers) != sorted(numbers):
+        listed = ", ".join(f"{number:g}" for number in numbers)
+        what = f"the costs {listed} are not ascending"
+        remedy = "sort them, and the probabilities with them"
+    if what:
+        raise SpecificationError(what, where=where, remedy=remedy)
     return numbers
 
 
-def checked_number(value: Any, name: str, where: str) -> float:
+def _number(value: Any, name: str, where: str) -> float:
     """Return a finite number as a float."""
     try:
         number = math.nan if isinstance(value, (str, bool)) else float(value)
@@ -66,9 +68,9 @@ def checked_number(value: Any, name: str, where: str) -> float:
     return number
 
 
-def checked_share(value: Any, name: str, where: str) -> float:
+def _share(value: Any, name: str, where: str) -> float:
     """Return a probability as a float."""
-    number = checked_number(value, name, where)
+    number = _number(value, name, where)
     if not 0 <= number <= 1:
         raise SpecificationError(
             f"{name} is {number:g}", where=where, remedy="give a number between 0 and 1"
@@ -76,22 +78,16 @@ def checked_share(value: Any, name: str, where: str) -> float:
     return number
 
 
-def checked_shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
     """Return probabilities as an array that cannot be written to, or refuse them."""
-    where = f"inputs.{name}"
+    where, wanted = f"inputs.{name}", f"give an array of the shape {shape}"
     try:
         shares = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise SpecificationError(
-            "these are no numbers", where=where, remedy=f"give an array of the shape {shape}"
-        ) from error
+        raise SpecificationError("these are no numbers", where=where, remedy=wanted) from error
     if shares.shape != shape:
-        raise SpecificationError(
-            f"the shape is {shares.shape}",
-            where=where,
-            remedy=f"give an array of the shape {shape}: groups, recommendations"
-            + (", costs" if len(shape) == 3 else ""),
-        )
+        axes = ": groups, recommendations" + (", costs" if len(shape) == 3 else "")
+        raise SpecificationError(f"the shape is {shares.shape}", where=where, remedy=wanted + axes)
     bad = np.argwhere(~((shares >= 0) & (shares <= 1)))
     if len(bad):
         index = tuple(int(part) for part in bad[0])
@@ -104,115 +100,75 @@ def checked_shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDAr
     return shares
 
 
-def fill_table(groups: tuple[str, ...], rows: Sequence[Mapping[str, Any]]) -> Arrays:
-    """Make arrays of the rows that :meth:`InputDistribution.from_table` takes.
+class _Row(NamedTuple):
+    """A row of a table, checked; `where` names it in error messages."""
 
-    Returns costs, probabilities, shape (groups, 2, costs), and labels, shape (groups, 2), or None.
+    where: str
+    group: int
+    recommendation: int
+    probability: float
+    cost: float
+    label: float | None
+
+
+def _checked_row(groups: tuple[str, ...], row: Mapping[str, Any], where: str) -> _Row:
+    def refused(what: str, remedy: str, **details: Any) -> SpecificationError:
+        return SpecificationError(what, where=where, remedy=remedy, **details)
+
+    keys = ", ".join(_TABLE_KEYS)
+    if not isinstance(row, Mapping):
+        raise refused(f"{row!r} is no row", f"give a mapping of {keys}")
+    for key in row:
+        if key not in _TABLE_KEYS:
+            raise refused(f"unknown key {key!r}", f"the keys are {keys}")
+    for key in _NEEDED_KEYS:
+        if row.get(key) is None:
+            raise refused(f"the key {key!r} is missing", "add it")
+    group, recommendation = row["group"], row["recommendation"]
+    if group not in groups:
+        known = f"the groups are {', '.join(groups)}"
+        raise refused(f"the group {group!r} is unknown", known, group=group)
+    if recommendation not in (0, 1):
+        raise refused(f"the recommendation is {recommendation!r}", "give 0 (reject) or 1 (accept)")
+    probability = _share(row["probability"], "the probability", where)
+    given, label = row.get("cost"), row.get("label_probability")
+    cost = _number(1 if given is None else given, "the cost", where)
+    if cost < 0:
+        raise refused(f"the cost {cost:g} is negative", "give at least 0")
+    if label is not None:
+        label = _share(label, "the label's probability", where)
+    return _Row(where, groups.index(group), int(recommendation), probability, cost, label)
+
+
+def _label_probabilities(groups: tuple[str, ...], rows: Sequence[_Row]) -> Floats | None:
+    """Return the probabilities of label 1, shape (groups, 2); None if no row has one.
+
     A label is as likely as the other where no row says otherwise, which is only where the
     probability is 0.
     """
-    if not rows:
-        raise SpecificationError(
-            "the table has no rows",
-            where="inputs.table",
-            remedy="add rows, or leave it out to expect everything equally often",
-        )
-    read = [_Row(groups, row, f"inputs.table.{index}") for index, row in enumerate(rows)]
-    costs = checked_costs(sorted({row.cost for row in read}), where="inputs.table")
-    probabilities = np.zeros((len(groups), 2, len(costs)))
-    seen = set()
-    for row in read:
-        cell = (row.group, row.recommendation, costs.index(row.cost))
-        if cell in seen:
-            raise SpecificationError(
-                f"a row of {groups[row.group]!r}, {row.recommendation} and cost {row.cost:g} "
-                "stands there already",
-                where=row.where,
-                remedy="put both in one row",
-            )
-        seen.add(cell)
-        probabilities[cell] = row.probability
-    return costs, probabilities, _labels(groups, read)
-
-
-class _Row:
-    """The parts of a row, checked."""
-
-    def __init__(self, groups: tuple[str, ...], row: Mapping[str, Any], where: str) -> None:
-        if not isinstance(row, Mapping):
-            raise SpecificationError(
-                f"{row!r} is no row",
-                where=where,
-                remedy=f"give a mapping of {', '.join(_TABLE_KEYS)}",
-            )
-        for key in row:
-            if key not in _TABLE_KEYS:
-                raise SpecificationError(
-                    f"unknown key {key!r}",
-                    where=where,
-                    remedy=f"the keys are {', '.join(_TABLE_KEYS)}",
-                )
-        for key in _NEEDED_KEYS:
-            if row.get(key) is None:
-                raise SpecificationError(
-                    f"the key {key!r} is missing", where=where, remedy="add it"
-                )
-        if row["group"] not in groups:
-            raise SpecificationError(
-                f"the group {row['group']!r} is unknown",
-                where=where,
-                remedy=f"the groups are {', '.join(groups)}",
-                group=row["group"],
-            )
-        if row["recommendation"] not in (0, 1):
-            raise SpecificationError(
-                f"the recommendation is {row['recommendation']!r}",
-                where=where,
-                remedy="give 0 (reject) or 1 (accept)",
-            )
-        self.where = where
-        self.group = groups.index(row["group"])
-        self.recommendation = int(row["recommendation"])
-        self.probability = checked_share(row["probability"], "the probability", where)
-        cost = row.get("cost")
-        self.cost = checked_number(1 if cost is None else cost, "the cost", where)
-        if self.cost < 0:
-            raise SpecificationError(
-                f"the cost {self.cost:g} is negative", where=where, remedy="give at least 0"
-            )
-        label = row.get("label_probability")
-        self.label = (
-            None if label is None else checked_share(label, "the label's probability", where)
-        )
-
-
-def _labels(groups: tuple[str, ...], rows: Sequence[_Row]) -> NDArray[np.float64] | None:
     if all(row.label is None for row in rows):
         return None
-    found: dict[tuple[int, int], float] = {}
+    labels = np.full((len(groups), 2), np.nan)
     for row in rows:
-        if row.label is None:
-            continue
-        known = found.setdefault((row.group, row.recommendation), row.label)
-        if known != row.label:
+        before = labels[row.group, row.recommendation]
+        if row.label is not None and not np.isnan(before) and before != row.label:
             raise SpecificationError(
                 f"the label's probability of {groups[row.group]!r} and {row.recommendation} is "
-                f"{row.label:g} here, and {known:g} in another row",
+                f"{row.label:g} here, and {before:g} in another row",
                 where=row.where,
                 remedy="give one for all costs",
             )
+        if row.label is not None:
+            labels[row.group, row.recommendation] = row.label
     for row in rows:
-        if row.probability > 0 and (row.group, row.recommendation) not in found:
+        if row.probability > 0 and np.isnan(labels[row.group, row.recommendation]):
             raise SpecificationError(
                 f"the label's probability of {groups[row.group]!r} and {row.recommendation} is "
                 "missing",
                 where=row.where,
                 remedy="add `label_probability`, or leave it out in all rows",
             )
-    labels = np.full((len(groups), 2), 0.5)
-    for index, share in found.items():
-        labels[index] = share
-    return labels
+    return np.where(np.isnan(labels), 0.5, labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +212,7 @@ class InputDistribution:
 
     def __post_init__(self) -> None:
         groups, costs = checked_groups(self.groups), checked_costs(self.costs)
-        shares = checked_shares(self.probabilities, "probabilities", (len(groups), 2, len(costs)))
+        shares = _shares(self.probabilities, "probabilities", (len(groups), 2, len(costs)))
         total = math.fsum(shares.ravel())
         if abs(total - 1) > _TOLERANCE:
             raise SpecificationError(
@@ -270,13 +226,9 @@ class InputDistribution:
             shares.flags.writeable = False
         labels = self.labels
         if labels is not None:
-            labels = checked_shares(labels, "labels", (len(groups), 2))
-        for name, value in (
-            ("groups", groups),
-            ("costs", costs),
-            ("probabilities", shares),
-            ("labels", labels),
-        ):
+            labels = _shares(labels, "labels", (len(groups), 2))
+        checked = {"groups": groups, "costs": costs, "probabilities": shares, "labels": labels}
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -348,7 +300,30 @@ class InputDistribution:
         (1.0, 2.0)
         """
         groups = checked_groups(groups)
-        return cls(groups, *fill_table(groups, rows))
+        if not rows:
+            raise SpecificationError(
+                "the table has no rows",
+                where="inputs.table",
+                remedy="add rows, or leave it out to expect everything equally often",
+            )
+        read = [
+            _checked_row(groups, row, f"inputs.table.{index}") for index, row in enumerate(rows)
+        ]
+        known_costs = checked_costs(sorted({row.cost for row in read}), where="inputs.table")
+        probabilities = np.zeros((len(groups), 2, len(known_costs)))
+        filled = set()
+        for row in read:
+            cell = (row.group, row.recommendation, known_costs.index(row.cost))
+            if cell in filled:
+                raise SpecificationError(
+                    f"a row of {groups[row.group]!r}, {row.recommendation} and cost {row.cost:g} "
+                    "stands there already",
+                    where=row.where,
+                    remedy="put both in one row",
+                )
+            filled.add(cell)
+            probabilities[cell] = row.probability
+        return cls(groups, known_costs, probabilities, _label_probabilities(groups, read))
 
     @classmethod
     def from_log(
@@ -400,17 +375,34 @@ class InputDistribution:
         >>> inputs.probabilities[:, :, 0].round(3).tolist()
         [[0.286, 0.286], [0.143, 0.286]]
         """
-        return cls(
-            *estimate(
-                groups,
-                recommendations,
-                costs=costs,
-                labels=labels,
-                known_groups=known_groups,
-                smoothing=smoothing,
-                most_costs=most_costs,
+        if not 0 <= smoothing < math.inf:
+            raise ParameterError(
+                f"the smoothing is {smoothing!r}",
+                where="smoothing",
+                remedy="give a number of at least 0",
             )
-        )
+        if most_costs < 1:
+            raise ParameterError(
+                f"there is room for {most_costs} costs",
+                where="most_costs",
+                remedy="give at least 1",
+            )
+        people = len(groups)
+        if not people:
+            raise DataError("the log is empty", where="log", remedy="give a log with rows")
+        names, codes = group_codes(groups, known_groups)
+        decided = recommendation_codes(recommendations, people)
+        levels, cost_codes = cost_levels(costs, people, most_costs)
+        counts = np.zeros((len(names), 2, len(levels)))
+        np.add.at(counts, (codes, decided, cost_codes), 1)
+        # As many more people as the smoothing says in each group and recommendation, with costs as
+        # they are overall.
+        overall = counts.sum(axis=(0, 1)) / people
+        probabilities = (counts + smoothing * overall) / (people + 2 * len(names) * smoothing)
+        shares = None
+        if labels is not None:
+            shares = label_shares(labels, codes, decided, groups=len(names), smoothing=smoothing)
+        return cls(names, levels, probabilities, shares)
 
     def cost_place(self, cost: float) -> int:
         """Return the place of the smallest known cost that is not below a cost.
@@ -457,14 +449,14 @@ class InputDistribution:
         ParameterError
             If a cost is negative or no number.
         """
-        given = np.asarray(costs, dtype=np.float64)
-        good = (given >= 0) & (given < math.inf)
+        numbers = np.asarray(costs, dtype=np.float64)
+        good = (numbers >= 0) & (numbers < math.inf)
         if not good.all():
-            bad = float(given[~good][0])
+            bad = float(numbers[~good][0])
             raise ParameterError(
                 f"a cost is {bad!r}", where="costs", remedy="give numbers of at least 0"
             )
-        return np.minimum(np.searchsorted(self.costs, given), len(self.costs) - 1)
+        return np.minimum(np.searchsorted(self.costs, numbers), len(self.costs) - 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the distribution in types that JSON knows, to the last digit."""

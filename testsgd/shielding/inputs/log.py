@@ -15,18 +15,29 @@ from numpy.typing import ArrayLike, NDArray
 from testsgd.data.categories import category_text, row_name
 from testsgd.data.cells import missing_column, parsed_numbers, read_cells
 from testsgd.data.schema import CellParsing
-from testsgd.errors import DataError, ParameterError
+from testsgd.errors import DataError
 from testsgd.fairness import checked_groups
 
 _KEYS = ("group", "recommendation", "cost", "label")
 _NEEDED = _KEYS[:2]
-# What pandas and people write for 0 and 1; a label may be unknown.
-_DECISIONS = {"accept": 1.0, "reject": 0.0, "true": 1.0, "false": 0.0}
-_LABELS = {"true": 1.0, "false": 0.0, "": math.nan}
+# What pandas and people write for 0 and 1, the numbers that may be there (None: all from 0 on), and
+# what to ask for; a label may be unknown.
+_READINGS: dict[str, tuple[dict[str, float], tuple[float, ...] | None, str]] = {
+    "recommendation": (
+        {"accept": 1.0, "reject": 0.0, "true": 1.0, "false": 0.0},
+        (0.0, 1.0),
+        "0 (reject) or 1 (accept)",
+    ),
+    "cost": ({}, None, "a number of at least 0"),
+    "label": (
+        {"true": 1.0, "false": 0.0, "": math.nan},
+        (0.0, 1.0),
+        "0 or 1, or nothing if it is not known",
+    ),
+}
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Estimated = tuple[tuple[str, ...], tuple[float, ...], Floats, Floats | None]
 
 
 @dataclass(frozen=True)
@@ -98,21 +109,15 @@ def read_log(
         raise DataError(
             "no row is of a known group", where=where, remedy="correct groups.names or the data"
         )
-    present = {key: cells[name] for key, name in names.items() if name in cells}
+    numbers = {
+        key: _numbers(cells[names[key]], key, where) for key in _READINGS if names[key] in cells
+    }
     return InputLog(
         where=where,
-        groups=tuple(present["group"]),
-        recommendations=_numbers(
-            present["recommendation"], _DECISIONS, {0.0, 1.0}, "0 (reject) or 1 (accept)", where
-        ).astype(np.int64),
-        costs=_numbers(present["cost"], {}, None, "a number of at least 0", where)
-        if "cost" in present
-        else None,
-        labels=_numbers(
-            present["label"], _LABELS, {0.0, 1.0}, "0 or 1, or nothing if it is not known", where
-        )
-        if "label" in present
-        else None,
+        groups=tuple(cells[names["group"]]),
+        recommendations=numbers["recommendation"].astype(np.int64),
+        costs=numbers.get("cost"),
+        labels=numbers.get("label"),
         unknown=int((~known).sum()),
     )
 
@@ -139,14 +144,9 @@ def _known(
     return known
 
 
-def _numbers(
-    texts: pd.Series[Any],
-    words: Mapping[str, float],
-    allowed: set[float] | None,
-    wanted: str,
-    where: str,
-) -> NDArray[np.float64]:
-    """Read cells as numbers; an empty cell is NaN if `words` has it."""
+def _numbers(texts: pd.Series[Any], key: str, where: str) -> Floats:
+    """Read cells as numbers; an empty cell is NaN if the key's words have it."""
+    words, allowed, wanted = _READINGS[key]
     lower = texts.str.lower()
     numbers = parsed_numbers(texts).to_numpy(dtype=np.float64)
     for word, value in words.items():
@@ -154,7 +154,7 @@ def _numbers(
     if allowed is None:
         good = (numbers >= 0) & np.isfinite(numbers)
     else:
-        good = np.isin(numbers, list(allowed)) | np.asarray(lower == "") & ("" in words)
+        good = np.isin(numbers, allowed) | np.asarray(lower == "") & ("" in words)
     bad = np.flatnonzero(~good)
     if len(bad):
         row, text = row_name(texts, int(bad[0])), texts.iloc[int(bad[0])]
@@ -168,56 +168,10 @@ def _numbers(
     return numbers.astype(np.float64)
 
 
-def estimate(
-    groups: Sequence[Any] | NDArray[Any],
-    recommendations: ArrayLike,
-    *,
-    costs: ArrayLike | None,
-    labels: ArrayLike | None,
-    known_groups: Sequence[str] | None,
-    smoothing: float,
-    most_costs: int,
-) -> Estimated:
-    """Estimate probabilities by smoothed shares.
-
-    Takes what :meth:`InputDistribution.from_log` takes; returns groups, costs, probabilities, shape
-    (groups, 2, costs), and the probabilities of label 1, shape (groups, 2), or None.
-    """
-    if not 0 <= smoothing < math.inf:
-        raise ParameterError(
-            f"the smoothing is {smoothing!r}",
-            where="smoothing",
-            remedy="give a number of at least 0",
-        )
-    if most_costs < 1:
-        raise ParameterError(
-            f"there is room for {most_costs} costs", where="most_costs", remedy="give at least 1"
-        )
-    people = len(groups)
-    if not people:
-        raise DataError("the log is empty", where="log", remedy="give a log with rows")
-    names, codes = _group_codes(groups, known_groups)
-    decided = _whole(recommendations, people, "recommendation")
-    if (decided < 0).any():
-        row = int(np.flatnonzero(decided < 0)[0])
-        raise DataError(
-            "the recommendation is missing", where=f"log row {row}", remedy="give 0 or 1", row=row
-        )
-    values, places = _cost_places(costs, people, most_costs)
-    counts = np.zeros((len(names), 2, len(values)))
-    np.add.at(counts, (codes, decided, places), 1)
-    # As many more people as the smoothing says in each group and recommendation, with costs as
-    # they are overall.
-    overall = counts.sum(axis=(0, 1)) / people
-    probabilities = (counts + smoothing * overall) / (people + 2 * len(names) * smoothing)
-    shares = None if labels is None else _label_shares(labels, codes, decided, names, smoothing)
-    return names, values, probabilities, shares
-
-
-def _group_codes(
+def group_codes(
     groups: Sequence[Any] | NDArray[Any], known: Sequence[str] | None
 ) -> tuple[tuple[str, ...], Codes]:
-    """Return all names, and the place of each row's."""
+    """Return the names of all groups, and the index of each row's."""
     seen = [_group_text(group, row) for row, group in enumerate(groups)]
     if known is None and len(set(seen)) < 2:
         raise DataError(
@@ -229,13 +183,8 @@ def _group_codes(
     index = {name: at for at, name in enumerate(names)}
     for row, name in enumerate(seen):
         if name not in index:
-            raise DataError(
-                f"the group {name!r} is unknown",
-                where=f"log row {row}",
-                remedy=f"the groups are {', '.join(names)}",
-                group=name,
-                row=row,
-            )
+            remedy = f"the groups are {', '.join(names)}"
+            raise _refused(row, f"the group {name!r} is unknown", remedy, group=name)
     return names, np.array([index[name] for name in seen], dtype=np.int64)
 
 
@@ -243,16 +192,67 @@ def _group_text(group: Any, row: int) -> str:
     # NaN is the only value that is not itself.
     text = "" if group is None or group != group else category_text(group).strip()
     if not text:
-        raise DataError(
-            "the group is missing",
-            where=f"log row {row}",
-            remedy="name the group, or leave out the row",
-            row=row,
-        )
+        raise _refused(row, "the group is missing", "name the group, or leave out the row")
     return text
 
 
-def _checked_numbers(values: ArrayLike, people: int, name: str) -> Floats:
+def recommendation_codes(recommendations: ArrayLike, people: int) -> Codes:
+    """Return the recommendations, none of which may be missing."""
+    codes = _zeros_and_ones(recommendations, people, "recommendation")
+    if (codes < 0).any():
+        row = int(np.flatnonzero(codes < 0)[0])
+        raise _refused(row, "the recommendation is missing", "give 0 or 1")
+    return codes
+
+
+def cost_levels(costs: ArrayLike | None, people: int, most: int) -> tuple[tuple[float, ...], Codes]:
+    """Return the costs to tell apart, at most so many, and the index of each row's."""
+    if costs is None:
+        return (1.0,), np.zeros(people, dtype=np.int64)
+    numbers = _one_a_row(costs, people, "cost")
+    bad = np.flatnonzero(~((numbers >= 0) & (numbers < math.inf)))
+    if len(bad):
+        row = int(bad[0])
+        raise _refused(row, f"the cost is {numbers[row]:g}", "give a number of at least 0")
+    numbers = numbers + 0.0  # -0.0 is 0.0
+    distinct = np.unique(numbers)
+    if len(distinct) > most:
+        # Observed values, the largest among them: each row's cost is counted as one not smaller.
+        steps = np.arange(1, most + 1) / most
+        distinct = np.unique(np.quantile(numbers, steps, method="inverted_cdf"))
+    return tuple(distinct.tolist()), np.searchsorted(distinct, numbers).astype(np.int64)
+
+
+def label_shares(
+    labels: ArrayLike, codes: Codes, decided: Codes, *, groups: int, smoothing: float
+) -> Floats:
+    """Estimate the probability of label 1 by group and recommendation, shape (groups, 2)."""
+    truth = _zeros_and_ones(labels, len(codes), "label")
+    known = truth >= 0
+    if not known.any():
+        raise DataError(
+            "no label is known", where="log", remedy="give labels, or none of them at all"
+        )
+    counts = np.zeros((groups, 2, 2))
+    np.add.at(counts, (codes[known], decided[known], truth[known]), 1)
+    people = counts.sum(axis=2)
+    # Where nobody was seen and nothing is added, either label is as likely.
+    added = np.where(people + smoothing > 0, smoothing, 1.0)
+    return np.asarray((counts[:, :, 1] + added / 2) / (people + added))
+
+
+def _zeros_and_ones(values: ArrayLike, people: int, name: str) -> Codes:
+    """Return zeros and ones, and -1 where one is missing."""
+    numbers = _one_a_row(values, people, name)
+    missing = np.isnan(numbers)
+    bad = np.flatnonzero(~missing & (numbers != 0) & (numbers != 1))
+    if len(bad):
+        row = int(bad[0])
+        raise _refused(row, f"the {name} is {numbers[row]:g}", "give 0 or 1")
+    return np.where(missing, -1, numbers).astype(np.int64)
+
+
+def _one_a_row(values: ArrayLike, people: int, name: str) -> Floats:
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -260,68 +260,10 @@ def _checked_numbers(values: ArrayLike, people: int, name: str) -> Floats:
             f"a {name} is no number", where="log", remedy="give numbers only"
         ) from error
     if numbers.shape != (people,):
-        raise DataError(
-            f"there are {numbers.size} {name}s for {people} groups",
-            where="log",
-            remedy="give one a row",
-        )
+        what = f"there are {numbers.size} {name}s for {people} groups"
+        raise DataError(what, where="log", remedy="give one a row")
     return numbers
 
 
-def _whole(values: ArrayLike, people: int, name: str) -> Codes:
-    """Return zeros and ones, and -1 where one is missing."""
-    numbers = _checked_numbers(values, people, name)
-    missing = np.isnan(numbers)
-    bad = np.flatnonzero(~missing & (numbers != 0) & (numbers != 1))
-    if len(bad):
-        row = int(bad[0])
-        raise DataError(
-            f"the {name} is {numbers[row]:g}", where=f"log row {row}", remedy="give 0 or 1", row=row
-        )
-    return np.where(missing, -1, numbers).astype(np.int64)
-
-
-def _cost_places(
-    costs: ArrayLike | None, people: int, most: int
-) -> tuple[tuple[float, ...], Codes]:
-    """Return the costs to tell apart, and the place of each row's."""
-    if costs is None:
-        return (1.0,), np.zeros(people, dtype=np.int64)
-    given = _checked_numbers(costs, people, "cost")
-    bad = np.flatnonzero(~((given >= 0) & (given < math.inf)))
-    if len(bad):
-        row = int(bad[0])
-        raise DataError(
-            f"the cost is {given[row]:g}",
-            where=f"log row {row}",
-            remedy="give a number of at least 0",
-            row=row,
-        )
-    given = given + 0.0  # -0.0 is 0.0
-    distinct = np.unique(given)
-    if len(distinct) > most:
-        # Observed values, the largest among them: each row's cost is counted as one not smaller.
-        steps = np.arange(1, most + 1) / most
-        distinct = np.unique(np.quantile(given, steps, method="inverted_cdf"))
-    return tuple(distinct.tolist()), np.searchsorted(distinct, given).astype(np.int64)
-
-
-def _label_shares(
-    labels: ArrayLike,
-    codes: Codes,
-    decided: Codes,
-    names: tuple[str, ...],
-    smoothing: float,
-) -> Floats:
-    truth = _whole(labels, len(codes), "label")
-    known = truth >= 0
-    if not known.any():
-        raise DataError(
-            "no label is known", where="log", remedy="give labels, or none of them at all"
-        )
-    counts = np.zeros((len(names), 2, 2))
-    np.add.at(counts, (codes[known], decided[known], truth[known]), 1)
-    people = counts.sum(axis=2)
-    # Where nobody was seen and nothing is added, either label is as likely.
-    added = np.where(people + smoothing > 0, smoothing, 1.0)
-    return np.asarray((counts[:, :, 1] + added / 2) / (people + added))
+def _refused(row: int, what: str, remedy: str, **details: Any) -> DataError:
+    return DataError(what, where=f"log row {row}", remedy=remedy, **details, row=row)

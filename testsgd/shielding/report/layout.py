@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text
+from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text, threshold_text
 from testsgd.report.blocks import (
     Block,
-    Column,
     Document,
     Facts,
     Figure,
@@ -16,7 +15,6 @@ from testsgd.report.blocks import (
     Note,
     Only,
     Paragraph,
-    Row,
     Section,
     Standing,
     Status,
@@ -36,12 +34,14 @@ from testsgd.report.formatting import (
     series,
     share,
 )
+from testsgd.report.listing import Listed, listing
 from testsgd.report.scales import linear_scale
 from testsgd.report.summaries import origin, version_facts
 from testsgd.shielding.report.summary import (
     BiasBin,
     BoundSummary,
     InputsSummary,
+    PeriodSummary,
     ShieldSummary,
     SideSummary,
     SimulationSummary,
@@ -62,7 +62,6 @@ from testsgd.shielding.report.wording import (
     rate_text,
     shield_notes,
     simulation_notes,
-    threshold_text,
 )
 
 # Longer tables are folded away on a page.
@@ -86,23 +85,13 @@ def shield_layout(summary: ShieldSummary) -> Document:
     bound, made = summary.bound, summary.synthesis
     size = "" if made.stored_bytes is None else bytes_text(made.stored_bytes)
     stored = f"the file has {size}" if size else "for the synthesis"
+    used = f"{seconds(made.seconds)}, {bytes_text(made.predicted_bytes)}"
+    about = f"{property_name(bound)}, {looked_at(bound)}"
+    changes = f"of all changes in {plural(bound.horizon, 'decision')}"
     figures = (
-        KeyFigure(
-            "Threshold",
-            threshold_text(bound),
-            (f"{property_name(bound)}, {looked_at(bound)}",),
-            "good",
-        ),
-        KeyFigure(
-            "Expected cost",
-            cost_text(made.expected_cost),
-            (f"of all changes in {plural(bound.horizon, 'decision')}",),
-        ),
-        KeyFigure(
-            "Time and memory",
-            f"{seconds(made.seconds)}, {bytes_text(made.predicted_bytes)}",
-            (stored,),
-        ),
+        KeyFigure("Threshold", threshold_text(bound), (about,), "good"),
+        KeyFigure("Expected cost", cost_text(made.expected_cost), (changes,)),
+        KeyFigure("Time and memory", used, (stored,)),
     )
     made_of = Facts(
         "Synthesis",
@@ -118,8 +107,8 @@ def shield_layout(summary: ShieldSummary) -> Document:
             *version_facts(summary),
         ),
     )
-    about = "Specification, distribution and synthesis"
-    return _document("Shield", summary, figures, (), about, made_of, shield_notes(summary))
+    title = "Specification, distribution and synthesis"
+    return _document("Shield", summary, figures, (), title, made_of, shield_notes(summary))
 
 
 def simulation_layout(summary: SimulationSummary) -> Document:
@@ -204,23 +193,22 @@ def _document(
 def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
     runs, correct = summary.settings.runs, summary.utility
     when = " at the end of some period" if summary.settings.periods > 1 else ""
-
-    def above(name: str, side: SideSummary, good: Standing) -> KeyFigure:
+    figures = []
+    sides: tuple[tuple[str, SideSummary, Standing], ...] = (
+        ("Without the shield", summary.without, ""),
+        ("With the shield", summary.shielded, "good"),
+    )
+    for name, side, good in sides:
         about = f"above the threshold{when}: {count(side.above)} of {plural(runs, 'run')}"
-        standing: Standing = "bad" if side.above else good
-        return KeyFigure(name, percent(side.above / runs), (about,), standing)
-
+        standing = "bad" if side.above else good
+        figures.append(KeyFigure(name, percent(side.above / runs), (about,), standing))
     changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
     if correct is not None:
         changed += (
             f"; accuracy {percent(correct.accuracy_without)} without it, "
             f"{percent(correct.accuracy_shielded)} with it"
         )
-    return (
-        above("Without the shield", summary.without, ""),
-        above("With the shield", summary.shielded, "good"),
-        KeyFigure("Decisions changed", percent(summary.changed), (changed,)),
-    )
+    return (*figures, KeyFigure("Decisions changed", percent(summary.changed), (changed,)))
 
 
 def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
@@ -228,13 +216,11 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
 
     With a shield nearly all runs may have one bias; then each histogram has its own height.
     """
-    bins, runs = summary.bins, summary.settings.runs
-    across = linear_scale(
-        0.0, max(*(bias_bin.high for bias_bin in bins), 1e-3), count=6, write=number
-    )
+    bins, runs, last = summary.bins, summary.settings.runs, summary.settings.periods > 1
+    widest = max(*(bias_bin.high for bias_bin in bins), 1e-3)
+    across = linear_scale(0.0, widest, count=6, write=number)
     most = [max(bias_bin.without for bias_bin in bins), max(bias_bin.shielded for bias_bin in bins)]
     alike = max(most) <= _ALIKE * min(most)
-    last = summary.settings.periods > 1
     name = f"threshold {threshold_text(summary.bound)}"
 
     def histogram(
@@ -242,6 +228,17 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
     ) -> Plane:
         above = sum(of(bias_bin) for bias_bin in bins if bias_bin.above)
         ended = f"{percent(above / runs) if above else 'none'} above the threshold"
+        bars = (
+            Bar(
+                bias_bin.low,
+                bias_bin.high,
+                of(bias_bin) / runs,
+                f"{plural(of(bias_bin), 'run')} with a bias {_extent(bias_bin)}",
+                "less" if bias_bin.above else "more",
+            )
+            for bias_bin in bins
+            if of(bias_bin)
+        )
         return Plane(
             title=f"{title}: {count(above)} of {plural(runs, 'run')} ended above the threshold; "
             f"the run in the middle has a bias of {bias_text(side.median)}",
@@ -250,40 +247,28 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
             name=f"{title}: ",
             strong=f"{ended}{' after the last period' * last}",
             below=None if first else "",
-            bars=tuple(
-                Bar(
-                    bias_bin.low,
-                    bias_bin.high,
-                    of(bias_bin) / runs,
-                    f"{plural(of(bias_bin), 'run')} with a bias {_extent(bias_bin)}",
-                    "less" if bias_bin.above else "more",
-                )
-                for bias_bin in bins
-                if of(bias_bin)
-            ),
+            bars=tuple(bars),
             thresholds=(Threshold(summary.bound.threshold, name * first, upright=True),),
             height=9.0,
         )
 
-    scales = "both drawings have the same scale across, and each its own upwards"
+    upwards = "both drawings have the same scale across, and each its own upwards"
     if alike:
-        scales = "both drawings have the same scales"
+        upwards = "both drawings have the same scales"
     which = "the run" if runs == 1 else f"each of the {count(runs)} runs"
     about = (
         f"How far apart the groups' rates are at the end of {which}"
         f"{', after its last period' * last}. Orange lies above the threshold."
     )
-    figure = Figure(
-        "Bias of the runs, without the shield and with it",
-        (
-            histogram(
-                "Without the shield", summary.without, most[0], lambda one: one.without, True
-            ),
-            histogram("With it", summary.shielded, most[1], lambda one: one.shielded, False),
-        ),
-        f"Bars: share of the runs, in per cent, by their bias at the end; {scales}. Dashed: the "
-        f"{name}.",
+    planes = (
+        histogram("Without the shield", summary.without, most[0], lambda bar: bar.without, True),
+        histogram("With it", summary.shielded, most[1], lambda bar: bar.shielded, False),
     )
+    caption = (
+        f"Bars: share of the runs, in per cent, by their bias at the end; {upwards}. Dashed: the "
+        f"{name}."
+    )
+    figure = Figure("Bias of the runs, without the shield and with it", planes, caption)
     return Only("html", (Paragraph(about), figure)), sides_table(summary)
 
 
@@ -291,56 +276,50 @@ def sides_table(summary: SimulationSummary) -> Table:
     """Compare the runs without the shield and with it."""
     runs, correct = summary.settings.runs, summary.utility
     once = summary.settings.periods == 1
-    columns = (
-        Column("", "name"),
-        Column("Above the threshold", "strong", short="above")
-        if once
-        else Column("Above at the end of some period", "strong", short="ever above"),
-        Column("95% interval", "number"),
-        Column("Median bias", "number", short="median bias"),
-        Column("Bias of 95% up to", "number"),
-        Column("Largest bias", "number"),
-        *((Column("Correct decisions", "number"),) if correct else ()),
-    )
-    rows = tuple(
-        Row(
-            (
-                name,
-                f"{percent(side.above / runs)} ({count(side.above)})",
-                f"{percent(side.above_low)} to {percent(side.above_high)}",
-                bias_text(side.median),
-                bias_text(side.high),
-                bias_text(side.largest),
-                *(() if accuracy is None else (percent(accuracy),)),
+    accuracies = (correct.accuracy_without, correct.accuracy_shielded) if correct else (None, None)
+    sides = (("Without the shield", summary.without), ("With it", summary.shielded))
+    return listing(
+        "The runs without the shield and with it",
+        [(name, side, share) for (name, side), share in zip(sides, accuracies, strict=True)],
+        (
+            Listed("", lambda row: row[0], "name"),
+            Listed(
+                "Above the threshold" if once else "Above at the end of some period",
+                lambda row: f"{percent(row[1].above / runs)} ({count(row[1].above)})",
+                "strong",
+                short="above" if once else "ever above",
             ),
-            emphasis=side is summary.shielded,
-        )
-        for name, side, accuracy in (
-            ("Without the shield", summary.without, correct.accuracy_without if correct else None),
-            ("With it", summary.shielded, correct.accuracy_shielded if correct else None),
-        )
+            Listed(
+                "95% interval",
+                lambda row: f"{percent(row[1].above_low)} to {percent(row[1].above_high)}",
+            ),
+            Listed("Median bias", lambda row: bias_text(row[1].median), short="median bias"),
+            Listed("Bias of 95% up to", lambda row: bias_text(row[1].high)),
+            Listed("Largest bias", lambda row: bias_text(row[1].largest)),
+            Listed("Correct decisions", lambda row: percent(row[2]), shown=correct is not None),
+        ),
+        row=lambda row: {"emphasis": row[1] is summary.shielded},
     )
-    return Table("The runs without the shield and with it", columns, rows)
 
 
 def _costs(summary: SimulationSummary) -> Table:
     """List what the shield changed, what that cost and how many decisions became wrong by it."""
-    columns = (
-        Column("Of a run", "name"),
-        Column("Mean", "strong"),
-        Column("5% of runs below", "number"),
-        Column("5% of runs above", "number"),
-    )
-    listed: list[tuple[str, SpreadSummary, Callable[[float], str]]] = [
+    spreads: list[tuple[str, SpreadSummary, Callable[[float], str]]] = [
         ("Changed decisions", summary.interventions, cost_text),
         ("Cost of the changes", summary.cost, cost_text),
     ]
     if summary.utility is not None:
-        listed.append(("Loss of accuracy, points", summary.utility.loss, loss_text))
-    rows = tuple(
-        Row((name, write(one.mean), write(one.low), write(one.high))) for name, one, write in listed
+        spreads.append(("Loss of accuracy, points", summary.utility.loss, loss_text))
+    return listing(
+        "Changes, their cost and the loss of accuracy",
+        spreads,
+        (
+            Listed("Of a run", lambda row: row[0], "name"),
+            Listed("Mean", lambda row: row[2](row[1].mean), "strong"),
+            Listed("5% of runs below", lambda row: row[2](row[1].low)),
+            Listed("5% of runs above", lambda row: row[2](row[1].high)),
+        ),
     )
-    return Table("Changes, their cost and the loss of accuracy", columns, rows)
 
 
 def _periods(summary: SimulationSummary) -> tuple[Block, ...]:
@@ -351,16 +330,14 @@ def _periods(summary: SimulationSummary) -> tuple[Block, ...]:
     rows = []
     for period in periods:
         without, shielded = 1 - period.above_without / runs, 1 - period.above_shielded / runs
-        rows.append(
-            StripRow(
-                f"Period {period.period}",
-                percent(shielded),
-                title=f"Period {period.period}: within the threshold {percent(without)} without "
-                f"the shield, {percent(shielded)} with it",
-                marks=(Mark(without, shape="rest"), Mark(shielded)),
-                line=(without, shielded),
-            )
+        name = f"Period {period.period}"
+        title = (
+            f"{name}: within the threshold {percent(without)} without the shield, "
+            f"{percent(shielded)} with it"
         )
+        marks = Mark(without, shape="rest"), Mark(shielded)
+        line = without, shielded
+        rows.append(StripRow(name, percent(shielded), title=title, marks=marks, line=line))
     figure = Figure(
         "Runs within the threshold, period by period",
         (Strips((("", tuple(rows)),), linear_scale(0.0, 1.0, count=4), zero=False),),
@@ -374,82 +351,62 @@ def period_table(summary: SimulationSummary) -> Table:
     """List the ends of the periods; whether an assumption held only where one is needed."""
     runs = summary.settings.runs
     assumed = any(period.assumed is not None for period in summary.periods)
-    columns = (
-        Column("Period", "name", short="period"),
-        Column("Above, without", "number", short="above without"),
-        Column("Above, with the shield", "strong", short="with the shield"),
-        *(
-            (
-                Column("Assumption held", "number", short="assumption held"),
-                Column("Then fair", "number", short="then fair"),
-            )
-            if assumed
-            else ()
-        ),
-        Column("Median bias, without", "number"),
-        Column("Median bias, with", "number"),
-        Column("Changed", "number"),
-        Column("Cost", "number"),
-    )
-    rows = []
-    for period in summary.periods:
-        held: tuple[str, ...] = ()
-        if assumed:
-            fair = (
-                percent((period.assumed_fair or 0) / period.assumed) if period.assumed else NOTHING
-            )
-            held = (percent((period.assumed or 0) / runs), fair)
-        rows.append(
-            Row(
-                (
-                    count(period.period),
-                    percent(period.above_without / runs),
-                    percent(period.above_shielded / runs),
-                    *held,
-                    bias_text(period.median_without),
-                    bias_text(period.median_shielded),
-                    cost_text(period.interventions),
-                    cost_text(period.cost),
-                )
-            )
-        )
-    return Table(
+
+    def fair(period: PeriodSummary) -> str:
+        return percent((period.assumed_fair or 0) / period.assumed) if period.assumed else NOTHING
+
+    return listing(
         "The end of each period, over all runs",
-        columns,
-        tuple(rows),
-        fold=f"{plural(len(rows), 'period')} with all numbers",
+        summary.periods,
+        (
+            Listed("Period", lambda period: count(period.period), "name", short="period"),
+            Listed(
+                "Above, without",
+                lambda period: percent(period.above_without / runs),
+                short="above without",
+            ),
+            Listed(
+                "Above, with the shield",
+                lambda period: percent(period.above_shielded / runs),
+                "strong",
+                short="with the shield",
+            ),
+            Listed(
+                "Assumption held",
+                lambda period: percent((period.assumed or 0) / runs),
+                short="assumption held",
+                shown=assumed,
+            ),
+            Listed("Then fair", fair, short="then fair", shown=assumed),
+            Listed("Median bias, without", lambda period: bias_text(period.median_without)),
+            Listed("Median bias, with", lambda period: bias_text(period.median_shielded)),
+            Listed("Changed", lambda period: cost_text(period.interventions)),
+            Listed("Cost", lambda period: cost_text(period.cost)),
+        ),
+        fold=f"{plural(len(summary.periods), 'period')} with all numbers",
         open_rows=_OPEN_ROWS,
     )
 
 
 def _inputs(inputs: InputsSummary) -> Table:
     """List the distribution that the shield expects."""
-    labelled = any(row.label_probability is not None for row in inputs.rows)
-    columns = (
-        Column("Group", "name"),
-        Column("Recommendation"),
-        Column("Cost of a change", "number"),
-        Column("Probability", "number"),
-        *((Column("True label 1", "number"),) if labelled else ()),
-    )
-    rows = tuple(
-        Row(
-            (
-                row.group,
-                _DECISIONS[row.recommendation],
-                number(row.cost),
-                percent(row.probability),
-                *((percent(row.label_probability),) if labelled else ()),
-            )
-        )
-        for row in inputs.rows
-    )
-    return Table(
-        "The distribution that the shield expects",
-        columns,
-        rows,
-        title="The distribution that the shield expects",
-        fold=plural(len(rows), "row"),
+    label = "The distribution that the shield expects"
+    return listing(
+        label,
+        inputs.rows,
+        (
+            Listed("Group", lambda row: row.group, "name"),
+            Listed("Recommendation", lambda row: _DECISIONS[row.recommendation], "text"),
+            Listed("Cost of a change", lambda row: number(row.cost)),
+            Listed("Probability", lambda row: percent(row.probability)),
+            Listed(
+                "True label 1",
+                lambda row: percent(row.label_probability),
+                shown=any(row.label_probability is not None for row in inputs.rows),
+            ),
+        ),
+        title=label,
+        fold=plural(len(inputs.rows), "row"),
         open_rows=_OPEN_ROWS,
     )
 
@@ -481,7 +438,7 @@ def _bound_facts(bound: BoundSummary) -> Facts:
     )
 
 
-def _extent(one: BiasBin) -> str:
-    if one.low == one.high:
-        return f"of {bias_text(one.low)}"
-    return f"above {bias_text(one.low)}, up to {bias_text(one.high)}"
+def _extent(bias_bin: BiasBin) -> str:
+    if bias_bin.low == bias_bin.high:
+        return f"of {bias_text(bias_bin.low)}"
+    return f"above {bias_text(bias_bin.low)}, up to {bias_text(bias_bin.high)}"

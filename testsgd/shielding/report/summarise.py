@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Runs = tuple[Floats, Flags]  # The bias of each run, and whether it is above the threshold.
 
 # Of the intervals for shares of runs.
 ERROR = 0.05
@@ -44,7 +45,6 @@ ERROR = 0.05
 # About so many intervals, and at most so many above the threshold.
 _WANTED = 40
 _MOST = 60
-Runs = tuple[NDArray[np.float64], NDArray[np.bool_]]
 _RECOMMENDATIONS: tuple[Literal[1], Literal[0]] = (1, 0)
 _PACKAGES = ("numpy", "numba")
 
@@ -147,16 +147,10 @@ def _edges(threshold: float, largest: float) -> tuple[list[float], list[float]]:
 
 
 def _counted(edges: list[float], without: Runs, shielded: Runs, *, above: bool) -> list[BiasBin]:
-    counts = [_count(runs, edges, above=above) for runs in (without, shielded)]
+    counts = [_count(runs, edges, above=above).tolist() for runs in (without, shielded)]
     return [
-        BiasBin(
-            low=edges[index],
-            high=edges[index + 1],
-            above=above,
-            without=int(counts[0][index]),
-            shielded=int(counts[1][index]),
-        )
-        for index in range(len(edges) - 1)
+        BiasBin(low=low, high=high, above=above, without=first, shielded=second)
+        for low, high, first, second in zip(edges, edges[1:], *counts, strict=False)
     ]
 
 
@@ -181,42 +175,25 @@ def summarise_synthesis(
 ) -> ShieldSummary:
     """Write what was synthesised as one document.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-        What was asked for.
-    inputs : InputDistribution
-        What the shield expects.
-    solution : Solution
-        What was found; of a dynamic shield for its first period.
-    digest : str
-        Of the specification with its distribution.
-    predicted_bytes : int
-        Memory that was predicted before.
-    stored_bytes : int, optional
-        Size of the shield's file.
-
-    Returns
-    -------
-    ShieldSummary
+    `digest`: of the specification with its distribution. `predicted_bytes`: memory that was
+    predicted before; `stored_bytes`: size of the shield's file, if there is one.
     """
-    bound = _bound(specification)
-    made = SynthesisSummary(
-        expected_cost=float(solution.expected_cost),
-        seconds=float(solution.seconds),
-        predicted_bytes=predicted_bytes,
-        stored_bytes=stored_bytes,
-        storage="windows" if isinstance(solution.policy, WindowedPolicy) else "whole",
-    )
-    return ShieldSummary(
-        created=present_moment(),
-        versions=package_versions(_PACKAGES),
-        digest=digest,
-        bound=bound,
-        inputs=_inputs(specification, inputs),
-        synthesis=made,
-        verdict=synthesis_verdict(bound, made),
-    )
+    told: dict[str, Any] = {
+        "created": present_moment(),
+        "versions": package_versions(_PACKAGES),
+        "digest": digest,
+        "bound": _bound(specification),
+        "inputs": _inputs(specification, inputs),
+        "synthesis": SynthesisSummary(
+            expected_cost=float(solution.expected_cost),
+            seconds=float(solution.seconds),
+            predicted_bytes=predicted_bytes,
+            stored_bytes=stored_bytes,
+            storage="windows" if isinstance(solution.policy, WindowedPolicy) else "whole",
+        ),
+    }
+    verdict = synthesis_verdict(ShieldSummary.model_construct(**told))
+    return ShieldSummary(**told, verdict=verdict)
 
 
 def summarise_simulation(
@@ -232,70 +209,47 @@ def summarise_simulation(
 ) -> SimulationSummary:
     """Write what a simulation showed as one document.
 
-    Parameters
-    ----------
-    simulation : Simulation
-        The runs.
-    specification : ShieldSpecification
-        Of the shield.
-    inputs : InputDistribution
-        What the shield expects.
-    random_state : int
-        Seed of the runs.
-    logged : int or None
-        Rows of the log that people were drawn from; None: from the distribution.
-    seconds : float
-        What the simulation took.
-    expected_cost : float or None
-        Of a first period, by the distribution.
-    max_above : float, optional
-        Gate: the largest share of runs that may be above the threshold with the shield.
-
-    Returns
-    -------
-    SimulationSummary
+    `logged`: rows of the log that people were drawn from; None: they are from the distribution.
+    `seconds`: what the simulation took. `expected_cost`: of a first period, by the distribution.
+    `max_above`: the gate, the largest share of runs above the threshold with the shield.
     """
-    bound = _bound(specification)
-    settings = SimulationSettings(
-        runs=simulation.runs,
-        periods=simulation.periods,
-        random_state=random_state,
-        events="distribution" if logged is None else "log",
-        logged=logged,
-        max_above=max_above,
-    )
     bias_without, bias = simulation.bias_without, simulation.bias
     above_without, above = simulation.above_without, simulation.above
     guaranteed = simulation.guaranteed
     interventions = simulation.interventions.sum(axis=1)
     decisions = simulation.runs * simulation.periods * simulation.horizon
     told: dict[str, Any] = {
+        "created": present_moment(),
+        "versions": package_versions(_PACKAGES),
+        "settings": SimulationSettings(
+            runs=simulation.runs,
+            periods=simulation.periods,
+            random_state=random_state,
+            events="distribution" if logged is None else "log",
+            logged=logged,
+            max_above=max_above,
+        ),
+        "bound": _bound(specification),
+        "inputs": _inputs(specification, inputs),
+        "seconds": seconds,
+        "expected_cost": None if expected_cost == math.inf else expected_cost,
         "without": side(bias_without[:, -1], above_without),
         "shielded": side(bias[:, -1], above),
+        "bins": bias_bins(
+            (bias_without[:, -1], above_without[:, -1]),
+            (bias[:, -1], above[:, -1]),
+            threshold=float(simulation.threshold),
+        ),
         "interventions": spread(interventions),
         "changed": float(interventions.sum() / decisions),
         "cost": spread(simulation.cost.sum(axis=1)),
-        "expected_cost": None if expected_cost == math.inf else expected_cost,
         "utility": utility_summary(simulation),
         "periods": period_summaries(simulation),
         "guaranteed": int(guaranteed.sum()),
         "broken": int((guaranteed & above).sum()),
     }
-    return SimulationSummary(
-        created=present_moment(),
-        versions=package_versions(_PACKAGES),
-        settings=settings,
-        bound=bound,
-        inputs=_inputs(specification, inputs),
-        seconds=seconds,
-        bins=bias_bins(
-            (bias_without[:, -1], above_without[:, -1]),
-            (bias[:, -1], above[:, -1]),
-            threshold=float(simulation.threshold),
-        ),
-        verdict=simulation_verdict(bound, settings, **told),
-        **told,
-    )
+    verdict = simulation_verdict(SimulationSummary.model_construct(**told))
+    return SimulationSummary(**told, verdict=verdict)
 
 
 def _bound(specification: ShieldSpecification) -> BoundSummary:
@@ -303,10 +257,7 @@ def _bound(specification: ShieldSpecification) -> BoundSummary:
     welfare = horizon.welfare
     return BoundSummary(
         name=specification.name,
-        **counted_property(fairness),
-        threshold=float(specification.threshold),
-        threshold_exact=str(specification.threshold),
-        empty_group=specification.fairness.empty_group,
+        **counted_property(fairness, specification.threshold, specification.fairness.empty_group),
         groups=list(specification.groups.names),
         unknown=specification.groups.unknown,
         shield=horizon.shield,

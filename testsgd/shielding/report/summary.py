@@ -23,10 +23,6 @@ class BoundSummary(CountedProperty):
 
     name: str = Field(description="what the specification is called")
     threshold: float = Field(description="the bias may be at most this")
-    threshold_exact: str = Field(description="the same as a fraction")
-    empty_group: Literal["vacuous", "zero"] = Field(
-        description="a group without a rate is left out, or has rate 0"
-    )
     groups: list[str] = Field(description="the groups")
     unknown: Literal["refuse", "pass"] = Field(description="what happens to other groups")
     shield: ShieldKind = Field(description="the kind of shield")

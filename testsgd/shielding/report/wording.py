@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.fairness.wording import EMPTY_GROUP_NOTES, events_text, exact_number
+from testsgd.fairness.wording import EMPTY_GROUP_NOTES, events_text, threshold_text
 from testsgd.report.blocks import Note
 from testsgd.report.formatting import plural, series
 from testsgd.shielding.report.summary import (
@@ -40,8 +40,13 @@ SOURCES = {
     "table": "a table in the specification",
     "log": "estimated from a log",
 }
-
-
+_ACCEPTED = "of the people of the group {}, the share that was accepted"
+_RATES = {
+    "demographic_parity": _ACCEPTED.format("who came"),
+    "disparate_impact": _ACCEPTED.format("who came"),
+    "equal_opportunity": _ACCEPTED.format("whose true label is 1"),
+    "predictive_equality": _ACCEPTED.format("whose true label is 0"),
+}
 _LIMITS = (
     "A shield keeps one bound on one set of groups. It says nothing about groups that are not "
     "named, about other properties, or about whether a single decision is right. It changes "
@@ -52,11 +57,6 @@ _LIMITS = (
 def property_name(bound: BoundSummary) -> str:
     """Name the fairness property in words."""
     return bound.property.replace("_", " ")
-
-
-def threshold_text(bound: BoundSummary) -> str:
-    """Write the threshold."""
-    return exact_number(bound.threshold_exact)
 
 
 def cost_text(cost: float) -> str:
@@ -98,19 +98,11 @@ def bound_text(bound: BoundSummary) -> str:
 
 def rate_text(bound: BoundSummary) -> str:
     """Describe what a group's rate is."""
-    rates = {
-        "demographic_parity": "of the people of the group who came, the share that was accepted",
-        "disparate_impact": "of the people of the group who came, the share that was accepted",
-        "equal_opportunity": "of the people of the group whose true label is 1, the share that "
-        "was accepted",
-        "predictive_equality": "of the people of the group whose true label is 0, the share that "
-        "was accepted",
-    }
     own = (
         f"how often {events_text(bound.numerator)} happened in the group, over how often "
         f"{events_text(bound.denominator)} did"
     )
-    return rates.get(bound.property, own)
+    return _RATES.get(bound.property, own)
 
 
 def bias_meaning(bound: BoundSummary) -> str:
@@ -176,19 +168,19 @@ def _guarantee(bound: BoundSummary) -> Note:
             "ones. A wrong distribution makes changes more expensive than they need be, and "
             "nothing else.",
         )
-    text = (
-        f"The bound holds if this assumption does in every period: {ASSUMPTIONS[bound.shield]}. "
-        "Where it does not, nothing is guaranteed"
-    )
+    rest = ", and the shield may let recommendations pass."
     if bound.shield == "static-fair":
-        return Note("Guarantee", f"{text}; each period taken alone keeps the bound always.")
-    if bound.when_infeasible == "closest":
-        return Note(
-            "Guarantee",
-            f"{text} of this bound. If then no shield exists for a period, the smallest bound that "
-            "can be kept, whoever comes, is kept in it.",
+        rest = "; each period taken alone keeps the bound always."
+    elif bound.when_infeasible == "closest":
+        rest = (
+            " of this bound. If then no shield exists for a period, the smallest bound that can be "
+            "kept, whoever comes, is kept in it."
         )
-    return Note("Guarantee", f"{text}, and the shield may let recommendations pass.")
+    return Note(
+        "Guarantee",
+        f"The bound holds if this assumption does in every period: {ASSUMPTIONS[bound.shield]}. "
+        f"Where it does not, nothing is guaranteed{rest}",
+    )
 
 
 def _cost(inputs: InputsSummary) -> Note:

@@ -1,10 +1,9 @@
 from .periods import PeriodReport as PeriodReport
 from .periods import assumption_of as assumption_of
+from .periods import first_solution as first_solution
 from .periods import infeasible as infeasible
 from .periods import most_periods as most_periods
 from .periods import period_problem as period_problem
 from .periods import period_solution as period_solution
 from .shield import Shield as Shield
-from .shield_file import SavedShield as SavedShield
 from .shield_file import read_shield as read_shield
-from .shield_file import write_shield as write_shield

@@ -85,11 +85,13 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
-            raise self._error(
-                f"the journal cannot be opened ({error.strerror})", "choose another file"
-            ) from error
+            what = f"the journal cannot be opened ({error.strerror})"
+            raise self._error(what, "choose another file") from error
         try:
-            self._lock()
+            if not lock(self._file):
+                raise self._error(
+                    "another shield writes to this journal", "close that one, or give each its own"
+                )
             self._size = _whole_lines(self._file)
             os.ftruncate(self._file, self._size)
             if self._size == 0:
@@ -99,9 +101,8 @@ class Journal:
                 self._check_header(digest)
         except OSError as error:
             self.close()
-            raise self._error(
-                f"the journal cannot be used ({error.strerror})", "choose another file"
-            ) from error
+            what = f"the journal cannot be used ({error.strerror})"
+            raise self._error(what, "choose another file") from error
         except JournalError:
             self.close()
             raise
@@ -122,10 +123,8 @@ class Journal:
                 os.ftruncate(self._file, self._size)
             except OSError:
                 self._broken = True
-            raise self._error(
-                f"the journal cannot be written ({error.strerror}), so nothing was decided",
-                "make room and ask again",
-            ) from error
+            what = f"the journal cannot be written ({error.strerror}), so nothing was decided"
+            raise self._error(what, "make room and ask again") from error
         self._size += len(line)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -142,30 +141,20 @@ class Journal:
                 os.close(self._file)
             self._file = -1
 
-    def _lock(self) -> None:
-        if not lock(self._file):
-            raise self._error(
-                "another shield writes to this journal", "close that one, or give each its own"
-            )
-
     def _check_header(self, digest: str) -> None:
         with self.path.open("rb") as stream:
             header = self._parsed(stream.readline(), 1)
+        seen, version = header.get("digest"), header.get("version")
         if header.get("format") != FORMAT:
             raise self._error("this is no journal of a shield", "choose another file")
-        if header.get("version") != VERSION:
-            raise self._error(
-                f"the journal has version {header.get('version')!r}, not {VERSION}",
-                "use the testsgd that wrote it, or start a new journal",
-                version=header.get("version"),
-            )
-        if header.get("digest") != digest:
-            raise self._error(
-                "the journal is of a shield with another specification",
-                "use the shield it was begun with, or start a new journal",
-                digest=header.get("digest"),
-                expected=digest,
-            )
+        if version != VERSION:
+            what = f"the journal has version {version!r}, not {VERSION}"
+            remedy = "use the testsgd that wrote it, or start a new journal"
+            raise self._error(what, remedy, version=version)
+        if seen != digest:
+            what = "the journal is of a shield with another specification"
+            remedy = "use the shield it was begun with, or start a new journal"
+            raise self._error(what, remedy, digest=seen, expected=digest)
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
@@ -195,9 +184,9 @@ def _whole_lines(file: int) -> int:
     while end > 0:
         start = max(0, end - _BLOCK)
         os.lseek(file, start, os.SEEK_SET)
-        found = os.read(file, end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
+        last = os.read(file, end - start).rfind(b"\n")
+        if last >= 0:
+            return start + last + 1
         end = start
     return 0
 

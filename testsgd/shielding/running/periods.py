@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from testsgd.errors import InfeasibleShieldError
-from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import Balanced, Provided, Requirement
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally, added
@@ -97,51 +99,39 @@ def period_problem(
 ) -> ShieldProblem:
     """Make the problem whose solution is the shield of a period.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-    past_numerators, past_denominators : tuple of int
-        The history, one of each a group; only a dynamic shield looks at it.
-
-    Returns
-    -------
-    ShieldProblem
-
-    Notes
-    -----
-    Definitions 1, 3, 5 and 6 of the paper on fairness shields.
-
-    Examples
-    --------
-    >>> specification = ShieldSpecification.from_dict({
-    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
-    ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 20, "shield": "dynamic"}})
-    >>> inputs = specification.input_distribution()
-    >>> type(period_problem(specification, inputs).requirement).__name__
-    'BiasAtMost'
-    >>> type(period_problem(specification, inputs, (1, 4), (8, 12)).requirement).__name__
-    'Provided'
+    `past_numerators`, `past_denominators`: the history, one of each a group; only a dynamic shield
+    looks at it. Definitions 1, 3, 5 and 6 of the paper on fairness shields.
     """
     fairness, horizon = specification.fairness_property, specification.horizon
     if horizon.shield == "static-bounded-welfare":
         assert horizon.welfare is not None, "the specification requires it"
         return static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
-    common = (
+    bound, empty_group = specification.threshold, specification.fairness.empty_group
+    if horizon.shield != "dynamic" or not any(past_denominators):
+        return finite_problem(fairness, bound, empty_group, inputs, horizon.length)
+    return dynamic_problem(
         fairness,
-        specification.threshold,
-        specification.fairness.empty_group,
+        bound,
+        empty_group,
         inputs,
         horizon.length,
+        past_numerators=past_numerators,
+        past_denominators=past_denominators,
     )
-    if horizon.shield == "dynamic":
-        groups = len(inputs.groups)
-        return dynamic_problem(
-            *common,
-            past_numerators=past_numerators or (0,) * groups,
-            past_denominators=past_denominators or (0,) * groups,
-        )
-    return finite_problem(*common)
+
+
+def first_solution(
+    specification: ShieldSpecification,
+    inputs: InputDistribution,
+    *,
+    storage: Storage = "auto",
+    jobs: int = 1,
+) -> Solution:
+    """Find the shield of the first period, or raise an InfeasibleShieldError if there is none."""
+    solution = solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
+    if not solution.feasible:
+        raise infeasible(solution.problem, specification)
+    return solution
 
 
 def period_solution(
@@ -184,17 +174,14 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
     groups, each with half of the events; for more groups it is an equal share each.
     """
     if kind == "static-fair":
-        return Balanced(-(-problem.horizon // problem.groups))
+        return Balanced(math.ceil(problem.horizon / problem.groups))
     if kind != "finite" and isinstance(problem.requirement, Provided):
         return problem.requirement.assumption
     return None
 
 
 def assumption_held(
-    kind: str,
-    assumption: Requirement | None,
-    numerators: tuple[int, ...],
-    denominators: tuple[int, ...],
+    kind: str, assumption: Requirement | None, totals: tuple[Tally, Tally]
 ) -> bool | None:
     """Return whether a finished period met its assumption.
 
@@ -204,8 +191,8 @@ def assumption_held(
         return None
     if assumption is None:
         return True
-    holds = assumption.holds(np.array([numerators]), np.array([denominators]))
-    return bool(holds[0])
+    numerators, denominators = (np.array([tally]) for tally in totals)
+    return bool(assumption.holds(numerators, denominators)[0])
 
 
 class PeriodPolicy:
@@ -271,10 +258,7 @@ class PeriodPolicy:
     def _next_problem(self, past: ShieldState) -> ShieldProblem:
         # The old policy goes before the new one is found: both together could be too much.
         self._solution, self._is_first = None, False
-        run, layout = past.whole_run, past.layout
-        problem = period_problem(
-            self.specification, self.inputs, layout.numerators(run), layout.denominators(run)
-        )
+        problem = period_problem(self.specification, self.inputs, *past.totals)
         self.assumption = assumption_of(self.kind, problem)
         return problem
 
@@ -294,14 +278,7 @@ class PeriodPolicy:
 
 
 def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:
-    """Build the error that no shield exists, with the smallest threshold for which one would.
-
-    Parameters
-    ----------
-    problem : ShieldProblem
-        Of the first period.
-    specification : ShieldSpecification
-    """
+    """Build the error that no shield exists, with the smallest threshold for which one would."""
     name, length = specification.fairness_property.name, specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
     if specification.horizon.shield == "static-bounded-welfare":
@@ -326,19 +303,6 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
     )
 
 
-class _Closed(NamedTuple):
-    """What a period's report is made of."""
-
-    period: int
-    events: int
-    counts: Tally
-    past: Tally
-    interventions: int
-    cost: float
-    threshold: Fraction | None
-    assumption: Requirement | None
-
-
 class PeriodLog:
     """The finished periods of a run, in their order.
 
@@ -351,61 +315,52 @@ class PeriodLog:
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:
         self._specification = specification
         self._layout = layout
-        self._closed: list[_Closed] = []
+        self._closed: list[Callable[[], PeriodReport]] = []
         self._reports: list[PeriodReport] = []
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
         """Note the period that ends in a state, and that a policy was in force for."""
         self._closed.append(
-            _Closed(
-                state.period,
-                state.step,
-                state.counts,
-                state.past,
-                state.period_interventions,
-                state.period_cost,
-                policy.threshold,
-                policy.assumption,
+            partial(
+                self._report,
+                period=state.period,
+                events=state.step,
+                counts=state.counts,
+                past=state.past,
+                interventions=state.period_interventions,
+                cost=state.period_cost,
+                threshold=policy.threshold,
+                assumption=policy.assumption,
             )
         )
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
         if self._closed:
-            self._reports += map(self._report, self._closed)
+            self._reports += [report() for report in self._closed]
             self._closed.clear()
         return tuple(self._reports)
 
-    def _report(self, closed: _Closed) -> PeriodReport:
-        specification, layout = self._specification, self._layout
-        fairness, empty_group = specification.fairness_property, specification.fairness.empty_group
-        run, promised = added(closed.past, closed.counts), closed.threshold
-        own, so_far = (
-            bias(
-                layout.numerators(tally),
-                layout.denominators(tally),
-                measure=fairness.measure,
-                empty_group=empty_group,
-            )
-            for tally in (closed.counts, run)
-        )
-        held = assumption_held(
-            specification.horizon.shield,
-            closed.assumption,
-            layout.numerators(closed.counts),
-            layout.denominators(closed.counts),
-        )
+    def _report(
+        self,
+        *,
+        counts: Tally,
+        past: Tally,
+        threshold: Fraction | None,
+        assumption: Requirement | None,
+        **noted: Any,
+    ) -> PeriodReport:
+        specification, totals = self._specification, self._layout.totals
+        so_far = specification.bound.bias(*totals(added(past, counts)))
+        held = assumption_held(specification.horizon.shield, assumption, totals(counts))
         return PeriodReport(
-            period=closed.period,
-            events=closed.events,
-            counts=layout.by_group(closed.counts),
-            bias=own,
+            counts=self._layout.by_group(counts),
+            bias=specification.bound.bias(*totals(counts)),
             bias_so_far=so_far,
             fair_so_far=so_far <= specification.threshold,
             # Without a shield for the bound, after an unfair history, it was not promised either.
-            assumption_held=held if held is None else held and promised == specification.threshold,
-            active=promised is not None,
-            threshold=promised,
-            interventions=closed.interventions,
-            cost=closed.cost,
+            assumption_held=held if held is None else held and threshold == specification.threshold,
+            active=threshold is not None,
+            threshold=threshold,
+            **noted,
         )

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from testsgd.fairness import bias
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.running.call_errors import (
     bad_cost,
@@ -32,124 +31,14 @@ from testsgd.shielding.running.periods import (
     PeriodLog,
     PeriodPolicy,
     PeriodReport,
-    infeasible,
-    period_problem,
+    first_solution,
 )
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally
 from testsgd.shielding.specification import ShieldSpecification
-from testsgd.shielding.synthesis import Solution, Storage, solve
+from testsgd.shielding.synthesis import Solution, Storage
 
 
-class ShieldView:
-    """The readable side of a `Shield`, which makes and changes what is read here."""
-
-    __slots__ = ("_horizon", "_log", "_policy", "_state", "inputs", "specification")
-
-    specification: ShieldSpecification
-    inputs: InputDistribution
-    _horizon: int
-    _log: PeriodLog
-    _policy: PeriodPolicy
-    _state: ShieldState
-
-    @property
-    def pending(self) -> bool:
-        """Whether the last decision waits for its label."""
-        return self._state.waiting is not None
-
-    @property
-    def last_event(self) -> str | None:
-        """Id of the last decision, None if it had none."""
-        return self._state.last_event
-
-    @property
-    def step(self) -> int:
-        """Decisions of this period."""
-        return self._state.step
-
-    @property
-    def period(self) -> int:
-        """Number of the period, from 0; a new one starts with its first decision."""
-        return self._state.period
-
-    @property
-    def counts(self) -> tuple[Tally, ...]:
-        """How often each kind of event happened in this period, a tuple a group."""
-        return self._state.layout.by_group(self._state.counts)
-
-    @property
-    def bias(self) -> Fraction:
-        """Bias of the whole run; a decision that waits counts as if its label were 0."""
-        return self._bias(self._state.whole_run)
-
-    @property
-    def period_bias(self) -> Fraction:
-        """Bias of this period alone."""
-        return self._bias(self._state.counts)
-
-    @property
-    def interventions(self) -> int:
-        """Recommendations of the whole run that were changed."""
-        return self._state.interventions
-
-    @property
-    def total_cost(self) -> float:
-        """Cost of these changes."""
-        return self._state.total_cost
-
-    @property
-    def unknown(self) -> int:
-        """Events of unknown groups, which were passed through."""
-        return self._state.unknown
-
-    @property
-    def active(self) -> bool:
-        """Whether a shield exists for this period; otherwise recommendations pass."""
-        return self._policy.active
-
-    @property
-    def promised(self) -> Fraction | None:
-        """The bound that is promised for this period; None: no shield exists for it."""
-        return self._policy.threshold
-
-    @property
-    def ended(self) -> bool:
-        """Whether there is nothing more to decide."""
-        state, most = self._state, self._policy.most_periods
-        return state.step == self._horizon and most is not None and state.period + 1 >= most
-
-    @property
-    def expected_cost(self) -> float | None:
-        """Expected cost of the changes left in this period; None if it is not at its start."""
-        return self._policy.expected_cost if self._state.step == 0 else None
-
-    @property
-    def period_reports(self) -> tuple[PeriodReport, ...]:
-        """What is to be said of the finished periods."""
-        return self._log.reports()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state as JSON has it; a bias as text, because it is exact."""
-        return self._state.to_dict() | {
-            "active": self.active,
-            "promised": None if self.promised is None else str(self.promised),
-            "ended": self.ended,
-            "bias": str(self.bias),
-            "period_bias": str(self.period_bias),
-            "period_reports": [report.to_dict() for report in self._log.reports()],
-        }
-
-    def _bias(self, tally: Tally) -> Fraction:
-        layout = self._state.layout
-        return bias(
-            layout.numerators(tally),
-            layout.denominators(tally),
-            measure=self.specification.fairness_property.measure,
-            empty_group=self.specification.fairness.empty_group,
-        )
-
-
-class Shield(ShieldView):
+class Shield:
     """Stands between a decision maker and the world, so that a bound on the bias is kept.
 
     Parameters
@@ -189,14 +78,6 @@ class Shield(ShieldView):
     ([1, 1, 1, 1], Fraction(0, 1))
     """
 
-    __slots__ = (
-        "_costs",
-        "_journal",
-        "_labelled",
-        "_last_cost",
-        "_places",
-    )
-
     def __init__(
         self,
         specification: ShieldSpecification,
@@ -223,21 +104,18 @@ class Shield(ShieldView):
         if journal is not None:
             opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
             try:
-                self._replay(opened)
+                replay(
+                    opened,
+                    self._state,
+                    self._policy,
+                    decide=self.decide,
+                    observe=self.observe,
+                    close_period=self._close_period,
+                )
             except BaseException:
                 opened.close()
                 raise
             self._journal = opened
-
-    def _replay(self, journal: Journal) -> None:
-        replay(
-            journal,
-            self._state,
-            self._policy,
-            decide=self.decide,
-            observe=self.observe,
-            close_period=self._close_period,
-        )
 
     @classmethod
     def synthesize(
@@ -272,9 +150,7 @@ class Shield(ShieldView):
             If none exists.
         """
         inputs = specification.input_distribution(folder)
-        solution = solve(period_problem(specification, inputs), storage=storage, jobs=jobs)
-        if not solution.feasible:
-            raise infeasible(solution.problem, specification)
+        solution = first_solution(specification, inputs, storage=storage, jobs=jobs)
         made = specification, inputs, solution
         return cls(*made, journal=journal, fsync=fsync, storage=storage, jobs=jobs)
 
@@ -460,6 +336,93 @@ class Shield(ShieldView):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def pending(self) -> bool:
+        """Whether the last decision waits for its label."""
+        return self._state.waiting is not None
+
+    @property
+    def last_event(self) -> str | None:
+        """Id of the last decision, None if it had none."""
+        return self._state.last_event
+
+    @property
+    def step(self) -> int:
+        """Decisions of this period."""
+        return self._state.step
+
+    @property
+    def period(self) -> int:
+        """Number of the period, from 0; a new one starts with its first decision."""
+        return self._state.period
+
+    @property
+    def counts(self) -> tuple[Tally, ...]:
+        """How often each kind of event happened in this period, a tuple a group."""
+        return self._state.layout.by_group(self._state.counts)
+
+    @property
+    def bias(self) -> Fraction:
+        """Bias of the whole run; a decision that waits counts as if its label were 0."""
+        return self.specification.bound.bias(*self._state.totals)
+
+    @property
+    def period_bias(self) -> Fraction:
+        """Bias of this period alone."""
+        return self.specification.bound.bias(*self._state.layout.totals(self._state.counts))
+
+    @property
+    def interventions(self) -> int:
+        """Recommendations of the whole run that were changed."""
+        return self._state.interventions
+
+    @property
+    def total_cost(self) -> float:
+        """Cost of these changes."""
+        return self._state.total_cost
+
+    @property
+    def unknown(self) -> int:
+        """Events of unknown groups, which were passed through."""
+        return self._state.unknown
+
+    @property
+    def active(self) -> bool:
+        """Whether a shield exists for this period; otherwise recommendations pass."""
+        return self._policy.active
+
+    @property
+    def promised(self) -> Fraction | None:
+        """The bound that is promised for this period; None: no shield exists for it."""
+        return self._policy.threshold
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing more to decide."""
+        state, most = self._state, self._policy.most_periods
+        return state.step == self._horizon and most is not None and state.period + 1 >= most
+
+    @property
+    def expected_cost(self) -> float | None:
+        """Expected cost of the changes left in this period; None if it is not at its start."""
+        return self._policy.expected_cost if self._state.step == 0 else None
+
+    @property
+    def period_reports(self) -> tuple[PeriodReport, ...]:
+        """What is to be said of the finished periods."""
+        return self._log.reports()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as JSON has it; a bias as text, because it is exact."""
+        return self._state.to_dict() | {
+            "active": self.active,
+            "promised": None if self.promised is None else str(self.promised),
+            "ended": self.ended,
+            "bias": str(self.bias),
+            "period_bias": str(self.period_bias),
+            "period_reports": [report.to_dict() for report in self._log.reports()],
+        }
 
     def _pass_unknown(self, group: str, recommendation: int, event: str | None) -> int:
         if not isinstance(group, str) or self.specification.groups.unknown == "refuse":

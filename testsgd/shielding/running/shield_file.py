@@ -28,22 +28,11 @@ _HEADER = "header"
 _LAYER = "layer."
 # What numpy and zipfile raise at contents that are not what they should be.
 _BROKEN = (ValueError, KeyError, TypeError, EOFError, zlib.error, zipfile.BadZipFile, TestSGDError)
-_SYNTHESIZE = "synthesise the shield again, or give another file"
 
 
 @dataclass(frozen=True)
 class SavedShield:
-    """What a file has.
-
-    Attributes
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-    solution : Solution
-        Of the first period.
-    digest : str
-        Of specification and inputs.
-    """
+    """What a file has: the `solution` is of the first period, the `digest` of what it is for."""
 
     specification: ShieldSpecification
     inputs: InputDistribution
@@ -54,23 +43,8 @@ class SavedShield:
 def write_shield(
     path: Path, specification: ShieldSpecification, inputs: InputDistribution, solution: Solution
 ) -> None:
-    """Write a shield to a file, whole or not at all.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    specification : ShieldSpecification
-    inputs : InputDistribution
-    solution : Solution
-        Of the first period.
-
-    Raises
-    ------
-    ConfigurationError
-        If the file cannot be written.
-    """
+    """Write a shield, whose first period has the solution, to a file, whole or not at all."""
     policy = solution.policy
-    stored = "whole" if isinstance(policy, Policy) else "windows"
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -80,14 +54,12 @@ def write_shield(
         "digest": specification.digest(inputs),
         "expected_cost": solution.expected_cost if solution.feasible else None,
         "seconds": solution.seconds,
-        "stored": stored,
+        "stored": "whole" if isinstance(policy, Policy) else "windows",
         "width": policy.width if isinstance(policy, WindowedPolicy) else None,
     }
     text = json.dumps(header, sort_keys=True, indent=1).encode()
-    if isinstance(policy, Policy):
-        arrays: dict[int, NDArray[Any]] = dict(enumerate(policy.layers))
-    else:
-        arrays = dict(policy.kept)
+    arrays: dict[int, NDArray[Any]]
+    arrays = dict(enumerate(policy.layers)) if isinstance(policy, Policy) else dict(policy.kept)
     with (
         atomic_path(Path(path)) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
@@ -105,18 +77,7 @@ def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
 def read_shield(path: Path) -> SavedShield:
     """Read a shield from a file.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-
-    Returns
-    -------
-    SavedShield
-
-    Raises
-    ------
-    ShieldFileError
-        If the file is missing, is no shield, is damaged, or is of another version.
+    A ShieldFileError says that it is missing, is no shield, is damaged, or is of another version.
     """
     try:
         with Path(path).open("rb") as stream:
@@ -128,15 +89,9 @@ def read_shield(path: Path) -> SavedShield:
     except ShieldFileError:
         raise
     except FileNotFoundError as error:
-        raise ShieldFileError(
-            "there is no such file", where=str(path), remedy=_SYNTHESIZE
-        ) from error
+        raise _unusable(path, "there is no such file") from error
     except OSError as error:
-        raise ShieldFileError(
-            f"the file cannot be read ({error.strerror or error})",
-            where=str(path),
-            remedy=_SYNTHESIZE,
-        ) from error
+        raise _unusable(path, f"the file cannot be read ({error.strerror or error})") from error
     except _BROKEN as error:
         raise _damaged(path, str(error)) from error
 
@@ -158,14 +113,10 @@ def check_specification(
         )
         if len(keys) > 1:
             what += f" ({', '.join(keys[1:])} differ too)"
-        raise ShieldFileError(what, where=str(path), remedy=_SYNTHESIZE, keys=keys)
+        raise _unusable(path, what, keys=keys)
     if expected.digest(expected.input_distribution(folder)) != saved.digest:
-        raise ShieldFileError(
-            "the shield was made for other probabilities of the inputs, the log has changed",
-            where=str(path),
-            remedy=_SYNTHESIZE,
-            keys=["inputs"],
-        )
+        what = "the shield was made for other probabilities of the inputs, the log has changed"
+        raise _unusable(path, what, keys=["inputs"])
 
 
 def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
@@ -175,63 +126,46 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _no_shield(path)
     if header.get("version") != VERSION:
-        raise ShieldFileError(
+        what = (
             f"the file has version {header.get('version')!r}, not {VERSION}; "
-            f"it is by {header.get('written_by', 'an unknown program')}",
-            where=str(path),
-            remedy=_SYNTHESIZE,
-            version=header.get("version"),
+            f"it is by {header.get('written_by', 'an unknown program')}"
         )
+        raise _unusable(path, what, version=header.get("version"))
     specification = ShieldSpecification.from_dict(header["specification"], where=str(path))
     inputs = InputDistribution.from_dict(header["inputs"])
     digest = specification.digest(inputs)
     if digest != header["digest"]:
         raise _damaged(path, "its specification is not the one it was written with")
     problem = period_problem(specification, inputs)
-    policy: Policy | WindowedPolicy
-    if header["stored"] == "whole":
-        policy = _whole(problem, archive)
-    else:
-        policy = _windowed(problem, archive, int(header["width"]))
     cost = header["expected_cost"]
     solution = Solution(
         problem=problem,
-        policy=policy,
+        policy=_policy(problem, archive, header),
         expected_cost=math.inf if cost is None else float(cost),
         seconds=float(header["seconds"]),
     )
     return SavedShield(specification, inputs, solution, digest)
 
 
-def _whole(problem: ShieldProblem, archive: np.lib.npyio.NpzFile) -> Policy:
-    empty = Policy.for_transitions(problem.lattice, problem.transitions)
-    kind = np.dtype(np.uint8) if empty.halved else empty.code_type
-    layers = []
-    for step in range(problem.horizon):
-        size = problem.lattice.size(step)
-        layers.append(_layer(archive, step, (size + 1) // 2 if empty.halved else size, kind))
-    return Policy(
-        problem.lattice,
-        groups=empty.groups,
-        bits=empty.bits,
-        code_type=empty.code_type,
-        layers=layers,
-    )
-
-
-def _windowed(problem: ShieldProblem, archive: np.lib.npyio.NpzFile, width: int) -> WindowedPolicy:
-    kind = np.dtype(np.float64)
+def _policy(
+    problem: ShieldProblem, archive: np.lib.npyio.NpzFile, header: dict[str, Any]
+) -> Policy | WindowedPolicy:
+    lattice, transitions = problem.lattice, problem.transitions
+    if header["stored"] == "whole":
+        halved = transitions.halved
+        kind = np.dtype(np.uint8) if halved else transitions.code_type
+        sizes = [lattice.size(step) for step in range(problem.horizon)]
+        layers = [
+            _layer(archive, step, (size + 1) // 2 if halved else size, kind)
+            for step, size in enumerate(sizes)
+        ]
+        return Policy(lattice, transitions, layers)
+    width = int(header["width"])
     kept = {
-        step: _layer(archive, step, problem.lattice.size(step), kind)
+        step: _layer(archive, step, lattice.size(step), np.dtype(np.float64))
         for step in range(width, problem.horizon, width)
     }
-    return WindowedPolicy(
-        problem.lattice,
-        problem.transitions,
-        width=width,
-        final=problem.final_values,
-        kept=kept,
-    )
+    return WindowedPolicy(lattice, transitions, width=width, final=problem.final_values, kept=kept)
 
 
 def _layer(
@@ -254,8 +188,13 @@ def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def _no_shield(path: Path) -> ShieldFileError:
-    return ShieldFileError("the file is no shield", where=str(path), remedy=_SYNTHESIZE)
+    return _unusable(path, "the file is no shield")
 
 
 def _damaged(path: Path, how: str) -> ShieldFileError:
-    return ShieldFileError(f"the file is damaged ({how})", where=str(path), remedy=_SYNTHESIZE)
+    return _unusable(path, f"the file is damaged ({how})")
+
+
+def _unusable(path: Path, what: str, **details: Any) -> ShieldFileError:
+    remedy = "synthesise the shield again, or give another file"
+    return ShieldFileError(what, where=str(path), remedy=remedy, **details)

@@ -6,7 +6,7 @@ so a journal that has them all gives the same state again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from testsgd.errors import LabelError, ParameterError
@@ -37,13 +37,10 @@ class CounterLayout:
             kind = fairness.kind_of(decision, label)
             return NOWHERE if kind < 0 else group * width + kind
 
-        places = tuple(
-            (
-                (index(group, 0, 0), index(group, 0, 1)),
-                (index(group, 1, 0), index(group, 1, 1)),
-            )
-            for group in range(groups)
-        )
+        def pair(group: int, decision: int) -> tuple[int, int]:
+            return index(group, decision, 0), index(group, decision, 1)
+
+        places = tuple((pair(group, 0), pair(group, 1)) for group in range(groups))
         return cls(groups, fairness.kinds, places)
 
     @property
@@ -51,24 +48,22 @@ class CounterLayout:
         """Counters before anything has happened."""
         return (0,) * (self.groups * len(self.kinds))
 
-    def numerators(self, tally: Tally) -> Tally:
-        """Numerator of every group."""
-        return self._sums(tally, 0)
-
-    def denominators(self, tally: Tally) -> Tally:
-        """Denominator of every group."""
-        return self._sums(tally, 1)
+    def totals(self, tally: Tally) -> tuple[Tally, Tally]:
+        """Return the numerators and the denominators of all groups."""
+        groups = self.by_group(tally)
+        numerators, denominators = (
+            tuple(
+                sum(times * kind[part] for times, kind in zip(counts, self.kinds, strict=True))
+                for counts in groups
+            )
+            for part in (0, 1)
+        )
+        return numerators, denominators
 
     def by_group(self, tally: Tally) -> tuple[Tally, ...]:
         """Return the counters of every group, one tuple each."""
         width = len(self.kinds)
         return tuple(tally[start : start + width] for start in range(0, len(tally), width))
-
-    def _sums(self, tally: Tally, part: int) -> Tally:
-        return tuple(
-            sum(times * kind[part] for times, kind in zip(counts, self.kinds, strict=True))
-            for counts in self.by_group(tally)
-        )
 
 
 def moved(tally: Tally, old: int, new: int) -> Tally:
@@ -86,58 +81,53 @@ def moved(tally: Tally, old: int, new: int) -> Tally:
     return tally
 
 
-def added(one: Tally, other: Tally) -> Tally:
+def added(first: Tally, second: Tally) -> Tally:
     """Add two tallies."""
-    return tuple(first + second for first, second in zip(one, other, strict=True))
+    return tuple(map(sum, zip(first, second, strict=True)))
 
 
 # An event in one number: decision, recommendation, label + 1 (0: none yet), group + 1 (0: unknown).
 _LABEL, _GROUP = 2, 4
 
 
+@dataclass(slots=True, eq=False)
 class ShieldState:
     """Counters and ids, as the events so far have made them.
 
     `step`, `counts`, `period_interventions` and `period_cost` are of this period, `past` are the
     counters of all before, the rest is of the whole run. With labels a decision waits for its own:
-    `waiting` has its group and decision, which count as if the label were 0.
+    `waiting` has its group and decision, which count as if the label were 0. `seen` has the events
+    with an id.
     """
 
-    __slots__ = (
-        "_labelled",
-        "_seen",
-        "counts",
-        "interventions",
-        "last_event",
-        "last_was_unknown",
-        "layout",
-        "past",
-        "period",
-        "period_cost",
-        "period_interventions",
-        "step",
-        "total_cost",
-        "unknown",
-        "waiting",
-    )
+    layout: CounterLayout
+    labelled: bool
+    step: int = 0
+    period: int = 0
+    counts: Tally = ()
+    past: Tally = ()
+    waiting: tuple[int, int] | None = None
+    interventions: int = 0
+    period_interventions: int = 0
+    total_cost: float = 0.0
+    period_cost: float = 0.0
+    unknown: int = 0
+    last_was_unknown: bool = False
+    last_event: str | None = None
+    seen: dict[str, int] = field(default_factory=dict)
 
-    def __init__(self, layout: CounterLayout, *, labelled: bool) -> None:
-        self.layout = layout
-        self._labelled = labelled
-        self.step = self.period = self.interventions = self.unknown = 0
-        self.period_interventions = 0
-        self.total_cost = self.period_cost = 0.0
-        self.counts: Tally = layout.start
-        self.past: Tally = layout.start
-        self.waiting: tuple[int, int] | None = None
-        self.last_was_unknown = False
-        self.last_event: str | None = None
-        self._seen: dict[str, int] = {}
+    def __post_init__(self) -> None:
+        self.counts = self.past = self.layout.start
 
     @property
     def whole_run(self) -> Tally:
         """Counters of all periods."""
         return added(self.past, self.counts)
+
+    @property
+    def totals(self) -> tuple[Tally, Tally]:
+        """Numerators and denominators of all groups, of all periods."""
+        return self.layout.totals(self.whole_run)
 
     def count(
         self, group: int, recommendation: int, decision: int, cost: float, event: str | None
@@ -153,12 +143,12 @@ class ShieldState:
             self.period_interventions += 1
             self.total_cost += cost
             self.period_cost += cost
-        if self._labelled:
+        if self.labelled:
             self.waiting = (group, decision)
             self.last_was_unknown = False
         self.last_event = event
         if event is not None:
-            self._seen[event] = (group + 1) << _GROUP | recommendation << 1 | decision
+            self.seen[event] = (group + 1) << _GROUP | recommendation << 1 | decision
 
     def count_unknown(self, recommendation: int, event: str | None) -> None:
         """Count somebody of an unknown group, whose recommendation passes."""
@@ -166,7 +156,7 @@ class ShieldState:
         self.last_was_unknown = True
         self.last_event = event
         if event is not None:
-            self._seen[event] = recommendation << 1 | recommendation
+            self.seen[event] = recommendation << 1 | recommendation
 
     def reveal(self, label: int) -> None:
         """Count the waiting decision with its true label."""
@@ -176,14 +166,14 @@ class ShieldState:
         self.counts = moved(self.counts, places[0], places[label])
         self.waiting = None
         if self.last_event is not None:
-            self._seen[self.last_event] |= (label + 1) << _LABEL
+            self.seen[self.last_event] |= (label + 1) << _LABEL
 
     def decided(self, event: str, group: int | None, recommendation: int) -> int | None:
         """Return the decision of an event that was seen before, None if it was not.
 
         An event that was about somebody else is refused.
         """
-        known = self._seen.get(event)
+        known = self.seen.get(event)
         if known is None:
             return None
         index = 0 if group is None else group + 1
@@ -203,7 +193,7 @@ class ShieldState:
         label.
         """
         if event is not None:
-            known = self._seen.get(event)
+            known = self.seen.get(event)
             if known is None:
                 raise LabelError(
                     f"no decision was made for the event {event!r}",
@@ -245,15 +235,14 @@ class ShieldState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counters as JSON has them, by name."""
-        waiting = None if self.waiting is None else list(self.waiting)
         return {
             "step": self.step,
             "period": self.period,
             "counts": [list(counts) for counts in self.layout.by_group(self.counts)],
             "past": [list(counts) for counts in self.layout.by_group(self.past)],
-            "waiting": waiting,
+            "waiting": None if self.waiting is None else list(self.waiting),
             "interventions": self.interventions,
             "unknown": self.unknown,
             "total_cost": self.total_cost,
-            "events_with_id": len(self._seen),
+            "events_with_id": len(self.seen),
         }

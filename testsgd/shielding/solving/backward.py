@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
@@ -34,6 +34,8 @@ Codes = NDArray[np.unsignedinteger[Any]]
 NEVER = 1e100
 # Costs nearer than this part of the largest one are the same: sums of them are rounded.
 _TIE = 1e-11
+# Codes of so many bits are put into bytes by pairs.
+HALF = 4
 # Layers smaller than this are not shared among threads.
 _WORTH_SHARING = 1 << 18
 
@@ -70,6 +72,11 @@ class Transitions:
             if needed <= np.dtype(kind).itemsize * 8:
                 return np.dtype(kind)
         raise ValueError(f"{needed} bits a state")
+
+    @property
+    def halved(self) -> bool:
+        """Whether codes are so small that two of them are put into a byte."""
+        return 2 * len(self.moves) * self.bits <= HALF
 
     @property
     def tie(self) -> float:
@@ -254,18 +261,15 @@ def worst_case(lattice: CounterLattice, transitions: Transitions, final: Floats)
     """
     after, before = final, np.empty(lattice.size(lattice.horizon - 1))
     for step in range(lattice.horizon - 1, -1, -1):
-        bases = lattice.bases(step)
         for total in range(step + 1):
             where = arrivals(lattice, step, total, after)
-            worst: Floats | None = None
+            bests = []
             for moves in transitions.moves:
-                decisions = [
-                    np.maximum(where(int(moves[decision, 0])), where(int(moves[decision, 1])))
-                    for decision in (0, 1)
-                ]
-                best = np.minimum(*decisions)
-                worst = best if worst is None else np.maximum(worst, best)
-            assert worst is not None
-            before[int(bases[total]) : int(bases[total + 1])] = worst.ravel()
+                reject, accept = (
+                    np.maximum(where(int(decision[0])), where(int(decision[1])))
+                    for decision in moves
+                )
+                bests.append(np.minimum(reject, accept))
+            before[_class_slice(lattice, step, total)] = reduce(np.maximum, bests).ravel()
         after, before = before, after
     return float(after[0])

@@ -2,7 +2,8 @@
 
 The same as :func:`testsgd.shielding.solving.backward.step_back`; see there. Both stay: a problem of
 less than a million states is solved on arrays before this code is loaded, and without numba these
-loops would be far slower than arrays are.
+loops would be far slower than arrays are. The usual case of one cost is written out: with the loop
+over costs it would take twice as long.
 """
 
 from __future__ import annotations
@@ -202,12 +203,3 @@ def step_rows(
                 bad[k] = max(bad[k], min(one[k], zero[k]))
         for k in range(length):
             value[k] = never if bad[k] >= never else value[k]
-
-
-@compiled
-def pack_pairs(codes: NDArray[np.uint8], packed: NDArray[np.uint8]) -> None:
-    """Put two codes of four bits into a byte, the first one low."""
-    for k in range(len(codes) // 2):
-        packed[k] = codes[2 * k] | (codes[2 * k + 1] << 4)
-    if len(codes) % 2:
-        packed[len(packed) - 1] = codes[len(codes) - 1]

@@ -17,11 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.shielding.solving.backward import Codes, Floats, Transitions, induct
+from testsgd.shielding.solving.backward import HALF, Codes, Floats, Transitions, induct
 from testsgd.shielding.solving.lattice import CounterLattice
-
-# Codes of so many bits are put into bytes by pairs.
-_HALF = 4
 
 # States of one window: some hundredths of a second.
 _MOST = 5_000_000
@@ -32,68 +29,36 @@ Final = Callable[[NDArray[np.int64]], Floats]
 class Policy:
     """At how many of the costs a recommendation is changed, in every state.
 
-    `groups` and `bits` are of the codes, see :func:`testsgd.shielding.solving.backward.step_back`.
-    Without `layers` they are put in one by one.
+    `layers`: the packed codes of each step, see `step_back`. Left out, they are put in one by one.
     """
 
     def __init__(
         self,
         lattice: CounterLattice,
-        *,
-        groups: int,
-        bits: int,
-        code_type: np.dtype[Any],
+        transitions: Transitions,
         layers: list[NDArray[Any]] | None = None,
     ) -> None:
         self.lattice = lattice
-        self.groups = groups
-        self.bits = bits
-        self.code_type = code_type
-        self.halved = 2 * groups * bits <= _HALF
-        self._layers: list[NDArray[Any]] = layers or [np.zeros(0, code_type)] * lattice.horizon
-        self._mask = (1 << bits) - 1
-
-    @classmethod
-    def for_transitions(cls, lattice: CounterLattice, transitions: Transitions) -> Policy:
-        """Make room for the decisions of a problem."""
-        return cls(
-            lattice,
-            groups=len(transitions.moves),
-            bits=transitions.bits,
-            code_type=transitions.code_type,
-        )
-
-    @property
-    def horizon(self) -> int:
-        """Number of events."""
-        return self.lattice.horizon
-
-    @property
-    def layers(self) -> list[NDArray[Any]]:
-        """The packed codes, a layer an array."""
-        return self._layers
+        self.horizon = lattice.horizon
+        self.layers: list[NDArray[Any]] = layers or [np.zeros(0, np.uint8)] * lattice.horizon
+        self._bits = transitions.bits
+        self._mask = (1 << transitions.bits) - 1
+        self._halved = transitions.halved
 
     @property
     def bytes(self) -> int:
         """Bytes of all layers."""
-        return sum(layer.nbytes for layer in self._layers)
+        return sum(layer.nbytes for layer in self.layers)
 
-    def put(self, step: int, codes: Codes, *, compiled: bool) -> None:
-        """Keep the codes of one time."""
-        if not self.halved:
-            self._layers[step] = codes.copy()
+    def put(self, step: int, codes: Codes) -> None:
+        """Keep the codes of one time; of two codes that share a byte the first is the low half."""
+        if not self._halved:
+            self.layers[step] = codes.copy()
             return
-        packed = np.zeros((len(codes) + 1) // 2, dtype=np.uint8)
-        if compiled:
-            from testsgd.shielding.solving.compiled_backward import pack_pairs
-
-            pack_pairs(codes, packed)
-        else:
-            packed[: len(codes) // 2] = codes[0 : len(codes) // 2 * 2 : 2]
-            packed[: len(codes) // 2] |= codes[1::2] << 4
-            if len(codes) % 2:
-                packed[-1] = codes[-1]
-        self._layers[step] = packed
+        pairs = np.zeros((len(codes) + 1) // 2, dtype="<u2")
+        pairs.view(np.uint8)[: len(codes)] = codes
+        pairs |= pairs >> HALF
+        self.layers[step] = pairs.astype(np.uint8)
 
     def changes(self, step: int, counts: tuple[int, ...], group: int, recommendation: int) -> int:
         """Return at how many of the costs, cheapest first, a recommendation is changed.
@@ -110,9 +75,9 @@ class Policy:
                 within += tuples[left] - tuples[left - first]
                 left -= first
         index = self._bases[step][total] + within * (step - total + 1) + counts[width]
-        shift = (2 * group + recommendation) * self.bits
-        if self.halved:
-            code = self._views[step][index >> 1] >> ((index & 1) * _HALF)
+        shift = (2 * group + recommendation) * self._bits
+        if self._halved:
+            code = self._views[step][index >> 1] >> ((index & 1) * HALF)
         else:
             code = self._views[step][index]
         return (code >> shift) & self._mask
@@ -126,12 +91,12 @@ class Policy:
     ) -> NDArray[np.int64]:
         """Answer :meth:`changes` for many states of one time, shape (n, counters)."""
         index = self.lattice.index(step, counts)
-        layer = self._layers[step]
-        if self.halved:
-            code = layer[index >> 1].astype(np.int64) >> ((index & 1) * _HALF)
+        layer = self.layers[step]
+        if self._halved:
+            code = layer[index >> 1].astype(np.int64) >> ((index & 1) * HALF)
         else:
             code = layer[index].astype(np.uint64).astype(np.int64)
-        return np.asarray((code >> ((2 * groups + recommendations) * self.bits)) & self._mask)
+        return np.asarray((code >> ((2 * groups + recommendations) * self._bits)) & self._mask)
 
     @cached_property
     def _bases(self) -> list[list[int]]:
@@ -150,7 +115,7 @@ class Policy:
     @cached_property
     def _views(self) -> list[memoryview]:
         """The layers as views that give Python's numbers at once."""
-        return [layer.data for layer in self._layers]
+        return [layer.data for layer in self.layers]
 
 
 def window_width(lattice: CounterLattice) -> int:
@@ -179,19 +144,15 @@ class WindowedPolicy:
         compiled: bool | None = None,
     ) -> None:
         self.lattice = lattice
-        self.transitions = transitions
+        self.horizon = lattice.horizon
         self.width = width
         self.kept: dict[int, Floats] = kept or {}
+        self._transitions = transitions
         self._final = final
         self._compiled = compiled
         self._step = 0
         self._root: tuple[int, ...] = ()
         self._local: Policy | None = None
-
-    @property
-    def horizon(self) -> int:
-        """Number of events."""
-        return self.lattice.horizon
 
     @property
     def bytes(self) -> int:
@@ -203,7 +164,7 @@ class WindowedPolicy:
         return step > 0 and step % self.width == 0
 
     def changes(self, step: int, counts: tuple[int, ...], group: int, recommendation: int) -> int:
-        """Return at how many of the costs a recommendation is changed; as `Policy.changes`."""
+        """Answer as :meth:`Policy.changes`."""
         state = counts[: self.lattice.dimensions]
         if not self._holds(step, state):
             self._find(step, state)
@@ -219,15 +180,9 @@ class WindowedPolicy:
         recommendations: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Answer :meth:`changes` for many states, one after the other."""
-        return np.array(
-            [
-                self.changes(step, tuple(map(int, state)), int(group), int(recommendation))
-                for state, group, recommendation in zip(
-                    counts, groups, recommendations, strict=True
-                )
-            ],
-            dtype=np.int64,
-        )
+        asked = zip(counts.tolist(), groups.tolist(), recommendations.tolist(), strict=True)
+        changes = [self.changes(step, tuple(state), *who) for state, *who in asked]
+        return np.array(changes, dtype=np.int64)
 
     def _holds(self, step: int, state: tuple[int, ...]) -> bool:
         """Whether a state is among those whose decisions are known now."""
@@ -247,7 +202,7 @@ class WindowedPolicy:
                 final[where] = self._final(reached)
             else:
                 final[where] = self.kept[end][self.lattice.index(end, reached)]
-        policy = Policy.for_transitions(local, self.transitions)
-        for at, _, codes in induct(local, self.transitions, final, compiled=self._compiled):
-            policy.put(at, codes, compiled=False)
+        policy = Policy(local, self._transitions)
+        for at, _, codes in induct(local, self._transitions, final, compiled=self._compiled):
+            policy.put(at, codes)
         self._step, self._root, self._local = step, state, policy
