@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.errors import DataError
-from testsgd.mitigation import MitigationParameters, Target
+from testsgd.mitigation import MitigationParameters
 from testsgd.mitigation.data_splits import Material
 from testsgd.mitigation.sample_allocation import draw_pools
 from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.targets import Target
 from testsgd.rules import RuleSet, ValueRule
 
 

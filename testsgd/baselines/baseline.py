@@ -124,13 +124,7 @@ def subject_of(
 
 
 def decide_frame(model: Model, frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Ask a model about the rows of a data frame, in batches.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (rows,)
-        Which of them get the favourable label.
-    """
+    """Ask a model in batches which rows of a data frame get the favourable label."""
     decisions = np.zeros(len(frame), dtype=bool)
     for start in range(0, len(frame), BATCH_ROWS):
         rows = slice(start, start + BATCH_ROWS)
@@ -214,11 +208,11 @@ class BaselineResult:
     method: str
     title: str
     measure: str
-    findings: tuple[BaselineFinding, ...]
-    figures: tuple[Figure, ...]
-    groups: int | None
-    queries: int
-    seconds: float
+    findings: tuple[BaselineFinding, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    groups: int | None = None
+    queries: int = 0
+    seconds: float = 0.0
     note: str = ""
     available: bool = True
 
@@ -232,6 +226,8 @@ class Baseline(Protocol):
         Its short name, as in a command.
     title : str
         Its name, as in a table.
+    measure : str
+        What the values of its findings are, in a sentence.
     finding : str
         What its users take for a finding.
     names_groups : bool
@@ -241,6 +237,7 @@ class Baseline(Protocol):
 
     method: str
     title: str
+    measure: str
     finding: str
     names_groups: bool = True
 
@@ -264,29 +261,6 @@ class Baseline(Protocol):
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
         """Return whether its users would take any of its results for a finding."""
         return any(finding.value > 0 for finding in result.findings)
-
-
-def unavailable(baseline: Baseline, measure: str, note: str) -> BaselineResult:
-    """Return the result of a method that cannot be run here.
-
-    Examples
-    --------
-    >>> from testsgd.baselines import Themis
-    >>> unavailable(Themis(), "a rate", "not installed").available
-    False
-    """
-    return BaselineResult(
-        method=baseline.method,
-        title=baseline.title,
-        measure=measure,
-        findings=(),
-        figures=(),
-        groups=None,
-        queries=0,
-        seconds=0.0,
-        note=note,
-        available=False,
-    )
 
 
 class Deadline:
@@ -383,21 +357,25 @@ def _version(package: str) -> str:
         return "(of unknown version)"
 
 
-class PackageBaseline(Baseline):
-    """A method that is an optional package: one that is missing or raises is not available."""
+class ShippedBaseline(Baseline):
+    """A method that is shipped; not available where an optional package is missing or raises."""
 
-    package: str  # Its extra has the same name.
-    measure: str
+    # The optional package that it is, if it is one; its extra has the same name.
+    package = ""
 
     def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
         """Run the method; see :meth:`Baseline.run`."""
         try:
             return self._run(subject, Deadline(time_limit))
         except (MissingExtraError, PackageError) as error:
-            return unavailable(self, self.measure, str(error))
+            return self._result(note=str(error), available=False)
 
     @abstractmethod
     def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult: ...
+
+    def _result(self, **found: Any) -> BaselineResult:
+        """Return what was found as a result of this method."""
+        return BaselineResult(method=self.method, title=self.title, measure=self.measure, **found)
 
     def _calls(self) -> AbstractContextManager[None]:
         return package_calls(self.package, purpose=self.title)

@@ -6,6 +6,7 @@ and follows the same schedule; its stages are judged as the samples' candidates 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -286,11 +287,10 @@ def _mixed(name: str, setting: Setting) -> Alternative:
         why = "no mixture of it stays within the accuracy budget"
         return Alternative(name, about, "not_possible", why, curve=curve, seconds=seconds)
     standings = [setting.stand(model) for model in chosen.models]
-    expected = chosen.expected([one.accuracy for one in standings])
     return Alternative(
         name,
         about,
-        accuracies=(float("nan") if expected is None else expected,),
+        accuracies=(chosen.expected([standing.accuracy for standing in standings]),),
         scores=(_expected_score(chosen, [one.everywhere.difference for one in standings]),),
         held_out_scores=(_expected_score(chosen, [one.held_out.difference for one in standings]),),
         curve=curve,
@@ -306,13 +306,9 @@ def _judged(mixture: Mixture, judge: Judge) -> tuple[float, float, bool]:
     """
     drops, scores = zip(*(judge(model) for model in mixture.models), strict=True)
     refused = all(judge.refuses(model) for model in mixture.models)
-    drop = mixture.expected(drops)
-    score = mixture.expected([max(some) for some in scores])
-    return (
-        float("inf") if drop is None else drop,
-        float("inf") if score is None else score,
-        refused,
-    )
+    expected = (mixture.expected(drops), mixture.expected([max(some) for some in scores]))
+    drop, score = (math.inf if math.isnan(figure) else figure for figure in expected)
+    return drop, score, refused
 
 
 class _SoftenedRefitter:
@@ -327,33 +323,18 @@ class _SoftenedRefitter:
         self._setting = setting
         self._training = training
         self._members = members
-        own = setting.refitter(training)
-        self.kind, self.goes_on, self.takes_weights = own.kind, own.goes_on, own.takes_weights
-        self._own = own
+        self._own = setting.refitter(training)
+        self.takes_weights = self._own.takes_weights
 
-    def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
-    ) -> Iterator[Stage[Any]]:
+    def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[Any]]:
         """Train on the examples with these costs."""
-        training = self._training
+        training, weights, labels = self._training, instead.get("weights"), instead.get("labels")
         if training.targets is None or weights is None or labels is None:
-            return self._own.refit(extra, weights=weights, labels=labels, seed=seed)
+            return self._own.refit(extra, seed=seed, **instead)
         parts = split_costs(np.where(labels, weights, -weights), training.targets, self._members)
         both = parts.sum(axis=0)
         examples = replace(training, weights=both * len(both) / both.sum(), targets=parts[0] / both)
         return self._setting.refitter(examples).refit(extra, seed=seed)
-
-    def write(self, model: Any, folder: Any, about: Any) -> list[Any]:
-        """Do nothing: mixtures are not written."""
-        return []
-
-    def check_writable(self) -> None:
-        """Do nothing."""
 
 
 def split_costs(
@@ -385,55 +366,6 @@ def _expected_score(
     return np.abs(mixture.weights @ np.array(differences))
 
 
-def reweighing_weights(
-    members: NDArray[np.bool_] | NDArray[np.integer[Any]], favourable: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return each training example the weight P(group) P(label) / P(group, label).
-
-    Parameters
-    ----------
-    members : numpy.ndarray of bool or int, shape (n,)
-        Who is in the group; or, if there are several, the number of the group that each is in.
-    favourable : numpy.ndarray of bool, shape (n,)
-        Who has the favourable label.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n,)
-        Above 0; their sum is n. With them the favourable label has the same share in each group,
-        unless a group has only one of the labels: no weights can change that.
-
-    Raises
-    ------
-    DataError
-        If all examples are in one group.
-
-    References
-    ----------
-    Kamiran and Calders, Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33, 2012.
-
-    Examples
-    --------
-    >>> members = np.array([True, True, True, True, False, False, False, False])
-    >>> favourable = np.array([True, False, False, False, True, True, True, False])
-    >>> reweighing_weights(members, favourable).round(3).tolist()
-    [2.0, 0.667, 0.667, 0.667, 0.667, 0.667, 0.667, 2.0]
-    """
-    if np.shape(members) != np.shape(favourable) or np.ndim(members) != 1:
-        raise ValueError(f"members {np.shape(members)} and labels {np.shape(favourable)}")
-    names, group = np.unique(members, return_inverse=True)
-    if len(names) < 2:
-        raise one_sided(len(group))
-    combination = 2 * group + np.asarray(favourable, dtype=np.intp)
-    counts = np.bincount(combination, minlength=2 * len(names)).reshape(-1, 2)
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
-    weights: NDArray[np.float64] = (expected / np.maximum(counts, 1)).ravel()[combination]
-    # Where a combination does not occur nobody gets its share, and the sum falls short.
-    weights *= len(weights) / weights.sum()
-    return weights
-
-
 def reweighed(
     members: NDArray[np.bool_] | NDArray[np.integer[Any]],
     chances: NDArray[np.float64],
@@ -446,10 +378,31 @@ def reweighed(
     and a part 1 - p of one that has not; each part gets its weight to the power of `strength`: with
     0 nothing is changed, 1 is the method as published. The weights sum to n; the targets are the
     share of the favourable part in each example.
+
+    As published, an example of a group and a label weighs P(group) P(label) / P(group, label): with
+    these weights the favourable label has the same share in each group, unless a group has only one
+    of the labels: no weights can change that.
+
+    References
+    ----------
+    Kamiran and Calders, Data preprocessing techniques for classification without discrimination,
+    Knowledge and Information Systems 33, 2012.
+
+    Examples
+    --------
+    >>> members = np.array([True, True, True, True, False, False, False, False])
+    >>> labels = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0])
+    >>> reweighed(members, labels)[0].round(3).tolist()
+    [2.0, 0.667, 0.667, 0.667, 0.667, 0.667, 0.667, 2.0]
     """
     names, group = np.unique(members, return_inverse=True)
     if len(names) < 2:
-        raise one_sided(len(group))
+        raise DataError(
+            f"all {len(group)} training examples are on one side of the group, so there is nobody "
+            "to compare with",
+            where="reweighing",
+            remedy="give training examples inside and outside of the group",
+        )
     favourable = np.bincount(group, weights=chances)
     counts = np.column_stack([np.bincount(group) - favourable, favourable])
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
@@ -458,13 +411,3 @@ def reweighed(
     weights: NDArray[np.float64] = parts.sum(axis=1)
     targets: NDArray[np.float64] = parts[:, 1] / weights
     return weights * len(weights) / weights.sum(), targets
-
-
-def one_sided(count: int) -> DataError:
-    """Return the error of a group that nobody, or everybody, is in."""
-    return DataError(
-        f"all {count} training examples are on one side of the group, so there is nobody to "
-        "compare with",
-        where="reweighing",
-        remedy="give training examples inside and outside of the group",
-    )

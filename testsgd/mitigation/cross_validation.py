@@ -82,7 +82,7 @@ def cross_validate(
                 journal.keep(name, found)
             for kind, step, stage, decided, answers in found:
                 key = (kind, step, stage)
-                counts.setdefault(key, []).append(DecisionCounts(*decided))
+                counts.setdefault(key, []).append(DecisionCounts(tuple(decided)))
                 tallies.setdefault(key, []).append(np.array(answers))
             done += 1
             if advance is not None:
@@ -169,7 +169,7 @@ def _fold(
         )
         keys += [(one.kind, one.step, one.stage) for one in search.candidates]
     return [
-        (*key, [int(value) for value in vars(counts).values()], tallies.tolist())
+        (*key, list(counts.cells), tallies.tolist())
         for key, (counts, tallies) in zip(keys, seen, strict=True)
     ]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
+from operator import le
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -111,36 +114,44 @@ class MitigationParameters:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("all_above", "max_accuracy_drop", "max_balanced_drop", "largest_share"):
-            _check_kind(name, getattr(self, name), Real, "a number")
         for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):
-            _check_kind(name, getattr(self, name), Integral, "a whole number")
+            least = 0 if name == "seed" else 1
+            self._check(name, Integral, partial(le, least), f"at least {least}")
         if self.group is not None and self.all_above is not None:
             raise ParameterError(
                 f"group {self.group} and all groups above {self.all_above} are both asked for",
                 where="group",
                 remedy="give one of the two",
             )
-        for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):
-            least = 0 if name == "seed" else 1
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise _out_of_range(name, value, f"at least {least}", "give a whole number")
-        if self.all_above is not None and not 0 < self.all_above < 1:
-            remedy = "give a score such as 0.1"
-            raise _out_of_range("all_above", self.all_above, "between 0 and 1", remedy)
+        score, points = "a score such as 0.1", "percentage points such as 0.5"
+        self._check("all_above", Real, lambda value: 0 < value < 1, "between 0 and 1", score)
         for name in ("max_accuracy_drop", "max_balanced_drop"):
-            if not 0 <= getattr(self, name) <= 100:
-                remedy = "give percentage points such as 0.5"
-                raise _out_of_range(name, getattr(self, name), "between 0 and 100", remedy)
-        if not 0 < self.largest_share <= 1:
-            remedy = "give a share such as 0.1"
-            raise _out_of_range("largest_share", self.largest_share, "in (0, 1]", remedy)
+            self._check(name, Real, lambda value: 0 <= value <= 100, "between 0 and 100", points)
+        share = "a share such as 0.1"
+        self._check("largest_share", Real, lambda value: 0 < value <= 1, "in (0, 1]", share)
         for name, kind in {"side": SideChoice, "fallback": Fallback, "samples": KindChoice}.items():
             choices, chosen = get_args(kind), getattr(self, name)
             if chosen not in choices:
                 remedy = f"choose one of {', '.join(choices)}"
-                raise _out_of_range(name, repr(chosen), "known", remedy)
+                raise _refused(name, f"{chosen!r} is not known", remedy)
+
+    def _check(
+        self,
+        name: str,
+        kind: type,
+        fits: Callable[[Any], bool],
+        bounds: str,
+        example: str = "a whole number",
+    ) -> None:
+        """Check that a number is of its kind and in its range; None is for those that may be."""
+        value = getattr(self, name)
+        if value is None and name in ("group", "all_above"):
+            return
+        if isinstance(value, bool) or not isinstance(value, kind):
+            wanted = "a whole number" if kind is Integral else "a number"
+            raise _refused(name, f"{value!r} is not {wanted}", f"give {wanted}")
+        if not fits(value):
+            raise _refused(name, f"{value} is not {bounds}", f"give {example}")
 
     @property
     def rank(self) -> int | None:
@@ -166,14 +177,5 @@ class MitigationParameters:
         )
 
 
-def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
-    if value is None and name in ("group", "all_above"):
-        return
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise ParameterError(
-            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
-        )
-
-
-def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
-    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)
+def _refused(name: str, what: str, remedy: str) -> ParameterError:
+    return ParameterError(what, where=name, remedy=remedy, name=name)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -279,8 +278,6 @@ class WeighedRows(TableMaterial):
 class ClassifierRefitter:
     """Fits clones of a classifier; a sample counts as much as the row that it was made from."""
 
-    goes_on = False
-
     def __init__(
         self, estimator: Any, columns: Columns, classes: NDArray[Any], training: Examples
     ) -> None:
@@ -288,19 +285,13 @@ class ClassifierRefitter:
         self._columns = columns
         self._classes = classes
         self._training = training
-        self.kind = f"{type(estimator).__name__}, fitted anew"
         self.takes_weights = weight_parameter(estimator) is not None
 
     def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
+        self, extra: Examples | None, *, seed: int, **instead: Any
     ) -> Iterator[Stage[EstimatorRows]]:
         """Fit a clone, give it as the only stage. Its random state is the estimator's own."""
-        examples = self._training.instead(weights=weights, labels=labels)
+        examples = self._training.instead(**instead)
         if extra is not None:
             examples = examples.join(extra)
         fitted = fit_clone(
@@ -310,13 +301,6 @@ class ClassifierRefitter:
             examples.weights,
         )
         yield Stage(EstimatorRows(fitted, self._columns, self._classes[1]), "fitted")
-
-    def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
-        """Do nothing: the classifier keeps its model itself."""
-        return []
-
-    def check_writable(self) -> None:
-        """Do nothing."""
 
 
 def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:

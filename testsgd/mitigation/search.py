@@ -18,7 +18,8 @@ import numpy as np
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.parameters import RISEN_BY, Dosage, Kind
 from testsgd.mitigation.samples import CounterSamples
-from testsgd.models import Examples, Refitter
+from testsgd.models import Examples
+from testsgd.models.refitting import Trainer
 
 M = TypeVar("M")
 
@@ -109,7 +110,7 @@ class Search(Generic[M]):
     """Retrain with more and more samples, and keep the best."""
 
     # Retrains the original model.
-    refitter: Refitter[M]
+    refitter: Trainer[M]
     # Returns for a model the points of accuracy lost and each target's score.
     judge: Callable[[M], tuple[float, Sequence[float]]]
     _: KW_ONLY
@@ -214,7 +215,7 @@ class Search(Generic[M]):
 
         return SearchResult(tuple(self._candidates), chosen, model, curve)
 
-    def only(self, refitters: Sequence[Refitter[M]], *, seed: int) -> SearchResult[M]:
+    def only(self, refitters: Sequence[Trainer[M]], *, seed: int) -> SearchResult[M]:
         """Retrain without samples, by one refitter after the other: a step each."""
         for step, refitter in enumerate(refitters):
             stages = refitter.refit(None, seed=seed)

@@ -35,18 +35,10 @@ Take = Callable[[NDArray[np.intp]], Any]
 
 @dataclass(frozen=True)
 class Repetition:
-    """What came of asking again.
+    """What came of asking again."""
 
-    Attributes
-    ----------
-    differing : float
-        Share of the rows or texts that were answered otherwise.
-    asked : int
-        Rows or texts that this took.
-    """
-
-    differing: float = 0.0
-    asked: int = 0
+    differing: float = 0.0  # Share of the rows or texts that were answered otherwise.
+    asked: int = 0  # Rows or texts that this took.
 
 
 def ask_again(

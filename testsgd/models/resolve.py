@@ -15,8 +15,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from testsgd._files import sha256_of_file
-from testsgd.data import DatasetSpecification, bundled_folder
-from testsgd.data.text import TextSpecification
+from testsgd.data import DatasetSpecification, Label, TextSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models.blackbox import (
     CallableModel,
@@ -110,27 +109,20 @@ def load_model(
     ParameterError
         If the threshold is not in [0, 1).
     """
-    _check_threshold(threshold)
-    label = specification.label
+    reading = _reading(specification.label, favourable_given, threshold)
+    favourable = specification.label.favourable
     withheld = len(specification.inputs) < len(specification.features)
 
     def network(path: Path, name: str) -> NetworkModel:
-        return read_network(path, favourable=label.favourable, name=name, threshold=threshold)
+        return read_network(path, favourable=favourable, name=name, threshold=threshold)
 
     def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> CallableModel:
         columns = named_columns(origin)
         if columns is None and called is origin:
             columns = parameter_columns(called, specification.inputs)
             called = ColumnFunction(called, columns) if columns else called
-        return CallableModel(
-            called,
-            columns=columns or (specification.inputs if withheld else None),
-            label=label,
-            name=name,
-            kind=kind,
-            favourable_given=favourable_given,
-            threshold=threshold,
-        )
+        taken = columns or (specification.inputs if withheld else None)
+        return CallableModel(called, columns=taken, name=name, kind=kind, **reading)
 
     loaded: LoadedModel[NetworkModel | CallableModel] = _load(
         source, specification.name, network, function, takes="a data frame"
@@ -189,32 +181,27 @@ def load_text_model(
     >>> load_text_model(shouts, specification).model.decisions(["Hello", "HELLO"]).tolist()
     [False, True]
     """
-    _check_threshold(threshold)
-    label = specification.label
+    reading = _reading(specification.label, favourable_given, threshold)
+    favourable = specification.label.favourable
 
     def network(path: Path, name: str) -> TextModel:
-        return read_text_network(path, favourable=label.favourable, name=name, threshold=threshold)
+        return read_text_network(path, favourable=favourable, name=name, threshold=threshold)
 
     def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> TextModel:
-        return CallableTextModel(
-            called,
-            label=label,
-            name=name,
-            kind=kind,
-            favourable_given=favourable_given,
-            threshold=threshold,
-        )
+        return CallableTextModel(called, name=name, kind=kind, **reading)
 
     return _load(source, specification.name, network, function, takes="a list of strings")
 
 
-def _check_threshold(threshold: float) -> None:
+def _reading(label: Label, favourable_given: bool, threshold: float) -> dict[str, Any]:
+    """Return how a function's answers are read, the threshold checked."""
     if not isinstance(threshold, Real) or not 0 <= threshold < 1:
         raise ParameterError(
             f"{threshold} is not at least 0 and below 1",
             where="threshold",
             remedy="give a score such as 0.5",
         )
+    return {"label": label, "favourable_given": favourable_given, "threshold": threshold}
 
 
 def _load(

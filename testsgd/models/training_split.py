@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data import Label
+from testsgd.data import Label, Table, Texts
 from testsgd.errors import DataError
 from testsgd.models.files import Labels
 
@@ -55,9 +55,36 @@ def binary_labels(
     return np.asarray(labels == label.favourable, dtype=np.float32)
 
 
-def output_labels(labels: NDArray[np.object_] | None, label: Label) -> Labels:
+def data_labels(data: Table | Texts) -> NDArray[np.float32]:
+    """Return 1 for the rows or texts with the favourable label and 0 for any other."""
+    known = None if data.labels is None else np.asarray(data.labels, dtype=object)
+    label, source = data.specification.label, data.source or "the data"
+    return binary_labels(known, label, one=unit_of(data), source=source)
+
+
+def unit_of(data: Table | Texts) -> str:
+    """Return what the data consist of, for messages."""
+    return "text" if isinstance(data, Texts) else "row"
+
+
+def split_data(data: Table | Texts, labels: NDArray[np.float32], seed: int) -> Split:
+    """Split rows or texts by :func:`split_examples`, as the data say that they belong together."""
+    texts = data if isinstance(data, Texts) else None
+    return split_examples(
+        labels,
+        seed,
+        one=unit_of(data),
+        source=data.source or "the data",
+        parts=None if texts is None else texts.parts,
+        clusters=data.clusters,
+        training_only=None if texts is None else texts.training_only,
+    )
+
+
+def output_labels(data: Table | Texts) -> Labels:
     """Return what a network means that gives the probability of the favourable label."""
-    values: list[Any] = label.values or sorted(set([] if labels is None else labels))
+    label = data.specification.label
+    values: list[Any] = label.values or sorted(set([] if data.labels is None else data.labels))
     others = [value for value in values if value != label.favourable]
     other = others[0] if len(others) == 1 else f"not {label.favourable}"
     return Labels(label.favourable, other)

@@ -16,7 +16,7 @@ from testsgd.mitigation.report.summary import (
     SplitSummary,
     Spread,
 )
-from testsgd.report.formatting import MINUS, NOTHING, count, points, signed, size_points
+from testsgd.report.formatting import MINUS, NOTHING, count, points, signed, size, size_points
 
 STATUS_NAMES = {
     "mitigated": "Mitigated",
@@ -86,11 +86,6 @@ def cost(drop: float) -> str:
     return f"at {digits} points of accuracy"
 
 
-def score(size: float | None) -> str:
-    """Write a score as a number of points, without unit."""
-    return NOTHING if size is None else f"{100 * size:.1f}"
-
-
 def weight(value: float | None) -> str:
     """Write how much a sample counts beside a training example."""
     if value is None:
@@ -133,10 +128,10 @@ def spread_scores(spread: Spread | None) -> str:
     """Write a score over the runs: the mean, and from where to where the runs reach."""
     if spread is None:
         return NOTHING
-    if score(spread.lowest) == score(spread.highest):
-        return score(spread.mean)
-    ends = f"{score(spread.lowest)} to {score(spread.highest)}"
-    return f"{score(spread.mean)} ({ends.replace(' ', NO_BREAK)})"
+    if size(spread.lowest) == size(spread.highest):
+        return size(spread.mean)
+    ends = f"{size(spread.lowest)} to {size(spread.highest)}"
+    return f"{size(spread.mean)} ({ends.replace(' ', NO_BREAK)})"
 
 
 def spread_changes(spread: Spread | None) -> str:
@@ -197,9 +192,9 @@ def span(numbers: Sequence[int]) -> str:
 
 def from_to(before: float, after: float) -> str:
     """Write from where to where a score went, in points."""
-    if score(before) == score(after):
+    if size(before) == size(after):
         return f"stayed at {size_points(before)}"
-    return f"{'fell' if after < before else 'rose'} from {score(before)} to {size_points(after)}"
+    return f"{'fell' if after < before else 'rose'} from {size(before)} to {size_points(after)}"
 
 
 def signed_from_to(before: float, after: float) -> str:

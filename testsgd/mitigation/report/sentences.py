@@ -23,7 +23,6 @@ from testsgd.mitigation.report.phrases import (
     largest_mean,
     lost_points,
     method,
-    score,
     smaller_side,
     span,
     weight,
@@ -45,6 +44,7 @@ from testsgd.report.formatting import (
     series,
     shorten,
     signed,
+    size,
     size_points,
 )
 
@@ -66,10 +66,10 @@ def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
         return []
     single = len(summary.targets) == 1
     what = "the difference" if single else "the largest difference of a target"
-    low, high = score(min(known)), score(max(known))
+    low, high = size(min(known)), size(max(known))
     span = f"{low} points in each" if low == high else f"{low} to {high} points"
     mean = largest_mean(one.held_out_score for one in summary.spreads)
-    middle = "" if mean is None or low == high else f", {score(mean.mean)} on average"
+    middle = "" if mean is None or low == high else f", {size(mean.mean)} on average"
     stood_in = sum(run.samples is None for run in runs)
     sentences = [
         f"What to expect of the recipe: over {plural(len(runs), 'run')} {what} on held-out "
@@ -232,7 +232,7 @@ def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str
         if after > before:
             who = f" (for {_name(change.worst[0], words)})" if change.worst else ""
             sentences.append(
-                f"{largest_of_any} is {size_points(after)}{who}, above the {score(before)} before."
+                f"{largest_of_any} is {size_points(after)}{who}, above the {size(before)} before."
             )
         else:
             sentences.append(f"{largest_of_any} {from_to(before, after)}.")
@@ -240,7 +240,7 @@ def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str
             if above:
                 sentences.append(
                     f"In {count(above)} of {plural(len(runs), 'run')} a group is above the "
-                    f"{score(before)} before."
+                    f"{size(before)} before."
                 )
     risen = count(change.risen_count) if change.risen_count else "none"
     sentences.append(
@@ -254,7 +254,7 @@ def _most_risen(change: AuditChange, words: Words) -> str:
     if not change.risen:
         return ""
     most = change.risen[0]
-    rise = f"from {score(most.before.score)} to {score(most.after.score)} points"
+    rise = f"from {size(most.before.score)} to {size(most.after.score)} points"
     return f", most of all for {_name(most, words)} ({rise})"
 
 

@@ -21,7 +21,6 @@ from testsgd.mitigation.report.phrases import (
     from_to,
     judged_where,
     largest,
-    score,
     signed_from_to,
     smaller_side,
     times,
@@ -220,14 +219,7 @@ def certainly_smaller(change: ChangeSummary) -> bool:
 def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
     """Write in words what the model that was written reached, and what it cost.
 
-    Parameters
-    ----------
-    summary : MitigationSummary
-        All that was found; the verdict that it has is not looked at.
-
-    Returns
-    -------
-    MitigationVerdict
+    The verdict that the summary has is not looked at.
     """
     words, written = words_for(summary.data.kind), summary.written
     doubts = [summary.split.warning] if summary.split.warning else []
@@ -446,6 +438,6 @@ def _still_above(outcome: _Outcome) -> str:
     return (
         f"{number} of {plural(len(targets), 'group')} {'is' if number == 1 else 'are'} "
         f"still above {size_points(limit)} on held-out {outcome.words.many}: the largest "
-        f"difference is {score(targets[worst].held_out_after.score)} points, for "
+        f"difference is {size(targets[worst].held_out_after.score)} points, for "
         f"{outcome.name(worst)}."
     )

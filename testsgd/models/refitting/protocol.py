@@ -156,35 +156,21 @@ class Examples:
 
 @dataclass(frozen=True)
 class Stage(Generic[M]):
-    """A model at one point of its training.
+    """A model at one point of its training."""
 
-    Attributes
-    ----------
-    model : Model or TextModel
-        The black box, which further training does not change.
-    name : str
-        Which point that is, such as ``"epoch 3"``.
-    """
-
-    model: M
-    name: str
+    model: M  # The black box, which further training does not change.
+    name: str  # Which point that is, such as ``"epoch 3"``.
 
 
-class Refitter(Protocol[M]):
+class Trainer(Protocol[M]):
     """A model that can be trained again, with the examples it is trained on.
 
     Attributes
     ----------
-    kind : str
-        What is trained and how, in words for a report.
-    goes_on : bool
-        True if training starts from the original weights.
     takes_weights : bool
         True if examples may count more or less than others.
     """
 
-    kind: str
-    goes_on: bool
     takes_weights: bool
 
     def refit(
@@ -209,6 +195,21 @@ class Refitter(Protocol[M]):
             Same seed, same models.
         """
         ...
+
+
+class Refitter(Trainer[M], Protocol[M]):
+    """A model that can be trained again and written.
+
+    Attributes
+    ----------
+    kind : str
+        What is trained and how, in words for a report.
+    goes_on : bool
+        True if training starts from the original weights.
+    """
+
+    kind: str
+    goes_on: bool
 
     def write(self, model: M, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a model that :meth:`refit` gave, and its card with what `about` says.
