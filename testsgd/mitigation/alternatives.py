@@ -25,7 +25,6 @@ from testsgd.mitigation.exponentiated_gradient import (
     Mixture,
     exponentiated_gradients,
 )
-from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.outcome import Alternative, CurvePoint, Standing
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.sample_selection import scores_of
@@ -55,11 +54,6 @@ _SHARES_OF_GAP = (0.75, 0.5, 0.25)
 
 def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
     """Read which other methods are wanted: names, ``"all"`` or ``"none"``.
-
-    Raises
-    ------
-    ParameterError
-        If a name is unknown.
 
     Examples
     --------
@@ -151,29 +145,29 @@ class CurveMeasure:
         self._labels = material.favourable[test]
         self._before = material.decisions(reference, test) == self._labels
 
-    def curve(
-        self, mixtures: Mapping[float, tuple[Sequence[Any], Sequence[float] | NDArray[np.float64]]]
-    ) -> tuple[CurvePoint, ...]:
-        """Measure what would have been chosen with each budget: models, and the chance of each.
+    def single(self, models: Mapping[float, Any]) -> tuple[CurvePoint, ...]:
+        """Measure the models that would have been chosen with each budget."""
+        return self.curve({budget: Mixture.of(model) for budget, model in models.items()})
+
+    def curve(self, mixtures: Mapping[float, Mixture]) -> tuple[CurvePoint, ...]:
+        """Measure the mixtures that would have been chosen with each budget.
 
         Of a mixture these are the expected figures; the ends of its interval are the means of the
         models' own ends, which is no narrower than it could be.
         """
         points: list[CurvePoint] = []
         last: Sequence[Any] = ()
-        for budget, (models, chances) in mixtures.items():
+        for budget, mixture in mixtures.items():
             # Often the same is chosen with the next budget.
-            if points and all(one is two for one, two in zip(last, models, strict=False)):
+            if points and all(one is two for one, two in zip(last, mixture.models, strict=False)):
                 points.append(replace(points[-1], budget=budget))
             else:
-                points.append(self._point(budget, models, np.asarray(chances, dtype=np.float64)))
-            last = models
+                points.append(self._point(budget, mixture))
+            last = mixture.models
         return tuple(points)
 
-    def _point(
-        self, budget: float, models: Sequence[Any], chances: NDArray[np.float64]
-    ) -> CurvePoint:
-        material = self._material
+    def _point(self, budget: float, mixture: Mixture) -> CurvePoint:
+        models, chances, material = mixture.models, mixture.weights, self._material
         test = material.split.parts.test
         right = np.array(
             [material.decisions(model, test) == self._labels for model in models], dtype=np.float64
@@ -219,24 +213,20 @@ def _retrained(name: str, setting: Setting) -> Alternative:
             setting.judge,
             refuse=setting.judge.refuses,
             max_accuracy_drop=setting.parameters.max_accuracy_drop,
-            journal=Journal(None, {}),
-            name=name,
         )
-        found = search.only(refitters, seed=setting.parameters.seed + run)
+        result = search.only(refitters, seed=setting.parameters.seed + run)
         if run == 0:
-            curve = setting.measure.curve(
-                {budget: ([model], [1.0]) for budget, (_, model) in found.curve().items()}
-            )
-        if found.model is None:
+            curve = setting.measure.single(result.curve())
+        if result.model is None:
             why = "no stage of it stays within the accuracy budget"
             return Alternative(name, ALTERNATIVES[name], "not_possible", why, curve=curve)
-        standings.append(setting.stand(found.model))
+        standings.append(setting.stand(result.model))
     return Alternative(
         name,
         ALTERNATIVES[name],
-        accuracies=tuple(one.accuracy for one in standings),
-        scores=tuple(one.everywhere.score for one in standings),
-        held_out_scores=tuple(one.held_out.score for one in standings),
+        accuracies=tuple(standing.accuracy for standing in standings),
+        scores=tuple(standing.everywhere.score for standing in standings),
+        held_out_scores=tuple(standing.held_out.score for standing in standings),
         curve=curve,
         seconds=(time.perf_counter() - started) / len(standings),
     )
@@ -275,11 +265,7 @@ def _mixed(name: str, setting: Setting) -> Alternative:
         return mixtures[min(allowed)[1]] if allowed else None
 
     curve = setting.measure.curve(
-        {
-            budget: (mixture.models, mixture.weights)
-            for budget in CURVE_BUDGETS
-            if (mixture := best(budget)) is not None
-        }
+        {budget: mixture for budget in CURVE_BUDGETS if (mixture := best(budget)) is not None}
     )
     chosen = best(setting.parameters.max_accuracy_drop)
     seconds = time.perf_counter() - started

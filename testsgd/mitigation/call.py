@@ -17,7 +17,6 @@ from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.report.summarise import summarise_mitigation
 from testsgd.mitigation.result import MitigationResult
 from testsgd.mitigation.run import run_mitigation
-from testsgd.mitigation.sample_allocation import draw_pools, kinds_of
 from testsgd.mitigation.samples import samples_frame
 from testsgd.models import Examples, LoadedModel, Refitter, refitter_for
 
@@ -226,11 +225,10 @@ def counter_samples(
     )
     targets = inputs.targets(inputs.find(progress))
     material, settings = inputs.material.with_targets(targets), inputs.settings
-    pools = draw_pools(
-        inputs.loaded,
-        material,
+    pools = material.pools(
+        inputs.loaded.model,
         settings,
-        kind=kinds_of(material, settings)[0],
+        kind=material.wanted_kinds(settings)[0],
         gaps=[target.score for target in targets],
         run=1,
         wanted=count or settings.sizes(material.training_size)[-1],

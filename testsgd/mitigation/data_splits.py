@@ -15,6 +15,7 @@ from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
 from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.parameters import Estimand
 from testsgd.data import Specification
+from testsgd.errors import DataError
 from testsgd.mitigation.parameters import (
     LEAST_HELD_OUT,
     Dosage,
@@ -36,6 +37,9 @@ RowShares = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 # A side with a smaller share of the training rows or texts gets all the samples.
 SMALL_SIDE = 0.1
+
+# With fewer training rows on a side only the first kind of samples is tried.
+FEW_SEEDS = 100
 
 
 @dataclass(frozen=True)
@@ -220,6 +224,52 @@ class Material(ABC):
             strength=self.strength,
         )
 
+    def pools(
+        self,
+        model: Any,
+        parameters: MitigationParameters,
+        *,
+        kind: Kind,
+        gaps: Sequence[float],
+        run: int,
+        wanted: int,
+    ) -> tuple[CounterSamples, ...]:
+        """Generate samples of a kind, so many wanted of each side of each target that gets some.
+
+        `gaps` are the targets' scores, which shifted samples are to close; each run, from 1, draws
+        others. Raises a :class:`DataError` if there is nothing to make samples from.
+        """
+        pools = []
+        for index, target in enumerate(self.targets):
+            sides = self.sides(target, parameters.side)
+            sizes = {side: len(self.seeds(target, side)) for side in get_args(Side)}
+            for side in sides:
+                # Both sides move to the rate of all together, one side moves all the way.
+                others = sum(sizes.values()) - sizes[side]
+                share = others / sum(sizes.values()) if len(sides) > 1 else 1.0
+                state = [parameters.seed, run, index, get_args(Side).index(side)]
+                pool = self.sample(
+                    model,
+                    index,
+                    side,
+                    kind=kind,
+                    wanted=wanted,
+                    share=share * gaps[index],
+                    parameters=parameters,
+                    generator=np.random.default_rng(state),
+                )
+                pools.append(pool)
+            if not any(len(pool) for pool in pools if pool.target == index):
+                report = pools[-1].report
+                raise DataError(
+                    "there are no samples that counter the discrimination of "
+                    f"{target.rule_set.text}: {report.seeds} of the training data to draw from, "
+                    f"{report.counter_labelled} counter-labelled samples",
+                    where=f"group {target.rank}",
+                    remedy="allow relabelling with --fallback nearest, or choose another group",
+                )
+        return tuple(pools)
+
     @abstractmethod
     def measure(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
         """Return what measures the targets' rates on some rows or texts, for any model."""
@@ -309,6 +359,25 @@ class Material(ABC):
     @abstractmethod
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of samples to try one after the other, if the user names none."""
+
+    def wanted_kinds(self, parameters: MitigationParameters) -> tuple[Kind, ...]:
+        """Return the kinds of samples to try, in order."""
+        if parameters.samples != "auto":
+            return (parameters.samples,)
+        seeds = min(
+            len(self.seeds(target, side))
+            for target in self.targets
+            for side in self.sides(target, parameters.side)
+        )
+        # The other kinds move many members a little; of a few, they would be learnt by heart.
+        return self.kinds if seeds >= FEW_SEEDS else self.kinds[:1]
+
+    def wanted_dosages(self, parameters: MitigationParameters, kind: Kind) -> Sequence[Dosage]:
+        """Return the numbers and weights of samples to try of a kind."""
+        dosages = parameters.dosages(self.training_size)
+        # If only one kind is tried, it is tried in full.
+        alone = len(self.wanted_kinds(parameters)) == 1
+        return dosages if alone else self.tried(kind, dosages)
 
     def soft_targets(self, places: Places) -> NDArray[np.float64] | None:
         """Return softened labels of training examples; None where a refitter has its own."""

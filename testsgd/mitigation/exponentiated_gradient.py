@@ -243,6 +243,11 @@ class Mixture:
         if not (self.weights > 0).all() or not math.isclose(self.weights.sum(), 1.0):
             raise ValueError(f"the weights {self.weights.tolist()} are no chances that sum to 1")
 
+    @classmethod
+    def of(cls, model: Any) -> Mixture:
+        """Return one model, which makes all decisions."""
+        return cls((model,), np.ones(1))
+
     def __len__(self) -> int:
         return len(self.models)
 

@@ -173,19 +173,9 @@ class MitigationOutcome:
         return samples_frame(pools, self.material.specification, self.targets)
 
     def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
-        """Write the kept model with its card; nothing if that is the original.
+        """Write the kept model with its card, which says `about` it besides; return the files.
 
-        Parameters
-        ----------
-        folder : path-like
-            Made if it is not there.
-        about : mapping, optional
-            What the card says besides, such as the verdict.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files written.
+        There are none if the original is kept.
         """
         if self.kept is None or self.kept.chosen is None:
             return []

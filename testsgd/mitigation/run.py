@@ -20,7 +20,6 @@ from testsgd.mitigation.data_splits import Material
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
-from testsgd.mitigation.sample_allocation import draw_pools, kinds_of, tried_of
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
 from testsgd.mitigation.table_splits import TableMaterial
@@ -101,9 +100,8 @@ def run_mitigation(
                 journal=journal,
                 advance=None if progress is None else partial(progress, "cross-validation"),
             )
-    steps = sum(
-        len(tried_of(material, parameters, kind)) for kind in kinds_of(material, parameters)
-    )
+    kinds = material.wanted_kinds(parameters)
+    steps = sum(len(material.wanted_dosages(parameters, kind)) for kind in kinds)
     total, done = parameters.runs * steps, 0
 
     def advance(by: int = 1) -> None:
@@ -141,9 +139,9 @@ def run_mitigation(
             written = compare_written(
                 original.model, reference, kept.model.model, material, max_queries=allowed
             )
-        shown = searches[0 if kept is None else kept.run - 1].result.curve()
+        shown = searches[0 if kept is None else kept.run - 1].result
         measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
-        curve = measure.curve({budget: ([model], [1.0]) for budget, (_, model) in shown.items()})
+        curve = measure.single(shown.curve())
 
     alternatives: tuple[Alternative, ...] = ()
     if compare and build is not None:
@@ -227,11 +225,10 @@ def _search(
     )
     pools: dict[str, tuple[CounterSamples, ...]] = {}
     missing: DataError | None = None
-    for kind in kinds_of(material, parameters):
+    for kind in material.wanted_kinds(parameters):
         try:
-            pools[kind] = draw_pools(
-                work.original,
-                material,
+            pools[kind] = material.pools(
+                work.original.model,
                 parameters,
                 kind=kind,
                 gaps=judge.before.score.tolist(),
@@ -243,7 +240,7 @@ def _search(
             continue
         search.run(
             pools[kind],
-            tried_of(material, parameters, kind),
+            material.wanted_dosages(parameters, kind),
             before=before,
             threshold=parameters.all_above,
             seed=seed,

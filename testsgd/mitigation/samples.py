@@ -203,24 +203,21 @@ def samples_frame(
         )
     frame = _inputs_frame(samples, specification)
     column = label.column or "label"
-    labels = [
-        label.favourable if carried else other for some in samples for carried in some.carried
-    ]
-    counts = [len(some) for some in samples]
-    provenance: dict[str, Any] = {
-        "seed_row": [row for some in samples for row in some.seeds.tolist()],
-        "change": [change for some in samples for change in some.changes],
-        "why": [why for some in samples for why in _reasons(some, label.favourable, other)],
-        "group": _repeated([targets[some.target].rule_set.text for some in samples], counts),
-        "side": _repeated([some.side for some in samples], counts),
-    }
+    labels: list[str | None] = []
+    provenance: dict[str, list[Any]] = {name: [] for name in PROVENANCE_COLUMNS}
+    for some in samples:
+        labels += [label.favourable if carried else other for carried in some.carried]
+        provenance["seed_row"] += some.seeds.tolist()
+        provenance["change"] += list(some.changes)
+        provenance["why"] += _reasons(some, label.favourable, other)
+        provenance["group"] += [targets[some.target].rule_set.text] * len(some)
+        provenance["side"] += [some.side] * len(some)
     taken = {*frame.columns, column}
     added: dict[str, pd.Series[Any]] = {column: _texts(labels)}
-    for name in PROVENANCE_COLUMNS:
+    for name, values in provenance.items():
         free = name
         while free in taken:
             free = f"sample_{free}"
-        values = provenance[name]
         added[free] = pd.Series(values, dtype=np.int64) if name == "seed_row" else _texts(values)
     return frame.assign(**added)
 
@@ -278,10 +275,6 @@ def _inputs_frame(samples: Sequence[CounterSamples], specification: Specificatio
     if joined is None:
         return pd.DataFrame({name: [] for name in specification.features})
     return joined.reset_index(drop=True)
-
-
-def _repeated(values: Sequence[Any], counts: Sequence[int]) -> list[Any]:
-    return [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
 
 
 def _texts(values: Sequence[Any]) -> pd.Series[Any]:

@@ -22,23 +22,9 @@ Rows = NDArray[np.intp]
 def binary_labels(
     labels: NDArray[np.object_] | None, label: Label, *, one: str, source: str
 ) -> NDArray[np.float32]:
-    """Return 1 for the favourable label and 0 for any other.
+    """Return 1 for the favourable label and 0 for any other; a :class:`DataError` if some lack one.
 
-    Parameters
-    ----------
-    labels : numpy.ndarray of object or None
-        The labels as the data have them.
-    label : Label
-        Which of them is favourable.
-    one : str
-        What has a label: ``"row"`` or ``"text"``.
-    source : str
-        What to call the data in a message.
-
-    Raises
-    ------
-    DataError
-        If there are no labels, or some are missing.
+    `one` is what has a label, ``"row"`` or ``"text"``, `source` what to call the data in a message.
     """
     if labels is None:
         raise DataError(
@@ -122,33 +108,11 @@ def split_examples(
 ) -> Split:
     """Split rows or texts by chance, the labels' shares kept.
 
-    Parameters
-    ----------
-    labels : numpy.ndarray of float32
-        0 or 1 for each.
-    seed : int
-        Same seed, same split.
-    one : str
-        What is split: ``"row"`` or ``"text"``.
-    source : str
-        What to call the data in a message.
-    parts : numpy.ndarray of object, optional
-        ``"train"`` or ``"test"``, or None for those that the split decides on. If any is
-        ``"test"``, the test is of just those.
-    clusters : numpy.ndarray of int, optional
-        Those of one number stay together; they are split by the label of the first of them.
-    training_only : numpy.ndarray of bool, optional
-        These are never tested, and are no reason to test a cluster or to stop.
-
-    Returns
-    -------
-    Split
-        Else 20% are for the test, and 10% of the rest choose when to stop.
-
-    Raises
-    ------
-    DataError
-        If there are too few.
+    `labels`: 0 or 1 for each. `parts`: ``"train"`` or ``"test"``, or None for those that the split
+    decides on. If any is ``"test"``, the test is of just those; else 20% are for the test. Of the
+    rest 10% choose when to stop. `clusters`: those of one number stay together; they are split by
+    the label of the first of them. `training_only`: these are never tested, and are no reason to
+    test a cluster or to stop. Raises a :class:`DataError` if there are too few.
     """
     rows = np.arange(len(labels))
     groups = rows if clusters is None else np.unique(clusters, return_inverse=True)[1]

@@ -15,7 +15,6 @@ from testsgd.mitigation.report.phrases import (
     accuracy_change,
     candidate_score,
     changed_accuracy,
-    changes_over_runs,
     enough,
     from_to,
     judged_where,
@@ -68,13 +67,15 @@ def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
     what = "the difference" if single else "the largest difference of a target"
     low, high = size(min(known)), size(max(known))
     span = f"{low} points in each" if low == high else f"{low} to {high} points"
-    mean = largest_mean(one.held_out_score for one in summary.spreads)
+    mean = largest_mean(spread.held_out_score for spread in summary.spreads)
+    drop = summary.accuracy_drop
+    worst, best = accuracy_change(drop.highest), accuracy_change(drop.lowest)
     middle = "" if mean is None or low == high else f", {size(mean.mean)} on average"
     stood_in = sum(run.samples is None for run in runs)
     sentences = [
         f"What to expect of the recipe: over {plural(len(runs), 'run')} {what} on held-out "
         f"{words.many} is {span}{middle}, and accuracy changes by "
-        f"{changes_over_runs(summary.accuracy_drop)} points."
+        f"{worst if worst == best else f'{worst} to {best}'} points."
     ]
     if stood_in:
         sentences.append(

@@ -21,9 +21,7 @@ from testsgd.mitigation.report.phrases import (
     from_to,
     judged_where,
     largest,
-    signed_from_to,
     smaller_side,
-    times,
     within,
 )
 from testsgd.mitigation.report.sentences import (
@@ -48,7 +46,17 @@ from testsgd.mitigation.report.summary import (
     WrittenSummary,
     WrittenTarget,
 )
-from testsgd.report.formatting import count, interval, percent, plural, shorten, size, size_points
+from testsgd.report.formatting import (
+    count,
+    interval,
+    percent,
+    plural,
+    points,
+    shorten,
+    signed,
+    size,
+    size_points,
+)
 
 # Not enough evidence is told from failure, whose exit code is 1.
 EXIT_CODES: dict[str, Literal[0, 1, 3]] = {"mitigated": 0, "not_certain": 3, "too_few": 3}
@@ -319,12 +327,13 @@ def _change(outcome: _Outcome) -> str:
     if first is None or last is None:
         return f"{where} what became of {subject} is not known"
     if outcome.texts or first * last < 0:
-        return f"{where} {subject} {signed_from_to(first, last)}{_by(outcome)}"
-    smaller = times(abs(first) / abs(last) if last else None)
-    return (
-        f"{where} {subject} {from_to(abs(first), abs(last))}"
-        f"{f' ({smaller})' if smaller else ''}{_by(outcome)}"
-    )
+        return f"{where} {subject} went from {signed(first)} to {points(last)}{_by(outcome)}"
+    factor = abs(first) / abs(last) if last else 0.0
+    smaller = ""
+    # A factor near 1, or beyond all measure, says nothing.
+    if 1.1 <= factor < 1000:
+        smaller = f" ({factor:.{1 if factor < 10 else 0}f} times smaller)"
+    return f"{where} {subject} {from_to(abs(first), abs(last))}{smaller}{_by(outcome)}"
 
 
 def _by(outcome: _Outcome) -> str:

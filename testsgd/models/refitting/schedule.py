@@ -1,4 +1,4 @@
-"""How a network is trained again: how long, how fast, and when a training is at its end."""
+"""How networks are trained again: how long and how fast, and what is done alike for all kinds."""
 
 from __future__ import annotations
 

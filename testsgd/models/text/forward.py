@@ -27,13 +27,7 @@ _BLOCK = 512
 
 @dataclass(frozen=True)
 class TextWeights:
-    """The weights of a network, as Keras lays them out.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit together.
-    """
+    """The weights of a network, as Keras lays them out; a ValueError if shapes do not fit."""
 
     embedding: Floats  # The vector of each word's number; shape (numbers, dimensions).
     # The convolution, with zeros around the text and a ReLU after it; shape (places,
@@ -102,13 +96,7 @@ _IN_ORDER = tuple(name for names in _BY_PLACE.values() for name in names)
 
 
 class ForwardPass:
-    """A network made ready for many texts, see the module's text.
-
-    Parameters
-    ----------
-    weights : TextWeights
-        The network.
-    """
+    """A network made ready for many texts, see the module's text."""
 
     def __init__(self, weights: TextWeights) -> None:
         self.pool = weights.pool

@@ -280,26 +280,11 @@ def fit_vocabulary(
     always: Iterable[str] = (),
     least: int = 3,
 ) -> Vocabulary:
-    """Choose the words that a network is to know.
+    """Choose the words that a network is to know: the commonest first, then by the alphabet.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        The texts it is trained on.
-    size : int
-        How many words there may be, besides those of `always`.
-    longest : int
-        As for :class:`Vocabulary`.
-    always : iterable of str
-        Words that are to be known even if others are commoner, such as sensitive terms.
-    least : int
-        A word must stand in at least so many of the texts: one of `always` too, as nothing can be
-        learnt of a word that is not there.
-
-    Returns
-    -------
-    Vocabulary
-        The commonest words first, then by the alphabet.
+    `size`: how many there may be, besides those of `always`, which are to be known even if others
+    are commoner, such as sensitive terms. `least`: a word must stand in at least so many of the
+    texts: one of `always` too, as nothing can be learnt of a word that is not there.
 
     Examples
     --------
