@@ -8,6 +8,4 @@ from .report.summary import MitigationSummary as MitigationSummary
 from .report.summary import MitigationVerdict as MitigationVerdict
 from .report.verdict import mitigation_verdict as mitigation_verdict
 from .result import MitigationResult as MitigationResult
-from .samples import samples_frame as samples_frame
 from .samples import write_samples as write_samples
-from .search import Candidate as Candidate

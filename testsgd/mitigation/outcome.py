@@ -95,60 +95,31 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class MitigationOutcome:
-    """What a mitigation did and found.
+    """What a mitigation did and found."""
 
-    Attributes
-    ----------
-    parameters : MitigationParameters
-        What the user asked for.
-    material : Material
-        The rows or texts, with the targets.
-    original : LoadedModel
-        The model that was audited.
-    before : Findings
-        Its audit of all rows or texts.
-    standing : Standing
-        How it does.
-    before_choice : tuple of float
-        Its score for each target on the rows that candidates were chosen by.
-    judged_by : {"labels", "probabilities", "cross-validation"}
-        How the accuracy that candidates lose was found, see
-        :class:`testsgd.mitigation.candidate_evaluation.Judge` and
-        :mod:`testsgd.mitigation.cross_validation`.
-    refitter : Refitter
-        How it was retrained.
-    runs : tuple of RunOutcome
-        One after another.
-    kept : RunOutcome or None
-        The run whose model is kept; None if that is the original.
-    everywhere, held_out : AuditComparison
-        The audits of the kept model beside those of the original, on all rows and on the held-out.
-    written : Written or None
-        The model that is kept beside the original; None if that is the original.
-    curve : tuple of CurvePoint
-        What the samples reach with several budgets, in the run that is kept.
-    alternatives : tuple of Alternative
-        What else one might do.
-    seconds : dict of str to float
-        Wall-clock time of each phase.
-    """
-
-    parameters: MitigationParameters
-    material: Material
-    original: LoadedModel[Any]
-    before: Findings
-    standing: Standing
+    parameters: MitigationParameters  # What the user asked for.
+    material: Material  # The rows or texts, with the targets.
+    original: LoadedModel[Any]  # The model that was audited.
+    before: Findings  # Its audit of all rows or texts.
+    standing: Standing  # How it does.
+    # Its score for each target on the rows that candidates were chosen by.
     before_choice: tuple[float, ...]
+    # How the accuracy that candidates lose was found, see
+    # :class:`testsgd.mitigation.candidate_evaluation.Judge` and
+    # :mod:`testsgd.mitigation.cross_validation`.
     judged_by: Literal["labels", "probabilities", "cross-validation"]
-    refitter: Refitter[Any]
-    runs: tuple[RunOutcome, ...]
-    kept: RunOutcome | None
+    refitter: Refitter[Any]  # How it was retrained.
+    runs: tuple[RunOutcome, ...]  # One after another.
+    kept: RunOutcome | None  # The run whose model is kept; None if that is the original.
+    # The audits of the kept model beside those of the original, on all rows and on the held-out.
     everywhere: AuditComparison
     held_out: AuditComparison
+    # The model that is kept beside the original; None if that is the original.
     written: Written | None = None
+    # What the samples reach with several budgets, in the run that is kept.
     curve: tuple[CurvePoint, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
-    seconds: dict[str, float] = field(default_factory=dict)
+    alternatives: tuple[Alternative, ...] = ()  # What else one might do.
+    seconds: dict[str, float] = field(default_factory=dict)  # Wall-clock time of each phase.
 
     @property
     def targets(self) -> tuple[Target, ...]:

@@ -41,47 +41,6 @@ class Dosage:
 class MitigationParameters:
     """The parameters of a mitigation.
 
-    Attributes
-    ----------
-    group : int or None
-        Rank of the group in the audit; the first if neither this nor `all_above` is given.
-    all_above : float or None
-        In place of one group: every distinct group with a larger score, until all are below.
-    max_accuracy_drop : float
-        Most percentage points of accuracy that a candidate may lose on the training rows, on the
-        validation rows and, when it is chosen, on the held-out rows.
-    max_balanced_drop : float
-        The same of balanced accuracy, the mean of the accuracies on the rows of either label.
-    runs : int
-        How often everything is done, each time with a seed of its own.
-    steps : int
-        How many numbers of samples are tried, growing geometrically. Then the largest number is
-        tried with heavier samples.
-    fewest_samples : int
-        Samples added in the first step.
-    largest_share : float
-        Samples added in the last step, as a share of the training rows.
-    samples : {"auto", "counter", "odds", "shifted", "anchored"}
-        Which samples are added: those that the model gives the counter label, as in the paper;
-        those drawn by the chance that it does; shifted ones; or, one kind after the other, what
-        has proved its worth. See :mod:`testsgd.mitigation.sample_selection`.
-    side : {"auto", "group", "rest", "both"}
-        Whose samples are added: the group's, everybody else's, or of both; ``auto`` is the smaller
-        side, if it has less than a tenth of the training rows, or else both.
-    fallback : {"nearest", "none"}
-        Where too few counter-labelled samples exist: relabel those nearest to the decision
-        boundary, or go on with fewer.
-    max_draws : int
-        Most samples to draw for a side of a target in a run.
-    from_scratch : bool
-        Retrain from new weights, not from the original ones.
-    soften : bool
-        Networks learn softened labels of the training rows: for tables cross-fitted
-        probabilities, for texts the original's own scores; see
-        :mod:`testsgd.mitigation.table_splits`. Estimators learn the labels as they are.
-    seed : int
-        Same seed, same result.
-
     Raises
     ------
     ParameterError
@@ -97,21 +56,38 @@ class MitigationParameters:
     (50, 105, 219, 457, 956, 2000)
     """
 
+    # Rank of the group in the audit; the first if neither this nor `all_above` is given.
     group: int | None = None
+    # In place of one group: every distinct group with a larger score, until all are below.
     all_above: float | None = None
+    # Most percentage points of accuracy that a candidate may lose on the training rows, on the
+    # validation rows and, when it is chosen, on the held-out rows.
     max_accuracy_drop: float = 0.5
+    # The same of balanced accuracy, the mean of the accuracies on the rows of either label.
     max_balanced_drop: float = 2.0
-    runs: int = 3
+    runs: int = 3  # How often everything is done, each time with a seed of its own.
+    # How many numbers of samples are tried, growing geometrically. Then the largest number is tried
+    # with heavier samples.
     steps: int = 6
-    fewest_samples: int = 50
-    largest_share: float = 0.1
+    fewest_samples: int = 50  # Samples added in the first step.
+    largest_share: float = 0.1  # Samples added in the last step, as a share of the training rows.
+    # Which samples are added: those that the model gives the counter label, as in the paper; those
+    # drawn by the chance that it does; shifted ones; or, one kind after the other, what has proved
+    # its worth. See :mod:`testsgd.mitigation.sample_selection`.
     samples: KindChoice = "auto"
+    # Whose samples are added: the group's, everybody else's, or of both; ``auto`` is the smaller
+    # side, if it has less than a tenth of the training rows, or else both.
     side: SideChoice = "auto"
+    # Where too few counter-labelled samples exist: relabel those nearest to the decision boundary,
+    # or go on with fewer.
     fallback: Fallback = "nearest"
-    max_draws: int = 1_000_000
-    from_scratch: bool = False
+    max_draws: int = 1_000_000  # Most samples to draw for a side of a target in a run.
+    from_scratch: bool = False  # Retrain from new weights, not from the original ones.
+    # Networks learn softened labels of the training rows: for tables cross-fitted probabilities,
+    # for texts the original's own scores; see :mod:`testsgd.mitigation.table_splits`. Estimators
+    # learn the labels as they are.
     soften: bool = True
-    seed: int = 0
+    seed: int = 0  # Same seed, same result.
 
     def __post_init__(self) -> None:
         for name in ("group", "runs", "steps", "fewest_samples", "max_draws", "seed"):

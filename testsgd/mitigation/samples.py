@@ -169,27 +169,11 @@ def samples_frame(
 ) -> pd.DataFrame:
     """List samples as a data frame.
 
-    Parameters
-    ----------
-    samples : sequence of CounterSamples
-        Of any targets and sides.
-    specification : DatasetSpecification or TextSpecification
-        What the data are.
-    targets : sequence of Target
-        The groups that the samples are for.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The features, or the text, under their own names; the label column with the label of each
-        sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
-        made from, counted from 0; what was changed; why it is there; the group it is for; and
-        whether it is in the group or of the rest.
-
-    Raises
-    ------
-    DataError
-        If samples are to have the unfavourable label, and there is not just one such label.
+    Result: the features, or the text, under their own names; the label column with the label of
+    each sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
+    made from, counted from 0; what was changed; why it is there; the group it is for; and whether
+    it is in the group or of the rest. A :class:`DataError` is raised if samples are to have the
+    unfavourable label, and there is not just one such label.
     """
     label = specification.label
     other = _other_label(specification)

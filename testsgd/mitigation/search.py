@@ -38,41 +38,19 @@ _PATIENCE = 2
 
 @dataclass(frozen=True)
 class Candidate:
-    """A retrained model, as the search sees it.
+    """A retrained model, as the search sees it."""
 
-    Attributes
-    ----------
-    step : int
-        Which number of samples, from 1; 0 without any.
-    stage : int
-        Which stage of the retraining, from 0.
-    name : str
-        The stage in words.
-    kind : str
-        Which samples; ``"none"`` without any.
-    taken : tuple of int
-        Samples taken of each pool.
-    weight : float
-        How much each counts beside a training row.
-    accuracy_drop : float
-        Percentage points of accuracy lost, as the judge finds it.
-    scores : tuple of float
-        Each target's score on the rows that are not held out; NaN if one side has no rows.
-    allowed : bool
-        Whether the accuracy lost is within the budget, and nothing else is against it.
-    refused : bool
-        Whether something else is: it is one-sided, or loses too much of balanced accuracy.
-    """
-
-    step: int
-    stage: int
-    name: str
-    kind: Kind | Literal["none"]
-    taken: tuple[int, ...]
-    weight: float
-    accuracy_drop: float
+    step: int  # Which number of samples, from 1; 0 without any.
+    stage: int  # Which stage of the retraining, from 0.
+    name: str  # The stage in words.
+    kind: Kind | Literal["none"]  # Which samples; ``"none"`` without any.
+    taken: tuple[int, ...]  # Samples taken of each pool.
+    weight: float  # How much each counts beside a training row.
+    accuracy_drop: float  # Percentage points of accuracy lost, as the judge finds it.
+    # Each target's score on the rows that are not held out; NaN if one side has no rows.
     scores: tuple[float, ...]
-    allowed: bool
+    allowed: bool  # Whether the accuracy lost is within the budget, and nothing else is against it.
+    # Whether something else is: it is one-sided, or loses too much of balanced accuracy.
     refused: bool = False
 
     @property

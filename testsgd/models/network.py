@@ -10,7 +10,7 @@ again in full, so that the short cut never changes a decision.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -63,6 +63,10 @@ _BLOCK = 4096
 
 # The sums of float32 products here differ by some 1e-5 between two orders of summation.
 _NEAR_THRESHOLD = 1e-2
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, rows, _BLOCK))
 
 
 @dataclass(frozen=True)
@@ -141,8 +145,7 @@ class NetworkModel(SigmoidNetwork[pd.DataFrame]):
     def output_sums(self, inputs: Floats) -> Floats:
         """Compute the last layer's sums before the sigmoid, shape (n,)."""
         out = np.empty(len(inputs), dtype=np.float32)
-        for start in range(0, len(inputs), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in _blocks(len(inputs)):
             out[rows] = self.after_first(self.first_sums(inputs[rows]))
         return out
 
@@ -168,8 +171,7 @@ class PreparedNetworkRows:
         self.asked = 0
         self._inputs = model.encoding.encode(frame)
         self._first = np.empty((len(frame), model.layers[0].weights.shape[1]), dtype=np.float32)
-        for start in range(0, len(frame), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in _blocks(len(frame)):
             self._first[rows] = model.first_sums(self._inputs[rows])
 
     def decisions(self) -> NDArray[np.bool_]:
@@ -177,8 +179,8 @@ class PreparedNetworkRows:
         self.asked += len(self._first)
         sums = np.concatenate(
             [
-                self._model.after_first(self._first[start : start + _BLOCK].copy())
-                for start in range(0, len(self._first), _BLOCK)
+                self._model.after_first(self._first[rows].copy())
+                for rows in _blocks(len(self._first))
             ]
         )
         return self._model.sigmoid.decide(sums)
@@ -199,8 +201,7 @@ class PreparedNetworkRows:
         encoding.fill(column if len(marked) == len(rows) else column[rows], changed)
 
         sums = np.empty(len(marked), dtype=np.float32)
-        for start in range(0, len(marked), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for block in _blocks(len(marked)):
             chosen = marked[block]
             first = self._first[chosen]
             first += (changed[block] - self._inputs[chosen, inputs]) @ weights

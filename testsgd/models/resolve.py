@@ -22,8 +22,8 @@ from testsgd.models.blackbox import (
     ColumnFunction,
     KerasFunction,
     Model,
+    compare_columns,
     is_keras_model,
-    model_columns,
     named_columns,
     parameter_columns,
 )
@@ -44,30 +44,16 @@ MODEL_FILES: dict[str, Callable[[Path], Any]] = {".skops": read_skops}
 
 @dataclass(frozen=True)
 class LoadedModel(Generic[M]):
-    """A model and what is known of where it came from.
+    """A model and what is known of where it came from."""
 
-    Attributes
-    ----------
-    model : Model or TextModel
-        The black box.
-    file_sha256 : str or None
-        Of the file it was read from.
-    card : dict
-        Its model card, if it has one.
-    origin : object
-        What it was made of: the path of a network's file, or else the function or the estimator
-        itself.
-    not_given : tuple of str
-        Of a model of rows: the features that it is not given.
-    passed : tuple of str
-        Of a model of rows: the columns that it needs and the description does not have.
-    """
-
-    model: M
-    file_sha256: str | None = None
-    card: dict[str, Any] = field(default_factory=dict)
+    model: M  # The black box.
+    file_sha256: str | None = None  # Of the file it was read from.
+    card: dict[str, Any] = field(default_factory=dict)  # Its model card, if it has one.
+    # What it was made of: the path of a network's file, or else the function or the estimator
+    # itself.
     origin: Any = None
-    not_given: tuple[str, ...] = ()
+    not_given: tuple[str, ...] = ()  # Of a model of rows: the features that it is not given.
+    # Of a model of rows: the columns that it needs and the description does not have.
     passed: tuple[str, ...] = ()
 
 
@@ -129,13 +115,10 @@ def load_model(
     )
     model = loaded.model
     taken = model.columns or specification.inputs
-    columns = model_columns(taken, specification, model=model.name)
-    return replace(
-        loaded,
-        not_given=columns.not_given,
-        # A network of testsgd's own belongs to the description that it was trained with.
-        passed=columns.passed if isinstance(model, CallableModel) else (),
-    )
+    not_given, passed = compare_columns(taken, specification, model=model.name)
+    # A network of testsgd's own belongs to the description that it was trained with.
+    passed = passed if isinstance(model, CallableModel) else ()
+    return replace(loaded, not_given=not_given, passed=passed)
 
 
 def load_text_model(
@@ -153,10 +136,8 @@ def load_text_model(
         As for :func:`load_model`, but a function takes a list of strings.
     specification : TextSpecification
         The data set, with the favourable label.
-    favourable_given : bool
-        True if the user named the favourable label for this audit.
-    threshold : float
-        Scores of the favourable label above it count as favourable.
+    favourable_given, threshold
+        As for :func:`load_model`.
 
     Returns
     -------
@@ -164,10 +145,8 @@ def load_text_model(
 
     Raises
     ------
-    ModelError
-        If there is no such model or it cannot be loaded.
-    ParameterError
-        If the threshold is not in [0, 1).
+    ModelError, ParameterError
+        As for :func:`load_model`.
 
     Examples
     --------

@@ -78,14 +78,9 @@ def output_labels(data: Table | Texts) -> Labels:
 
 @dataclass(frozen=True)
 class Split:
-    """Which rows are trained on, which choose when to stop, and which are for the test.
+    """Which rows are trained on, which choose when to stop, and which are for the test."""
 
-    Attributes
-    ----------
-    train, validation, test : numpy.ndarray of int
-        Places, ascending; no two have one in common.
-    """
-
+    # Places, ascending; no two have one in common.
     train: Rows
     validation: Rows
     test: Rows

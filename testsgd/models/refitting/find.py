@@ -28,29 +28,11 @@ def refitter_for(
     *,
     from_scratch: bool = False,
 ) -> Refitter[Any]:
-    """Find out how a model is trained again.
+    """Find out how a model is trained again; a :class:`ModelError` if it cannot be.
 
-    Parameters
-    ----------
-    loaded : LoadedModel
-        The model.
-    specification : DatasetSpecification or TextSpecification
-        The data set, with the favourable label.
-    training : Examples
-        What it is trained on.
-    validation : Examples
-        What says when a training from scratch is at its end.
-    from_scratch : bool
-        True: training starts anew; False: from the original weights, where there are any.
-
-    Returns
-    -------
-    Refitter
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be trained again.
+    It is trained on `training`; `validation` says when a training from scratch is at its end.
+    `from_scratch`: True: training starts anew; False: from the original weights, where there are
+    any.
     """
     model, origin, card = loaded.model, estimator_of(loaded.origin), loaded.card
     parts = (card, training, validation)

@@ -156,12 +156,8 @@ def read_text_network(
     ----------
     path : path-like
         The ``.keras`` file; its preprocessing and its vocabulary are looked for beside it.
-    favourable : str
-        The label whose rate is compared.
-    name : str
-        What to call the network.
-    threshold : float
-        Scores of the favourable label above it count as favourable.
+    favourable, name, threshold
+        As for :func:`read_network`.
 
     Returns
     -------
@@ -170,7 +166,7 @@ def read_text_network(
     Raises
     ------
     ModelError
-        If a file is missing or is not what it should be, or the network is of another kind.
+        As for :func:`read_network`.
     """
     path = Path(path)
     labels, (longest, digest) = read_preprocessing(

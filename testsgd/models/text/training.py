@@ -36,15 +36,9 @@ _PATIENCE = 2
 
 @dataclass(frozen=True)
 class TextTrainingReport(TrainingReport):
-    """What a training on texts gave.
+    """What a training on texts gave."""
 
-    Attributes
-    ----------
-    balanced_accuracy : float
-        Mean of the accuracies on the test texts of either label.
-    """
-
-    balanced_accuracy: float
+    balanced_accuracy: float  # Mean of the accuracies on the test texts of either label.
 
 
 def train_text_network(
@@ -67,13 +61,8 @@ def train_text_network(
     folder : path-like
         Where to write ``model.keras``, ``vocabulary.txt``, ``preprocessing.json`` and
         ``card.json``.
-    seed : int
-        Fixes the split and the training.
-    epochs : int
-        At most so many passes over the training texts; the network with the smallest validation
-        loss is kept.
-    progress : callable, optional
-        Called with the epochs done and the most there can be.
+    seed, epochs, progress
+        As for :func:`train_network`.
 
     Returns
     -------
@@ -81,12 +70,8 @@ def train_text_network(
 
     Raises
     ------
-    MissingExtraError
-        If TensorFlow is not installed.
-    DataError
-        If the texts have no labels, or are too few to be split.
-    ParameterError
-        If the seed or the number of epochs is out of its range.
+    MissingExtraError, DataError, ParameterError
+        As for :func:`train_network`.
 
     References
     ----------
