@@ -126,9 +126,9 @@ def try_alternatives(
         try:
             tried.append(method(name, setting))
         except MissingExtraError as error:
-            tried.append(Alternative(name, ALTERNATIVES[name], "not_installed", str(error)))
+            tried.append(Alternative(name, "not_installed", str(error)))
         except (DataError, ModelError) as error:
-            tried.append(Alternative(name, ALTERNATIVES[name], "not_possible", str(error)))
+            tried.append(Alternative(name, "not_possible", str(error)))
     if names and progress is not None:
         progress("other methods", len(names), len(names))
     return tuple(tried)
@@ -219,11 +219,10 @@ def _retrained(name: str, setting: Setting) -> Alternative:
             curve = setting.measure.single(result.curve())
         if result.model is None:
             why = "no stage of it stays within the accuracy budget"
-            return Alternative(name, ALTERNATIVES[name], "not_possible", why, curve=curve)
+            return Alternative(name, "not_possible", why, curve=curve)
         standings.append(setting.stand(result.model))
     return Alternative(
         name,
-        ALTERNATIVES[name],
         accuracies=tuple(standing.accuracy for standing in standings),
         scores=tuple(standing.everywhere.score for standing in standings),
         held_out_scores=tuple(standing.held_out.score for standing in standings),
@@ -234,9 +233,9 @@ def _retrained(name: str, setting: Setting) -> Alternative:
 
 def _mixed(name: str, setting: Setting) -> Alternative:
     """Train mixtures, once, and choose among them as among candidates."""
-    material, judge, about = setting.material, setting.judge, ALTERNATIVES[name]
+    material, judge = setting.material, setting.judge
     if len(material.targets) > 1:
-        return Alternative(name, about, "not_possible", "it is compared for one group at a time")
+        return Alternative(name, "not_possible", "it is compared for one group at a time")
     started = time.perf_counter()
     training = setting.training()
     members = material.members(material.targets[0])[material.trained]
@@ -271,11 +270,10 @@ def _mixed(name: str, setting: Setting) -> Alternative:
     seconds = time.perf_counter() - started
     if chosen is None:
         why = "no mixture of it stays within the accuracy budget"
-        return Alternative(name, about, "not_possible", why, curve=curve, seconds=seconds)
+        return Alternative(name, "not_possible", why, curve=curve, seconds=seconds)
     standings = [setting.stand(model) for model in chosen.models]
     return Alternative(
         name,
-        about,
         accuracies=(chosen.expected([standing.accuracy for standing in standings]),),
         scores=(_expected_score(chosen, [one.everywhere.difference for one in standings]),),
         held_out_scores=(_expected_score(chosen, [one.held_out.difference for one in standings]),),

@@ -79,9 +79,7 @@ class CurvePoint:
 class Alternative:
     """What else one might do, on the same splits."""
 
-    # The method, and what it does in a sentence.
-    name: str
-    about: str
+    name: str  # One of :data:`testsgd.mitigation.ALTERNATIVES`.
     # Whether there are figures.
     status: Literal["done", "not_installed", "not_possible", "failed"] = "done"
     reason: str = ""  # Why there are none.

@@ -192,11 +192,7 @@ def paying_sentences(
 def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
     """Write what became of both accuracies on each part, and what a constant model reaches."""
     changes = []
-    for name, part in (
-        ("held-out", written.held_out),
-        ("validation", written.validation),
-        ("training", written.training),
-    ):
+    for name, part in written.parts.items():
         if part.accuracy.change is None or part.balanced.change is None:
             continue
         changes.append(

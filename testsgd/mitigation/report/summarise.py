@@ -12,6 +12,7 @@ from testsgd.auditing import AuditComparison, Findings
 from testsgd.auditing.report.summarise import PACKAGES, model_summary, rule_summary, subject_of
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.auditing.text import TextFindings
+from testsgd.mitigation.alternatives import ALTERNATIVES
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome
 from testsgd.mitigation.parameters import RISEN_BY
 from testsgd.mitigation.report.summary import (
@@ -277,7 +278,7 @@ def _comparison(
     worst = max((target.held_out_before for target in targets), key=lambda rates: rates.score or 0)
     return ComparisonSummary(
         name=alternative.name,
-        about=alternative.about,
+        about=ALTERNATIVES[alternative.name],
         status=alternative.status,
         reason=alternative.reason,
         accuracy_drop=_known_spread(drops),

@@ -35,6 +35,9 @@ Status = Literal[
 ]
 
 
+PartName = Literal["held-out", "validation", "training"]
+
+
 class MitigationSettings(Part):
     """What the user asked for."""
 
@@ -224,6 +227,15 @@ class WrittenSummary(Part):
     validation: PartSummary = Field(description="the validation rows")
     held_out: PartSummary = Field(description="the held-out rows")
     targets: list[WrittenTarget] = Field(description="one for each of the targets")
+
+    @property
+    def parts(self) -> dict[PartName, PartSummary]:
+        """The parts of the data by their names, the held-out one first."""
+        return {
+            "held-out": self.held_out,
+            "validation": self.validation,
+            "training": self.training,
+        }
 
 
 class CurvePointSummary(Part):

@@ -178,20 +178,11 @@ def _from_to(write: Callable[[float | None], str], change: ChangeSummary) -> str
 
 def parts_table(summary: MitigationSummary) -> Table:
     """List what became of accuracy on each part of the data, as the guard looks at it."""
-    words, written = words_for(summary.data.kind), summary.written
-    parts = (
-        ()
-        if written is None
-        else (
-            ("Held-out", written.held_out),
-            ("Validation", written.validation),
-            ("Training", written.training),
-        )
-    )
+    words = words_for(summary.data.kind)
     lines = [
         (
             {
-                Column("Part", "name"): f"{name} {words.many}",
+                Column("Part", "name"): f"{name.capitalize()} {words.many}",
                 Column("Number", "number"): count(part.rows),
                 Column("Accuracy", "number"): _from_to(accuracy, part.accuracy),
                 Column("Change", "strong"): _with_interval(part.accuracy),
@@ -202,9 +193,9 @@ def parts_table(summary: MitigationSummary) -> Table:
                 Column("Best constant model", "number"): accuracy(part.constant),
                 Column("Above it", "number"): _with_interval(part.above_constant),
             },
-            Row((), emphasis=name == "Held-out"),
+            Row((), emphasis=name == "held-out"),
         )
-        for name, part in parts
+        for name, part in (summary.written.parts if summary.written else {}).items()
     ]
     return _table("Accuracy on each part", lines)
 

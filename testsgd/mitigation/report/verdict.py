@@ -6,7 +6,6 @@ may be lost, holds on the training and the validation rows too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -40,7 +39,7 @@ from testsgd.mitigation.report.summary import (
     ChangeSummary,
     MitigationSummary,
     MitigationVerdict,
-    PartSummary,
+    PartName,
     Status,
     TargetSummary,
     WrittenSummary,
@@ -71,8 +70,6 @@ _GROUP_LIMIT = 200
 
 # From this share of a closed gap on, levelling down is what closed it.
 _MOSTLY, _ALL = 0.5, 0.9
-
-PartName = Literal["held_out", "validation", "training"]
 
 
 class Loss(NamedTuple):
@@ -114,12 +111,6 @@ class _Outcome:
         """Whether the validation part is too small to judge by."""
         return self.summary.split.judged_by == "cross-validation"
 
-    def parts(self) -> Iterator[tuple[PartName, PartSummary]]:
-        """Yield the parts of the data, the held-out one first."""
-        yield "held_out", self.written.held_out
-        yield "validation", self.written.validation
-        yield "training", self.written.training
-
     def losses(self) -> list[Loss]:
         """Find where more was lost than allowed; accuracy before balanced accuracy.
 
@@ -130,7 +121,7 @@ class _Outcome:
             (False, settings.max_accuracy_drop),
             (True, settings.max_balanced_drop),
         ):
-            for name, part in self.parts():
+            for name, part in self.written.parts.items():
                 drop = part.balanced_drop if balanced else part.accuracy_drop
                 if name == "validation" and self.cross_validated:
                     if balanced:
@@ -143,7 +134,7 @@ class _Outcome:
 
     def one_sided(self) -> PartName | None:
         """Find a part where the model decides, or is right, one way less than half as often."""
-        for name, part in self.parts():
+        for name, part in self.written.parts.items():
             if part.one_sided and not (name == "validation" and self.cross_validated):
                 return name
         return None
@@ -381,14 +372,14 @@ def _ends(change: ChangeSummary) -> str:
 def _where(part: str, outcome: _Outcome) -> str:
     if part == "validation" and outcome.cross_validated:
         return "by repeated cross-validation"
-    return f"on {part.replace('_', '-')} {outcome.words.many}"
+    return f"on {part} {outcome.words.many}"
 
 
 def _lost(loss: Loss, outcome: _Outcome) -> str:
     what = "balanced accuracy" if loss.balanced else "accuracy"
-    part: PartSummary = getattr(outcome.written, loss.part)
+    part = outcome.written.parts[loss.part]
     change = part.balanced if loss.balanced else part.accuracy
-    ends = _ends(change) if loss.part == "held_out" else ""
+    ends = _ends(change) if loss.part == "held-out" else ""
     return (
         f"{what} {_where(loss.part, outcome)} fell by {loss.drop:.2f} points{ends}, more than the "
         f"{loss.limit:.10g} allowed"
@@ -397,8 +388,9 @@ def _lost(loss: Loss, outcome: _Outcome) -> str:
 
 def _one_sided(outcome: _Outcome) -> str:
     """Write which way the new model decides, or is right, less than half as often."""
-    name, favourable = outcome.one_sided() or "held_out", outcome.summary.data.label.favourable
-    part: PartSummary = getattr(outcome.written, name)
+    favourable = outcome.summary.data.label.favourable
+    name: PartName = outcome.one_sided() or "held-out"
+    part = outcome.written.parts[name]
     negatives = part.rows - part.positives
     right = (
         (part.true_positives, f"with “{favourable}”", part.positives),
