@@ -172,9 +172,13 @@ class Material(ABC):
         return self._members(target.rule_set)
 
     def _members(self, rule_set: RuleSet) -> NDArray[np.bool_]:
-        if rule_set not in self._inside:
-            self._inside[rule_set] = self._matches(rule_set)
-        return self._inside[rule_set]
+        inside = self._inside.get(rule_set)
+        if inside is None:
+            inside = self._matches(rule_set)
+            # Kept for the targets only: until they are chosen there may be thousands of groups.
+            if any(target.rule_set == rule_set for target in self.targets):
+                self._inside[rule_set] = inside
+        return inside
 
     def eligible(self, rule_set: RuleSet, side: Side) -> NDArray[np.bool_]:
         """Return for each row or text whether samples of one side of a group can be made of it."""
