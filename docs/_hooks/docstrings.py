@@ -1,4 +1,4 @@
-"""What the pages of the Python interface are made from: exports, parameters, links."""
+"""What the pages of the Python interface are made from: exports, parameters, fields, links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from griffe import Attribute, Class, Extension, Module, Object
+from griffe import Attribute, Class, Docstring, Extension, Module, Object
 
 from testsgd.parameters import declared_parameters
 
@@ -53,15 +53,35 @@ class DeclaredParameters(Extension):
                     attribute.value = repr(declared.default)
 
 
+class FieldComments(Extension):
+    """Show the comment on or above a field of a class as what the field is."""
+
+    def on_attribute_instance(self, *, attr: Attribute, **_: Any) -> None:
+        """Give one field its comment, if it has no docstring."""
+        in_class = attr.parent is not None and attr.parent.is_class
+        if not in_class or attr.docstring is not None or attr.lineno is None:
+            return
+        lines = attr.lines_collection[attr.filepath]
+        inline = lines[(attr.endlineno or attr.lineno) - 1].partition("  # ")[2]
+        text, above = inline, attr.lineno - 2
+        while not inline and lines[above].strip().startswith("# "):
+            text = f"{lines[above].strip()[2:]} {text}"
+            above -= 1
+        if text:
+            attr.docstring = Docstring(_linked(text.strip(), attr), parent=attr)
+
+
 class SphinxRoles(Extension):
     """Write each role of Sphinx as a link that stays plain text where the target has no page."""
 
     def on_instance(self, *, obj: Object, **_: Any) -> None:
         """Rewrite one object's docstring."""
         if obj.docstring is not None:
-            obj.docstring.value = _ROLE.sub(
-                lambda match: _link(match["target"], obj), obj.docstring.value
-            )
+            obj.docstring.value = _linked(obj.docstring.value, obj)
+
+
+def _linked(text: str, obj: Object) -> str:
+    return _ROLE.sub(lambda match: _link(match["target"], obj), text)
 
 
 def _link(target: str, obj: Object) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from testsgd.mitigation import CounterSamples, SamplingReport
 from testsgd.mitigation.parameters import Kind
+from testsgd.mitigation.samples import CounterSamples, SamplingReport
 from testsgd.models import Examples, Stage
 
 REPORT = SamplingReport(

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters
 from testsgd.data import Table, specification_from_mapping
-from testsgd.mitigation import DataSplit, TableMaterial, Target
 from testsgd.mitigation.candidate_evaluation import Judge
+from testsgd.mitigation.data_splits import DataSplit
+from testsgd.mitigation.table_splits import TableMaterial
+from testsgd.mitigation.targets import Target
 from testsgd.models import Model, Split, load_model
 from testsgd.rules import RuleSet, ValueRule
 

@@ -11,8 +11,12 @@ import pytest
 
 from testsgd.auditing import AuditParameters
 from testsgd.data import Table, specification_from_mapping
-from testsgd.mitigation import DataSplit, Journal, MitigationParameters, TableMaterial, Target
+from testsgd.mitigation import MitigationParameters
 from testsgd.mitigation import cross_validation as module
+from testsgd.mitigation.data_splits import DataSplit
+from testsgd.mitigation.journal import Journal
+from testsgd.mitigation.table_splits import TableMaterial
+from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, Model, Split, Stage, load_model
 from testsgd.rules import RuleSet, ValueRule
 

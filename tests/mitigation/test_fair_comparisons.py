@@ -9,16 +9,31 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 from threshold_refitter import LIMIT_PAIRS, Decider, ThresholdRefitter, applicants
 
-from testsgd.mitigation.alternatives import reweighed, reweighing_weights, split_costs
+from testsgd.mitigation.alternatives import reweighed, split_costs
 from testsgd.mitigation.exponentiated_gradient import exponentiated_gradients
 from testsgd.models.refitting import Examples
 
 PEOPLE = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 9)), min_size=3, max_size=40).filter(
     lambda people: len({group for group, _ in people}) > 1
 )
+
+
+def reweighing_weights(
+    members: NDArray[np.bool_] | NDArray[np.integer[Any]], favourable: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Give each example the weight P(group) P(label) / P(group, label), as published."""
+    names, group = np.unique(members, return_inverse=True)
+    combination = 2 * group + np.asarray(favourable, dtype=np.intp)
+    counts = np.bincount(combination, minlength=2 * len(names)).reshape(-1, 2)
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
+    weights: NDArray[np.float64] = (expected / np.maximum(counts, 1)).ravel()[combination]
+    # Where a combination does not occur nobody gets its share, and the sum falls short.
+    weights *= len(weights) / weights.sum()
+    return weights
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=4, max_size=60))

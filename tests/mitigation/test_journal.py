@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from testsgd.errors import ConfigurationError
-from testsgd.mitigation import Journal
+from testsgd.mitigation.journal import Journal
 
 WORK = {"data": "abc", "settings": {"seed": 0}}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testsgd.errors import DataError
-from testsgd.mitigation import MitigationParameters, Target
+from testsgd.mitigation import MitigationParameters
 from testsgd.mitigation.data_splits import Material
-from testsgd.mitigation.sample_allocation import draw_pools
 from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.targets import Target
 from testsgd.rules import RuleSet, ValueRule
 
 
@@ -26,6 +25,7 @@ def target(rank: int, score: float = 0.3) -> Target:
 class Sizes:
     """Targets of which only the sizes are known; it notes what samples are asked for."""
 
+    pools = Material.pools
     sides = Material.sides
 
     def __init__(self, *sizes: tuple[int, int], there: int = 5) -> None:
@@ -44,9 +44,8 @@ class Sizes:
 
 
 def draw(sizes: Any, gaps: list[float], *, run: int = 1, **settings: Any) -> Any:
-    return draw_pools(
-        SimpleNamespace(model="the original"),
-        sizes,
+    return sizes.pools(
+        "the original",
         MitigationParameters(**settings),
         kind="shifted",
         gaps=gaps,

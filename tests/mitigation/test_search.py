@@ -9,7 +9,7 @@ from fake_refits import FakeRefitter, counted, pool
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.mitigation import Journal
+from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.parameters import Dosage
 from testsgd.mitigation.search import Search, SearchResult, added, best_of, share_out, worst_of
 

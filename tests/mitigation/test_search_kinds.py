@@ -12,9 +12,10 @@ from fake_refits import FakeRefitter, pool
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.mitigation import Candidate, CounterSamples, Journal
+from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.parameters import Dosage
-from testsgd.mitigation.search import Search, added, best_of
+from testsgd.mitigation.samples import CounterSamples
+from testsgd.mitigation.search import Candidate, Search, added, best_of
 
 KINDS = ("counter", "odds", "shifted")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 
-from testsgd.mitigation import DecisionCounts
+from testsgd.mitigation.candidate_evaluation import DecisionCounts
 
 ROWS = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=60)
 

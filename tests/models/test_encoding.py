@@ -14,8 +14,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from testsgd.data import Table, check_table, specification_from_mapping
 from testsgd.errors import DataError, ModelError
-from testsgd.models import Encoding, fit_encoding
-from testsgd.models.encoding import CategoryEncoding, NumberEncoding
+from testsgd.models import Encoding
+from testsgd.models.encoding import CategoryEncoding, NumberEncoding, fit_encoding
 
 COLOURS = ("red", "green", "blue")
 ENCODING = Encoding((NumberEncoding("age", 30.0, 10.0), CategoryEncoding("colour", COLOURS)))

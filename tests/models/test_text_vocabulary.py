@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from testsgd.models.text import Vocabulary, WordNumbers, fit_vocabulary, words_of
 from testsgd.models.text import vocabulary as module
-from testsgd.models.text.vocabulary import LONGEST_WORD, WordTable, find_words
+from testsgd.models.text.vocabulary import LONGEST_WORD
 
 # Words of every length up to beyond the longest, many with equal beginnings or ends.
 LETTERS = st.text("ab", min_size=1, max_size=30)
@@ -44,16 +44,15 @@ def test_many_words_of_which_some_share_a_place() -> None:
     words = sorted(
         {"".join(chr(97 + n) for n in generator.integers(0, 26, 6)) for _ in range(9000)}
     )
-    table = WordTable(words[::2], first=5, unknown=0)
-    numbers = table.numbers(find_words(words))
-    assert numbers[::2].tolist() == list(range(5, 5 + len(words[::2])))
-    assert not numbers[1::2].any()
+    numbers = Vocabulary(tuple(words[::2]), len(words) + 1).numbers([" ".join(words)]).numbers
+    assert numbers[::2].tolist() == list(range(2, 2 + len(words[::2])))
+    assert (numbers[1::2] == 1).all()
 
 
 @pytest.mark.parametrize("words", [["two words"], [""], ["a", "a"], ["x" * 25], ["Upper", "upper"]])
 def test_what_is_no_list_of_words(words: list[str]) -> None:
     with pytest.raises(ValueError, match="word"):
-        WordTable(words, first=2, unknown=1)
+        Vocabulary(tuple(words), longest=4).numbers(["any word"])
 
 
 def test_no_words_and_no_texts() -> None:

@@ -5,9 +5,7 @@ from .baseline import BaselineResult as BaselineResult
 from .baseline import Figure as Figure
 from .baseline import Subject as Subject
 from .baseline import check_time_limit as check_time_limit
-from .baseline import decide_frame as decide_frame
 from .baseline import subject_of as subject_of
-from .baseline import unavailable as unavailable
 from .bias_scan import BiasScan as BiasScan
 from .divexplorer import DivExplorer as DivExplorer
 from .gerryfair import GerryFair as GerryFair

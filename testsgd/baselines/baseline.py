@@ -25,33 +25,17 @@ from testsgd.sampling import BATCH_ROWS
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A model and the rows on which the methods are compared.
+    """A model and the rows on which the methods are compared."""
 
-    Attributes
-    ----------
-    table : Table
-        The rows.
-    model : Model
-        The black box.
-    contingency : Contingency
-        The combinations of sensitive cells that occur, with the audit's bins.
-    decisions : numpy.ndarray of bool, shape (rows,)
-        Who of the rows as they are gets the favourable label.
-    theta : float
-        Smallest share of the rows that a group must have, for methods that ask for one.
-    max_features : int
-        Most features that a group is described by, for methods that ask for it.
-    seed : int
-        Same seed, same result.
-    """
-
-    table: Table
-    model: Model
+    table: Table  # The rows.
+    model: Model  # The black box.
+    # The combinations of sensitive cells that occur, with the audit's bins.
     contingency: Contingency
+    # Who of the rows as they are gets the favourable label; shape (rows,).
     decisions: NDArray[np.bool_]
-    theta: float
-    max_features: int
-    seed: int
+    theta: float  # Smallest share of the rows that a group must have, for methods that ask for one.
+    max_features: int  # Most features that a group is described by, for methods that ask for it.
+    seed: int  # Same seed, same result.
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -81,14 +65,10 @@ def subject_of(
         The rows.
     model : Model
         The black box.
-    theta : float
-        Support threshold.
-    max_features : int
-        Most features that a group is described by.
+    theta, max_features, seed
+        As for :class:`Subject`.
     bins : int, optional
         Number of bins of every continuous sensitive feature, in place of the description's.
-    seed : int
-        Same seed, same result.
 
     Returns
     -------
@@ -124,13 +104,7 @@ def subject_of(
 
 
 def decide_frame(model: Model, frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Ask a model about the rows of a data frame, in batches.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (rows,)
-        Which of them get the favourable label.
-    """
+    """Ask a model in batches which rows of a data frame get the favourable label."""
     decisions = np.zeros(len(frame), dtype=bool)
     for start in range(0, len(frame), BATCH_ROWS):
         rows = slice(start, start + BATCH_ROWS)
@@ -144,104 +118,50 @@ MOST_FINDINGS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineFinding:
-    """One thing that a method found.
+    """One thing that a method found."""
 
-    Attributes
-    ----------
-    text : str
-        The group in words.
-    value : float
-        The method's own measure of it.
-    rows : numpy.ndarray of bool, shape (rows,), or None
-        Who of the table's rows is in it; None if the finding is no group of rows.
-    rows_other : numpy.ndarray of bool, shape (rows,), or None
-        For a pair of groups the one with the lower rate.
-    """
-
-    text: str
-    value: float
+    text: str  # The group in words.
+    value: float  # The method's own measure of it.
+    # Who of the table's rows is in it; None if the finding is no group of rows; shape (rows,).
     rows: NDArray[np.bool_] | None
+    # For a pair of groups the one with the lower rate; shape (rows,).
     rows_other: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a method that is not about one group.
+    """One number of a method that is not about one group."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called, in a few words.
-    value : float, int or str
-        The number; a text where there is none, which says why.
-    meaning : str
-        What it says, in a sentence.
-    """
-
-    name: str
-    value: float | int | str
-    meaning: str
+    name: str  # What it is called, in a few words.
+    value: float | int | str  # The number; a text where there is none, which says why.
+    meaning: str  # What it says, in a sentence.
 
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineResult:
-    """What a method found.
+    """What a method found."""
 
-    Attributes
-    ----------
-    method : str
-        Its short name.
-    title : str
-        Its name.
-    measure : str
-        What the findings' values are, in a sentence.
-    findings : tuple of BaselineFinding
-        Best first, at most 20.
-    figures : tuple of Figure
-        What else it measured.
-    groups : int or None
-        Groups examined; None if it examines none.
-    queries : int
-        Rows that the method asked the model about, beside the table's own.
-    seconds : float
-        Wall-clock time.
-    note : str
-        What a reader must know: why it is not available, where it stopped.
-    available : bool
-        False: it could not be run, and nothing but the note says anything.
-    """
-
-    method: str
-    title: str
-    measure: str
-    findings: tuple[BaselineFinding, ...]
-    figures: tuple[Figure, ...]
-    groups: int | None
-    queries: int
-    seconds: float
-    note: str = ""
-    available: bool = True
+    method: str  # Its short name.
+    title: str  # Its name.
+    measure: str  # What the findings' values are, in a sentence.
+    findings: tuple[BaselineFinding, ...] = ()  # Best first, at most 20.
+    figures: tuple[Figure, ...] = ()  # What else it measured.
+    groups: int | None = None  # Groups examined; None if it examines none.
+    queries: int = 0  # Rows that the method asked the model about, beside the table's own.
+    seconds: float = 0.0  # Wall-clock time.
+    note: str = ""  # What a reader must know: why it is not available, where it stopped.
+    available: bool = True  # False: it could not be run, and nothing but the note says anything.
 
 
 class Baseline(Protocol):
-    """A published method that looks for discrimination.
+    """A published method that looks for discrimination."""
 
-    Attributes
-    ----------
-    method : str
-        Its short name, as in a command.
-    title : str
-        Its name, as in a table.
-    finding : str
-        What its users take for a finding.
-    names_groups : bool
-        Whether it finds groups. Otherwise it finds people, picked by how the model treats them,
-        and their rates cannot be compared with those of groups.
-    """
-
-    method: str
-    title: str
-    finding: str
+    method: str  # Its short name, as in a command.
+    title: str  # Its name, as in a table.
+    measure: str  # What the values of its findings are, in a sentence.
+    finding: str  # What its users take for a finding.
+    # Whether it finds groups. Otherwise it finds people, picked by how the model treats them, and
+    # their rates cannot be compared with those of groups.
     names_groups: bool = True
 
     def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
@@ -264,29 +184,6 @@ class Baseline(Protocol):
     def is_finding(self, subject: Subject, result: BaselineResult) -> bool:
         """Return whether its users would take any of its results for a finding."""
         return any(finding.value > 0 for finding in result.findings)
-
-
-def unavailable(baseline: Baseline, measure: str, note: str) -> BaselineResult:
-    """Return the result of a method that cannot be run here.
-
-    Examples
-    --------
-    >>> from testsgd.baselines import Themis
-    >>> unavailable(Themis(), "a rate", "not installed").available
-    False
-    """
-    return BaselineResult(
-        method=baseline.method,
-        title=baseline.title,
-        measure=measure,
-        findings=(),
-        figures=(),
-        groups=None,
-        queries=0,
-        seconds=0.0,
-        note=note,
-        available=False,
-    )
 
 
 class Deadline:
@@ -383,21 +280,25 @@ def _version(package: str) -> str:
         return "(of unknown version)"
 
 
-class PackageBaseline(Baseline):
-    """A method that is an optional package: one that is missing or raises is not available."""
+class ShippedBaseline(Baseline):
+    """A method that is shipped; not available where an optional package is missing or raises."""
 
-    package: str  # Its extra has the same name.
-    measure: str
+    # The optional package that it is, if it is one; its extra has the same name.
+    package = ""
 
     def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
         """Run the method; see :meth:`Baseline.run`."""
         try:
             return self._run(subject, Deadline(time_limit))
         except (MissingExtraError, PackageError) as error:
-            return unavailable(self, self.measure, str(error))
+            return self._result(note=str(error), available=False)
 
     @abstractmethod
     def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult: ...
+
+    def _result(self, **found: Any) -> BaselineResult:
+        """Return what was found as a result of this method."""
+        return BaselineResult(method=self.method, title=self.title, measure=self.measure, **found)
 
     def _calls(self) -> AbstractContextManager[None]:
         return package_calls(self.package, purpose=self.title)

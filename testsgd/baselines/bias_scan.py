@@ -12,23 +12,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from testsgd.baselines.baseline import (
     BaselineFinding,
     BaselineResult,
     Deadline,
     Figure,
-    PackageBaseline,
+    ShippedBaseline,
     Subject,
 )
+from testsgd.baselines.combinations import rows_of
 from testsgd.rules import Axis, IntervalRule, ValueRule
 
 # How the scan's two directions are called there, and here.
 _DIRECTIONS = {"negative": "less often", "positive": "more often"}
 
 
-class BiasScan(PackageBaseline):
+class BiasScan(ShippedBaseline):
     """Bias scan of AIF360, with that package's own settings.
 
     It scans for a group that gets the favourable label less often, and for one more often. There is
@@ -77,7 +77,7 @@ class BiasScan(PackageBaseline):
             with self._calls():
                 scanner = MDSS(Bernoulli(direction=direction))
             cells, score = self._scan(scanner, subject)
-            rows = rows_of(subject, cells)
+            rows = rows_of(subject.contingency, cells)
             if score <= 0 or rows.all():
                 continue
             if rows.sum() < subject.min_count:
@@ -93,14 +93,9 @@ class BiasScan(PackageBaseline):
                     f"{subject.decisions.mean():.1%}.",
                 )
             )
-        return BaselineResult(
-            method=self.method,
-            title=self.title,
-            measure=self.measure,
+        return self._result(
             findings=tuple(sorted(findings, key=lambda finding: -finding.value)),
             figures=tuple(figures),
-            groups=None,
-            queries=0,
             seconds=deadline.seconds,
             note="; ".join(notes),
         )
@@ -131,15 +126,6 @@ class BiasScan(PackageBaseline):
             for index in sorted(cells)
             if len(cells[index]) < len(np.unique(coordinates[:, index]))
         }, float(score)
-
-
-def rows_of(subject: Subject, cells: dict[int, list[int]]) -> NDArray[np.bool_]:
-    """Return which rows lie in the given cells of every restricted axis."""
-    coordinates = subject.contingency.coordinates
-    inside = np.ones(len(coordinates), dtype=bool)
-    for index, chosen in cells.items():
-        inside &= np.isin(coordinates[:, index], chosen)
-    return inside[subject.contingency.cell_of_row]
 
 
 def text_of(axes: Sequence[Axis], cells: dict[int, list[int]]) -> str:

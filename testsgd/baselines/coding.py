@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import Feature, Table, as_floats
+from testsgd.rules import Axis
 from testsgd.sampling import perturbation_step
 
 Points = NDArray[np.float64]
@@ -54,6 +55,10 @@ class RowCoding:
     def feature(self, index: int) -> Feature:
         """Return the description of the feature at an index."""
         return self.table.specification.features[self.names[index]]
+
+    def feature_of(self, axis: Axis) -> Feature:
+        """Return the description of an axis's feature."""
+        return self.table.specification.features[axis.feature]
 
     def index(self, name: str) -> int:
         """Return the index of a feature."""

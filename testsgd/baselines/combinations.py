@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +57,9 @@ def sensitive_combinations(
 ) -> Combinations:
     """List all combinations of sensitive cells or, if too many, the most frequent that occur."""
     axes = contingency.axes
-    usable = tuple(_usable(axis, coding.feature(coding.index(axis.feature))) for axis in axes)
+    usable = tuple(
+        np.flatnonzero(~np.isnan(cell_values(axis, coding.feature_of(axis)))) for axis in axes
+    )
     possible = math.prod(len(cells) for cells in usable)
     if possible <= most:
         grid = np.meshgrid(*usable, indexing="ij")
@@ -78,12 +82,9 @@ def drawn_values(
     They are numbers, or indices of categories; NaN in a cell without values.
     """
     if not isinstance(axis, IntervalAxis):
-        return np.repeat(cell_values(axis, feature)[:, None], count, axis=1)
+        return np.repeat(_categories(axis, feature)[:, None], count, axis=1)
     values = np.full((len(axis.labels), count), np.nan)
-    for cell in range(axis.bins):
-        low, high = _limits(axis, feature, cell)
-        if low > high:
-            continue
+    for cell, low, high in _bins(axis, feature):
         if feature.type == "integer":
             values[cell] = generator.integers(int(low), int(high) + 1, count)
         else:
@@ -94,60 +95,59 @@ def drawn_values(
 def cell_values(axis: Axis, feature: Feature) -> NDArray[np.float64]:
     """Return one value of every cell: the category or the middle of the bin; NaN if it has none."""
     if not isinstance(axis, IntervalAxis):
-        declared = feature.values or []
-        indices = {value: index for index, value in enumerate(declared)}
-        # "missing" is kept for missing cells, so it is never declared.
-        return np.array([indices.get(label, -1) for label in axis.labels], dtype=np.float64)
+        return _categories(axis, feature)
     values = np.full(len(axis.labels), np.nan)
-    for cell in range(axis.bins):
-        low, high = _limits(axis, feature, cell)
-        if low <= high:
-            middle = (low + high) / 2
-            values[cell] = np.floor(middle) if feature.type == "integer" else middle
+    for cell, low, high in _bins(axis, feature):
+        middle = (low + high) / 2
+        values[cell] = np.floor(middle) if feature.type == "integer" else middle
     return values
+
+
+def _categories(axis: Axis, feature: Feature) -> NDArray[np.float64]:
+    """Return the index of each cell's category; -1 for missing cells, which are never declared."""
+    indices = {value: index for index, value in enumerate(feature.values or [])}
+    return np.array([indices.get(label, -1) for label in axis.labels], dtype=np.float64)
 
 
 def combination_points(combinations: Combinations, coding: RowCoding) -> Points:
     """Return one value of each sensitive feature for every combination, as points have them."""
     columns = [
-        cell_values(axis, coding.feature(coding.index(axis.feature)))[combinations.cells[:, index]]
+        cell_values(axis, coding.feature_of(axis))[combinations.cells[:, index]]
         for index, axis in enumerate(combinations.axes)
     ]
     return np.column_stack(columns)
 
 
-def rule_set_of(axes: tuple[Axis, ...], chosen: tuple[int, ...], cells: tuple[int, ...]) -> RuleSet:
+def rule_set_of(axes: tuple[Axis, ...], cells: Mapping[int, int]) -> RuleSet:
     """Return the rule set of one cell on each of some axes."""
-    rules = [axes[axis].cell_rule(cell) for axis, cell in zip(chosen, cells, strict=True)]
+    rules = [axes[axis].cell_rule(cell) for axis, cell in cells.items()]
     return RuleSet(tuple(rule for rule in rules if rule is not None))
 
 
-def rows_of(
-    contingency: Contingency, chosen: tuple[int, ...], cells: tuple[int, ...]
-) -> NDArray[np.bool_]:
-    """Return which rows lie in one cell on each of some axes, shape (rows,)."""
-    inside = np.all(contingency.coordinates[:, list(chosen)] == np.array(cells), axis=1)
-    return np.asarray(inside[contingency.cell_of_row], dtype=bool)
+def rows_of(contingency: Contingency, cells: Mapping[int, Any]) -> NDArray[np.bool_]:
+    """Return which rows lie in the given cells, one or several, of each of some axes."""
+    coordinates = contingency.coordinates
+    inside = np.ones(len(coordinates), dtype=bool)
+    for axis, chosen in cells.items():
+        inside &= np.isin(coordinates[:, axis], chosen)
+    return inside[contingency.cell_of_row]
 
 
-def _usable(axis: Axis, feature: Feature) -> NDArray[np.intp]:
-    return np.flatnonzero(~np.isnan(cell_values(axis, feature)))
-
-
-def _limits(axis: IntervalAxis, feature: Feature, cell: int) -> tuple[float, float]:
-    """Return the ends of a bin within the range; if it has no value, the first is above the other.
+def _bins(axis: IntervalAxis, feature: Feature) -> Iterator[tuple[int, float, float]]:
+    """Yield the bins that have values, with their ends within the range.
 
     The largest decimal is the limit itself, which a draw has no chance to hit.
     """
     lowest, highest = feature.range or (-np.inf, np.inf)
-    low, high = max(axis.edges[cell], lowest), min(axis.edges[cell + 1], highest)
-    last = cell == axis.bins - 1
-    if feature.type == "integer":
-        upper = np.floor(high)
-        if not last and upper == axis.edges[cell + 1]:
-            upper -= 1
-        return float(np.ceil(low)), float(upper)
-    # A bin of which the range leaves but one point has no value, unless that point is in it.
-    if low == high and not last and high == axis.edges[cell + 1]:
-        return 1.0, 0.0
-    return low, high
+    for cell in range(axis.bins):
+        low, high = max(axis.edges[cell], lowest), min(axis.edges[cell + 1], highest)
+        # The upper limit belongs to the last bin only.
+        open_end = cell < axis.bins - 1 and high == axis.edges[cell + 1]
+        if feature.type == "integer":
+            upper = np.floor(high)
+            low, high = float(np.ceil(low)), float(upper - (open_end and upper == high))
+        elif low == high and open_end:
+            # The range leaves but one point of the bin, which belongs to the next one.
+            continue
+        if low <= high:
+            yield cell, low, high

@@ -21,7 +21,7 @@ from testsgd.baselines.baseline import (
     BaselineFinding,
     BaselineResult,
     Deadline,
-    PackageBaseline,
+    ShippedBaseline,
     Subject,
 )
 from testsgd.baselines.combinations import rows_of, rule_set_of
@@ -32,7 +32,7 @@ _OUTCOME = "favourable"
 Items = tuple[tuple[int, int], ...]
 
 
-class DivExplorer(PackageBaseline):
+class DivExplorer(ShippedBaseline):
     """DivExplorer, as it is installed from PyPI, with its fastest algorithm (FP-growth).
 
     It lists the frequent itemsets by divergence. Once its time is up it is not begun; DivExplorer
@@ -66,16 +66,11 @@ class DivExplorer(PackageBaseline):
             if longer:
                 note = f"{longer:,} itemsets of more than {subject.max_features} items left out"
         best = sorted(found, key=lambda item: (-abs(item[1]), len(item[0]), item[0]))
-        return BaselineResult(
-            method=self.method,
-            title=self.title,
-            measure=self.measure,
+        return self._result(
             findings=tuple(
                 _finding(subject, items, value) for items, value in best[:MOST_FINDINGS]
             ),
-            figures=(),
             groups=len(found),
-            queries=0,
             seconds=deadline.seconds,
             note=note,
         )
@@ -108,12 +103,9 @@ def items_frame(subject: Subject) -> pd.DataFrame:
 
 
 def _finding(subject: Subject, items: Items, value: float) -> BaselineFinding:
-    axes, cells = zip(*items, strict=True)
-    return BaselineFinding(
-        text=rule_set_of(subject.axes, axes, cells).text,
-        value=value,
-        rows=rows_of(subject.contingency, axes, cells),
-    )
+    cells = dict(items)
+    text = rule_set_of(subject.axes, cells).text
+    return BaselineFinding(text=text, value=value, rows=rows_of(subject.contingency, cells))
 
 
 def _some_item_frequent(frame: pd.DataFrame, min_count: int) -> bool:

@@ -21,20 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.baselines.baseline import (
-    Baseline,
     BaselineFinding,
     BaselineResult,
     Deadline,
     Figure,
+    ShippedBaseline,
     Subject,
 )
 from testsgd.data import Table
 from testsgd.rules import Axis, CategoryAxis
-
-_MEASURE = (
-    "violation: how far the group's rate of favourable decisions is from that of all rows, times "
-    "the group's share of the rows"
-)
 
 # Sums of the linear function that differ by less are equal: the rest is rounding.
 _DIGITS = 10
@@ -54,8 +49,14 @@ class _Cut:
     difference: float
 
 
-class GerryFair(Baseline):
+class GerryFair(ShippedBaseline):
     """Our own implementation of the auditor of Kearns, Neel, Roth and Wu, for statistical parity.
+
+    It finds linear threshold groups of the sensitive features. The first finding is the group of
+    the largest violation, the second the one with the largest difference between the rates inside
+    and outside, if that is another group. Both sides of a threshold have the support threshold's
+    share of the rows; the smaller one is the group. Once the time is up, no other thresholds than
+    the regression's are tried.
 
     References
     ----------
@@ -65,18 +66,13 @@ class GerryFair(Baseline):
 
     method = "gerryfair"
     title = "GerryFair's auditor"
+    measure = (
+        "violation: how far the group's rate of favourable decisions is from that of all rows, "
+        "times the group's share of the rows"
+    )
     finding = "a weighted violation above gamma = 0.01, the default of its code"
 
-    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-        """Find linear threshold groups of the sensitive features.
-
-        The first finding is the group of the largest violation, the second the one with the largest
-        difference between the rates inside and outside, if that is another group. Both sides of
-        a threshold have the support threshold's share of the rows; the smaller one is the group.
-        Once the time is up, no other thresholds than the regression's are tried. See
-        :meth:`Baseline.run`.
-        """
-        deadline = Deadline(time_limit)
+    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult:
         columns, names, parts = sensitive_columns(subject.table, subject.axes)
         weights = regression_weights(columns, subject.decisions, parts)
         sums = np.round(columns @ weights, _DIGITS) + 0.0
@@ -97,14 +93,10 @@ class GerryFair(Baseline):
                     text=_in_words(cut, weights, columns, names), value=cut.violation, rows=cut.rows
                 )
             )
-        return BaselineResult(
-            method=self.method,
-            title=self.title,
-            measure=_MEASURE,
+        return self._result(
             findings=tuple(findings),
             figures=_figures(own, chosen),
             groups=2 * tried,
-            queries=0,
             seconds=deadline.seconds,
             note="time was up: only the regression's own threshold was tried" if late else "",
         )
@@ -244,15 +236,15 @@ def _in_words(
 
 def _figures(own: _Cut | None, chosen: Sequence[_Cut]) -> tuple[Figure, ...]:
     """Return the figures of the regression's own threshold and of the best thresholds."""
-    figures = []
+    figures: list[tuple[str, float, str]] = []
     if own is not None:
         figures += [
-            Figure(
+            (
                 "violation of the regression's group",
                 own.violation,
                 "The violation at the regression's own threshold, as the published auditor has it.",
             ),
-            Figure(
+            (
                 "difference of the regression's group",
                 own.difference,
                 "Its rate inside less the rate outside, whatever the sign.",
@@ -260,15 +252,15 @@ def _figures(own: _Cut | None, chosen: Sequence[_Cut]) -> tuple[Figure, ...]:
         ]
     if chosen:
         figures += [
-            Figure(
+            (
                 "largest violation",
                 max(cut.violation for cut in chosen),
                 "The largest at any threshold: weighted by the group's share of the rows.",
             ),
-            Figure(
+            (
                 "largest difference",
                 max(cut.difference for cut in chosen),
                 "The largest difference between inside and outside at any threshold, unweighted.",
             ),
         ]
-    return tuple(figures)
+    return tuple(Figure(*figure) for figure in figures)

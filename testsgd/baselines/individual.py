@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from testsgd.baselines.baseline import (
     MOST_FINDINGS,
-    Baseline,
     BaselineFinding,
     BaselineResult,
     Deadline,
     Figure,
+    ShippedBaseline,
     Subject,
-    unavailable,
 )
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
@@ -86,12 +85,15 @@ def find_flips(
     return Flips(changed, tried, queries)
 
 
-_MEASURE = "share of people whose decision changes if nothing but these features change"
 _TOGETHER = "all sensitive features"
 
 
-class IndividualSearch(Baseline):
+class IndividualSearch(ShippedBaseline):
     """People and inputs whose decision depends on their sensitive features.
+
+    It looks at the people, then searches inputs. A finding is a sensitive feature, or all of them,
+    with the share of the people whose decision it can change. Every part does at least a little,
+    whatever the time.
 
     Parameters
     ----------
@@ -119,6 +121,7 @@ class IndividualSearch(Baseline):
 
     method = "individual"
     title = "Individual discrimination"
+    measure = "share of people whose decision changes if nothing but these features change"
     finding = "a person whose decision changes with the sensitive features alone"
     names_groups = False
 
@@ -129,18 +132,12 @@ class IndividualSearch(Baseline):
         self._people = people
         self._queries = queries
 
-    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-        """Look at the people, then search inputs; see :meth:`Baseline.run`.
-
-        A finding is a sensitive feature, or all of them, with the share of the people whose
-        decision it can change. Every part does at least a little, whatever the time.
-        """
-        deadline = Deadline(time_limit)
+    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult:
         generator = np.random.default_rng(subject.seed)
         coding = RowCoding(subject.table)
         combinations = sensitive_combinations(subject.contingency, coding)
         if not len(combinations):
-            return unavailable(self, _MEASURE, NOBODY)
+            return self._result(note=NOBODY, available=False)
         variants = combination_points(combinations, coding)
         notes = [combinations.note()]
         if len(variants) > self._variants:
@@ -194,13 +191,9 @@ class IndividualSearch(Baseline):
             ),
         )
         asked = [flip.queries for flip in flips.values()] + [at_random.queries]
-        return BaselineResult(
-            method=self.method,
-            title=self.title,
-            measure=_MEASURE,
+        return self._result(
             findings=_findings(subject, rows, flips),
             figures=figures,
-            groups=None,
             queries=sum(asked) + (0 if guided is None else guided.queries),
             seconds=deadline.seconds,
             note="; ".join(note for note in notes if note),

@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 
 from testsgd.baselines.baseline import (
     MOST_FINDINGS,
-    Baseline,
     BaselineFinding,
     BaselineResult,
     Deadline,
     Figure,
+    ShippedBaseline,
     Subject,
-    unavailable,
 )
 from testsgd.baselines.coding import Points, RowCoding
 from testsgd.baselines.combinations import (
@@ -96,23 +95,20 @@ def _varied(
     """Return every point with every combination; those of the first point come first."""
     varied = np.repeat(points, len(combinations), axis=0)
     for index, axis in enumerate(combinations.axes):
-        feature = coding.index(axis.feature)
-        values = drawn_values(axis, coding.feature(feature), len(points), generator)
-        varied[:, feature] = values[combinations.cells[:, index]].T.ravel()
+        values = drawn_values(axis, coding.feature_of(axis), len(points), generator)
+        varied[:, coding.index(axis.feature)] = values[combinations.cells[:, index]].T.ravel()
     return varied
 
 
 # Rows of the data that a combination must have for its rate on them to be looked at.
 FEWEST_ROWS = 30
 
-_MEASURE = (
-    "largest minus smallest rate of the favourable label over combinations of sensitive values, on "
-    "generated rows"
-)
 
-
-class Themis(Baseline):
+class Themis(ShippedBaseline):
     """The scores of Galhotra et al. over all combinations of the sensitive cells.
+
+    A finding is a pair of groups, one for every subset of the sensitive features; the first has the
+    score of the method. At least one block of rows is generated, whatever the time.
 
     Parameters
     ----------
@@ -137,6 +133,10 @@ class Themis(Baseline):
 
     method = "themis"
     title = "Themis"
+    measure = (
+        "largest minus smallest rate of the favourable label over combinations of sensitive "
+        "values, on generated rows"
+    )
     finding = "a group discrimination score of at least 0.1, the threshold in its manual"
 
     def __init__(
@@ -146,17 +146,11 @@ class Themis(Baseline):
         self._most = most
         self._queries = queries
 
-    def run(self, subject: Subject, *, time_limit: float | None = None) -> BaselineResult:
-        """Generate rows and compare the combinations' rates; see :meth:`Baseline.run`.
-
-        A finding is a pair of groups, one for every subset of the sensitive features; the first has
-        the score of the method. At least one block of rows is generated, whatever the time.
-        """
-        deadline = Deadline(time_limit)
+    def _run(self, subject: Subject, deadline: Deadline) -> BaselineResult:
         coding = RowCoding(subject.table)
         combinations = sensitive_combinations(subject.contingency, coding)
         if not len(combinations):
-            return unavailable(self, _MEASURE, NOBODY)
+            return self._result(note=NOBODY, available=False)
         generator = np.random.default_rng(subject.seed)
         wanted = int(np.clip(self._queries // len(combinations), self._fewest, self._most))
         generated = combination_rates(
@@ -184,10 +178,7 @@ class Themis(Baseline):
                 f"stopped after {deadline.seconds:.0f} s with {generated.rows:,} of {wanted:,} "
                 f"generated rows and {people.rows:,} people"
             )
-        return BaselineResult(
-            method=self.method,
-            title=self.title,
-            measure=_MEASURE,
+        return self._result(
             findings=_findings(subject, combinations, generated.rates),
             figures=(
                 *_scores(combinations, generated, "generated rows", ""),
@@ -209,9 +200,8 @@ def _scores(
     combinations: Combinations, found: CombinationRates, what: str, whose: str
 ) -> tuple[Figure, Figure]:
     """Return both scores on one kind of rows."""
-    everything = tuple(range(len(combinations.axes)))
     high, low = (
-        rule_set_of(combinations.axes, everything, tuple(combinations.cells[index])).text
+        rule_set_of(combinations.axes, dict(enumerate(combinations.cells[index]))).text
         for index in (found.rates.argmax(), found.rates.argmin())
     )
     pair = f": [{high}] - [{low}]" if found.group > 0 else ""
@@ -235,50 +225,45 @@ def _findings(
     subject: Subject, combinations: Combinations, rates: NDArray[np.float64]
 ) -> tuple[BaselineFinding, ...]:
     """Return the widest pair over every subset of the features, the widest of all first."""
-    everything = tuple(range(len(combinations.axes)))
     if not combinations.complete:
         # Over fewer features, combinations that occur are no fair average of the others.
-        high, low = combinations.cells[np.argmax(rates)], combinations.cells[np.argmin(rates)]
-        pair = _pair(subject, everything, tuple(high), tuple(low), float(np.ptp(rates)))
+        high, low = (
+            dict(enumerate(combinations.cells[index])) for index in (rates.argmax(), rates.argmin())
+        )
+        pair = _pair(subject, high, low, float(np.ptp(rates)))
         return (pair,) if pair.value > 0 else ()
+    everything = range(len(combinations.axes))
     grid = rates.reshape(combinations.shape)
-    widest: list[tuple[float, tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = []
+    widest: list[tuple[float, dict[int, int], dict[int, int]]] = []
     for size in range(1, len(everything) + 1):
         for chosen in itertools.combinations(everything, size):
             others = tuple(axis for axis in everything if axis not in chosen)
             means = grid.mean(axis=others) if others else grid
             if (value := float(np.ptp(means))) > 0:
                 high, low = (
-                    tuple(
-                        int(combinations.usable[axis][cell])
+                    {
+                        axis: int(combinations.usable[axis][cell])
                         for axis, cell in zip(
                             chosen, np.unravel_index(int(index), means.shape), strict=True
                         )
-                    )
+                    }
                     for index in (means.argmax(), means.argmin())
                 )
-                widest.append((value, chosen, high, low))
+                widest.append((value, high, low))
     # Equal values: the fewest features first, which the order they were found in gives.
     widest.sort(key=lambda item: -item[0])
-    return tuple(
-        _pair(subject, chosen, high, low, value)
-        for value, chosen, high, low in widest[:MOST_FINDINGS]
-    )
+    return tuple(_pair(subject, high, low, value) for value, high, low in widest[:MOST_FINDINGS])
 
 
 def _pair(
-    subject: Subject,
-    chosen: tuple[int, ...],
-    high: tuple[int, ...],
-    low: tuple[int, ...],
-    value: float,
+    subject: Subject, high: dict[int, int], low: dict[int, int], value: float
 ) -> BaselineFinding:
-    texts = [rule_set_of(subject.axes, chosen, cells).text for cells in (high, low)]
+    texts = [rule_set_of(subject.axes, cells).text for cells in (high, low)]
     return BaselineFinding(
         text=f"[{texts[0]}] - [{texts[1]}]",
         value=value,
-        rows=rows_of(subject.contingency, chosen, high),
-        rows_other=rows_of(subject.contingency, chosen, low),
+        rows=rows_of(subject.contingency, high),
+        rows_other=rows_of(subject.contingency, low),
     )
 
 
@@ -295,11 +280,8 @@ def _on_own_rows(subject: Subject) -> Figure:
             "the same difference between the groups of people who have each combination",
         )
     rates = favourable[large] / counts[large]
-    everything = tuple(range(len(subject.axes)))
     high, low = (
-        rule_set_of(
-            subject.axes, everything, tuple(int(c) for c in subject.contingency.coordinates[cell])
-        ).text
+        rule_set_of(subject.axes, dict(enumerate(subject.contingency.coordinates[cell]))).text
         for cell in (large[rates.argmax()], large[rates.argmin()])
     )
     return Figure(

@@ -6,6 +6,7 @@ and follows the same schedule; its stages are judged as the samples' candidates 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,6 @@ from testsgd.mitigation.exponentiated_gradient import (
     Mixture,
     exponentiated_gradients,
 )
-from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.outcome import Alternative, CurvePoint, Standing
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.sample_selection import scores_of
@@ -54,11 +54,6 @@ _SHARES_OF_GAP = (0.75, 0.5, 0.25)
 
 def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
     """Read which other methods are wanted: names, ``"all"`` or ``"none"``.
-
-    Raises
-    ------
-    ParameterError
-        If a name is unknown.
 
     Examples
     --------
@@ -131,9 +126,9 @@ def try_alternatives(
         try:
             tried.append(method(name, setting))
         except MissingExtraError as error:
-            tried.append(Alternative(name, ALTERNATIVES[name], "not_installed", str(error)))
+            tried.append(Alternative(name, "not_installed", str(error)))
         except (DataError, ModelError) as error:
-            tried.append(Alternative(name, ALTERNATIVES[name], "not_possible", str(error)))
+            tried.append(Alternative(name, "not_possible", str(error)))
     if names and progress is not None:
         progress("other methods", len(names), len(names))
     return tuple(tried)
@@ -150,29 +145,29 @@ class CurveMeasure:
         self._labels = material.favourable[test]
         self._before = material.decisions(reference, test) == self._labels
 
-    def curve(
-        self, mixtures: Mapping[float, tuple[Sequence[Any], Sequence[float] | NDArray[np.float64]]]
-    ) -> tuple[CurvePoint, ...]:
-        """Measure what would have been chosen with each budget: models, and the chance of each.
+    def single(self, models: Mapping[float, Any]) -> tuple[CurvePoint, ...]:
+        """Measure the models that would have been chosen with each budget."""
+        return self.curve({budget: Mixture.of(model) for budget, model in models.items()})
+
+    def curve(self, mixtures: Mapping[float, Mixture]) -> tuple[CurvePoint, ...]:
+        """Measure the mixtures that would have been chosen with each budget.
 
         Of a mixture these are the expected figures; the ends of its interval are the means of the
         models' own ends, which is no narrower than it could be.
         """
         points: list[CurvePoint] = []
         last: Sequence[Any] = ()
-        for budget, (models, chances) in mixtures.items():
+        for budget, mixture in mixtures.items():
             # Often the same is chosen with the next budget.
-            if points and all(one is two for one, two in zip(last, models, strict=False)):
+            if points and all(one is two for one, two in zip(last, mixture.models, strict=False)):
                 points.append(replace(points[-1], budget=budget))
             else:
-                points.append(self._point(budget, models, np.asarray(chances, dtype=np.float64)))
-            last = models
+                points.append(self._point(budget, mixture))
+            last = mixture.models
         return tuple(points)
 
-    def _point(
-        self, budget: float, models: Sequence[Any], chances: NDArray[np.float64]
-    ) -> CurvePoint:
-        material = self._material
+    def _point(self, budget: float, mixture: Mixture) -> CurvePoint:
+        models, chances, material = mixture.models, mixture.weights, self._material
         test = material.split.parts.test
         right = np.array(
             [material.decisions(model, test) == self._labels for model in models], dtype=np.float64
@@ -218,24 +213,19 @@ def _retrained(name: str, setting: Setting) -> Alternative:
             setting.judge,
             refuse=setting.judge.refuses,
             max_accuracy_drop=setting.parameters.max_accuracy_drop,
-            journal=Journal(None, {}),
-            name=name,
         )
-        found = search.only(refitters, seed=setting.parameters.seed + run)
+        result = search.only(refitters, seed=setting.parameters.seed + run)
         if run == 0:
-            curve = setting.measure.curve(
-                {budget: ([model], [1.0]) for budget, (_, model) in found.curve().items()}
-            )
-        if found.model is None:
+            curve = setting.measure.single(result.curve())
+        if result.model is None:
             why = "no stage of it stays within the accuracy budget"
-            return Alternative(name, ALTERNATIVES[name], "not_possible", why, curve=curve)
-        standings.append(setting.stand(found.model))
+            return Alternative(name, "not_possible", why, curve=curve)
+        standings.append(setting.stand(result.model))
     return Alternative(
         name,
-        ALTERNATIVES[name],
-        accuracies=tuple(one.accuracy for one in standings),
-        scores=tuple(one.everywhere.score for one in standings),
-        held_out_scores=tuple(one.held_out.score for one in standings),
+        accuracies=tuple(standing.accuracy for standing in standings),
+        scores=tuple(standing.everywhere.score for standing in standings),
+        held_out_scores=tuple(standing.held_out.score for standing in standings),
         curve=curve,
         seconds=(time.perf_counter() - started) / len(standings),
     )
@@ -243,9 +233,9 @@ def _retrained(name: str, setting: Setting) -> Alternative:
 
 def _mixed(name: str, setting: Setting) -> Alternative:
     """Train mixtures, once, and choose among them as among candidates."""
-    material, judge, about = setting.material, setting.judge, ALTERNATIVES[name]
+    material, judge = setting.material, setting.judge
     if len(material.targets) > 1:
-        return Alternative(name, about, "not_possible", "it is compared for one group at a time")
+        return Alternative(name, "not_possible", "it is compared for one group at a time")
     started = time.perf_counter()
     training = setting.training()
     members = material.members(material.targets[0])[material.trained]
@@ -274,23 +264,17 @@ def _mixed(name: str, setting: Setting) -> Alternative:
         return mixtures[min(allowed)[1]] if allowed else None
 
     curve = setting.measure.curve(
-        {
-            budget: (mixture.models, mixture.weights)
-            for budget in CURVE_BUDGETS
-            if (mixture := best(budget)) is not None
-        }
+        {budget: mixture for budget in CURVE_BUDGETS if (mixture := best(budget)) is not None}
     )
     chosen = best(setting.parameters.max_accuracy_drop)
     seconds = time.perf_counter() - started
     if chosen is None:
         why = "no mixture of it stays within the accuracy budget"
-        return Alternative(name, about, "not_possible", why, curve=curve, seconds=seconds)
+        return Alternative(name, "not_possible", why, curve=curve, seconds=seconds)
     standings = [setting.stand(model) for model in chosen.models]
-    expected = chosen.expected([one.accuracy for one in standings])
     return Alternative(
         name,
-        about,
-        accuracies=(float("nan") if expected is None else expected,),
+        accuracies=(chosen.expected([standing.accuracy for standing in standings]),),
         scores=(_expected_score(chosen, [one.everywhere.difference for one in standings]),),
         held_out_scores=(_expected_score(chosen, [one.held_out.difference for one in standings]),),
         curve=curve,
@@ -306,13 +290,9 @@ def _judged(mixture: Mixture, judge: Judge) -> tuple[float, float, bool]:
     """
     drops, scores = zip(*(judge(model) for model in mixture.models), strict=True)
     refused = all(judge.refuses(model) for model in mixture.models)
-    drop = mixture.expected(drops)
-    score = mixture.expected([max(some) for some in scores])
-    return (
-        float("inf") if drop is None else drop,
-        float("inf") if score is None else score,
-        refused,
-    )
+    expected = (mixture.expected(drops), mixture.expected([max(some) for some in scores]))
+    drop, score = (math.inf if math.isnan(figure) else figure for figure in expected)
+    return drop, score, refused
 
 
 class _SoftenedRefitter:
@@ -327,33 +307,18 @@ class _SoftenedRefitter:
         self._setting = setting
         self._training = training
         self._members = members
-        own = setting.refitter(training)
-        self.kind, self.goes_on, self.takes_weights = own.kind, own.goes_on, own.takes_weights
-        self._own = own
+        self._own = setting.refitter(training)
+        self.takes_weights = self._own.takes_weights
 
-    def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
-    ) -> Iterator[Stage[Any]]:
+    def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[Any]]:
         """Train on the examples with these costs."""
-        training = self._training
+        training, weights, labels = self._training, instead.get("weights"), instead.get("labels")
         if training.targets is None or weights is None or labels is None:
-            return self._own.refit(extra, weights=weights, labels=labels, seed=seed)
+            return self._own.refit(extra, seed=seed, **instead)
         parts = split_costs(np.where(labels, weights, -weights), training.targets, self._members)
         both = parts.sum(axis=0)
         examples = replace(training, weights=both * len(both) / both.sum(), targets=parts[0] / both)
         return self._setting.refitter(examples).refit(extra, seed=seed)
-
-    def write(self, model: Any, folder: Any, about: Any) -> list[Any]:
-        """Do nothing: mixtures are not written."""
-        return []
-
-    def check_writable(self) -> None:
-        """Do nothing."""
 
 
 def split_costs(
@@ -385,55 +350,6 @@ def _expected_score(
     return np.abs(mixture.weights @ np.array(differences))
 
 
-def reweighing_weights(
-    members: NDArray[np.bool_] | NDArray[np.integer[Any]], favourable: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return each training example the weight P(group) P(label) / P(group, label).
-
-    Parameters
-    ----------
-    members : numpy.ndarray of bool or int, shape (n,)
-        Who is in the group; or, if there are several, the number of the group that each is in.
-    favourable : numpy.ndarray of bool, shape (n,)
-        Who has the favourable label.
-
-    Returns
-    -------
-    numpy.ndarray of float64, shape (n,)
-        Above 0; their sum is n. With them the favourable label has the same share in each group,
-        unless a group has only one of the labels: no weights can change that.
-
-    Raises
-    ------
-    DataError
-        If all examples are in one group.
-
-    References
-    ----------
-    Kamiran and Calders, Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33, 2012.
-
-    Examples
-    --------
-    >>> members = np.array([True, True, True, True, False, False, False, False])
-    >>> favourable = np.array([True, False, False, False, True, True, True, False])
-    >>> reweighing_weights(members, favourable).round(3).tolist()
-    [2.0, 0.667, 0.667, 0.667, 0.667, 0.667, 0.667, 2.0]
-    """
-    if np.shape(members) != np.shape(favourable) or np.ndim(members) != 1:
-        raise ValueError(f"members {np.shape(members)} and labels {np.shape(favourable)}")
-    names, group = np.unique(members, return_inverse=True)
-    if len(names) < 2:
-        raise one_sided(len(group))
-    combination = 2 * group + np.asarray(favourable, dtype=np.intp)
-    counts = np.bincount(combination, minlength=2 * len(names)).reshape(-1, 2)
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
-    weights: NDArray[np.float64] = (expected / np.maximum(counts, 1)).ravel()[combination]
-    # Where a combination does not occur nobody gets its share, and the sum falls short.
-    weights *= len(weights) / weights.sum()
-    return weights
-
-
 def reweighed(
     members: NDArray[np.bool_] | NDArray[np.integer[Any]],
     chances: NDArray[np.float64],
@@ -446,10 +362,31 @@ def reweighed(
     and a part 1 - p of one that has not; each part gets its weight to the power of `strength`: with
     0 nothing is changed, 1 is the method as published. The weights sum to n; the targets are the
     share of the favourable part in each example.
+
+    As published, an example of a group and a label weighs P(group) P(label) / P(group, label): with
+    these weights the favourable label has the same share in each group, unless a group has only one
+    of the labels: no weights can change that.
+
+    References
+    ----------
+    Kamiran and Calders, Data preprocessing techniques for classification without discrimination,
+    Knowledge and Information Systems 33, 2012.
+
+    Examples
+    --------
+    >>> members = np.array([True, True, True, True, False, False, False, False])
+    >>> labels = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0])
+    >>> reweighed(members, labels)[0].round(3).tolist()
+    [2.0, 0.667, 0.667, 0.667, 0.667, 0.667, 0.667, 2.0]
     """
     names, group = np.unique(members, return_inverse=True)
     if len(names) < 2:
-        raise one_sided(len(group))
+        raise DataError(
+            f"all {len(group)} training examples are on one side of the group, so there is nobody "
+            "to compare with",
+            where="reweighing",
+            remedy="give training examples inside and outside of the group",
+        )
     favourable = np.bincount(group, weights=chances)
     counts = np.column_stack([np.bincount(group) - favourable, favourable])
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(group)
@@ -458,13 +395,3 @@ def reweighed(
     weights: NDArray[np.float64] = parts.sum(axis=1)
     targets: NDArray[np.float64] = parts[:, 1] / weights
     return weights * len(weights) / weights.sum(), targets
-
-
-def one_sided(count: int) -> DataError:
-    """Return the error of a group that nobody, or everybody, is in."""
-    return DataError(
-        f"all {count} training examples are on one side of the group, so there is nobody to "
-        "compare with",
-        where="reweighing",
-        remedy="give training examples inside and outside of the group",
-    )

@@ -17,7 +17,6 @@ from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.report.summarise import summarise_mitigation
 from testsgd.mitigation.result import MitigationResult
 from testsgd.mitigation.run import run_mitigation
-from testsgd.mitigation.sample_allocation import draw_pools, kinds_of
 from testsgd.mitigation.samples import samples_frame
 from testsgd.models import Examples, LoadedModel, Refitter, refitter_for
 
@@ -112,49 +111,50 @@ def mitigate(
     Discrimination, RQ3 and Table 7.
     """
     alternatives = resolve_alternatives(compare)
-    given = mitigation_inputs(
+    inputs = mitigation_inputs(
         model,
         data,
         spec,
         audit=audit,
+        group=group,
+        all_above=all_above,
         favourable=favourable,
         threshold=threshold,
         terms=terms,
         limit=limit,
-        parameters={**parameters, "group": group, "all_above": all_above},
+        **parameters,
     )
+    material, settings = inputs.material, inputs.settings
     # Before the audit, which may take long: without labels or training nothing comes of it.
-    split = given.split()
-    training, validation = given.training(split), given.examples(split.parts.validation)
-    scratch = given.settings.from_scratch
+    training = material.examples(material.trained)
+    validation = material.examples(material.split.parts.validation)
 
     def build(
         loaded: LoadedModel[Any], training: Examples, ending: Examples, anew: bool
     ) -> Refitter[Any]:
-        return refitter_for(loaded, given.specification, training, ending, from_scratch=anew)
+        return refitter_for(loaded, material.specification, training, ending, from_scratch=anew)
 
-    refitted = build(given.loaded, training, validation, scratch)
+    refitter = build(inputs.loaded, training, validation, settings.from_scratch)
     if writable:
-        refitted.check_writable()
-    found = given.find(split, progress)
-    targets = given.targets(found, split)
-    material = given.material(targets, split)
+        refitter.check_writable()
+    findings = inputs.find(progress)
+    material = material.with_targets(inputs.targets(findings))
     # Groups that were found without the held-out rows are compared on all rows all the same.
-    before = material.audit(given.loaded, material.audited) if split.unseen else found
-    targets_learnt = material.soft_targets(split.parts.train) if given.settings.soften else None
-    if targets_learnt is not None and len(targets_learnt) == len(training):
-        softened = replace(training, targets=targets_learnt)
-        refitted = build(given.loaded, softened, validation, scratch)
-    kept = Journal(journal, given.about(before, targets), resume=resume)
+    if material.split.unseen:
+        findings = material.audit(inputs.loaded, material.audited)
+    soft_targets = material.soft_targets(material.trained) if settings.soften else None
+    if soft_targets is not None:
+        softened = replace(training, targets=soft_targets)
+        refitter = build(inputs.loaded, softened, validation, settings.from_scratch)
     outcome = run_mitigation(
-        given.loaded,
-        refitted,
+        inputs.loaded,
+        refitter,
         material,
-        before,
-        given.settings,
+        findings,
+        settings,
         build=build,
         compare=alternatives,
-        journal=kept,
+        journal=Journal(journal, inputs.about(findings, material.targets), resume=resume),
         progress=progress,
     )
     return MitigationResult(summarise_mitigation(outcome), outcome)
@@ -210,29 +210,27 @@ def counter_samples(
     (100, ['female'])
     """
     check_count("count", count, 1)
-    given = mitigation_inputs(
+    inputs = mitigation_inputs(
         model,
         data,
         spec,
         audit=audit,
+        group=group,
+        all_above=all_above,
         favourable=favourable,
         threshold=threshold,
         terms=terms,
         limit=limit,
-        parameters={**parameters, "group": group, "all_above": all_above},
+        **parameters,
     )
-    split = given.split()
-    targets = given.targets(given.find(split, progress), split)
-    material = given.material(targets, split)
-    wanted = count or given.settings.sizes(material.training_size)[-1]
-    kind = kinds_of(material, given.settings)[0]
-    pools = draw_pools(
-        given.loaded,
-        material,
-        given.settings,
-        kind=kind,
+    targets = inputs.targets(inputs.find(progress))
+    material, settings = inputs.material.with_targets(targets), inputs.settings
+    pools = material.pools(
+        inputs.loaded.model,
+        settings,
+        kind=material.wanted_kinds(settings)[0],
         gaps=[target.score for target in targets],
         run=1,
-        wanted=wanted,
+        wanted=count or settings.sizes(material.training_size)[-1],
     )
-    return samples_frame(pools, given.specification, targets)
+    return samples_frame(pools, material.specification, targets)

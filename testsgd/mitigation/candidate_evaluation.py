@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,34 +24,48 @@ LEAST_SHARE = 0.5
 FEWEST_COUNTED = 10
 
 
+_ANY = slice(None)
+
+
+class _Count:
+    """How many have a label, a first decision and a second one; 1 is the favourable label."""
+
+    def __init__(
+        self, *, label: int | slice = _ANY, before: int | slice = _ANY, after: int | slice = _ANY
+    ) -> None:
+        self._which = label, before, after
+
+    def __get__(self, counts: DecisionCounts, owner: type) -> int:
+        return int(np.reshape(counts.cells, (2, 2, 2))[self._which].sum())
+
+
 @dataclass(frozen=True)
 class DecisionCounts:
     """How two models decide on the same rows or texts.
 
-    Attributes
-    ----------
-    rows, positives : int
-        How many there are, and how many have the favourable label.
-    true_positives_before, true_positives_after : int
-        How many of those with the favourable label get it from either model.
-    false_positives_before, false_positives_after : int
-        How many of the others get it.
-    gained_positives, lost_positives : int
-        With the favourable label: who gets it from the second model only, and from the first only.
-    gained_negatives, lost_negatives : int
-        The same of the others.
+    `cells` has the number of each combination of label, first decision and second decision, in the
+    order of the binary numbers 000 to 111.
     """
 
-    rows: int
-    positives: int
-    true_positives_before: int
-    true_positives_after: int
-    false_positives_before: int
-    false_positives_after: int
-    gained_positives: int
-    lost_positives: int
-    gained_negatives: int
-    lost_negatives: int
+    cells: tuple[int, ...]
+
+    rows = _Count()
+    positives = _Count(label=1)
+    negatives = _Count(label=0)
+    selected_before = _Count(before=1)
+    selected_after = _Count(after=1)
+    gained = _Count(before=0, after=1)
+    lost = _Count(before=1, after=0)
+    true_positives_before = _Count(label=1, before=1)
+    true_positives_after = _Count(label=1, after=1)
+    true_negatives_before = _Count(label=0, before=0)
+    true_negatives_after = _Count(label=0, after=0)
+    false_positives_before = _Count(label=0, before=1)
+    false_positives_after = _Count(label=0, after=1)
+    gained_positives = _Count(label=1, before=0, after=1)
+    lost_positives = _Count(label=1, before=1, after=0)
+    gained_negatives = _Count(label=0, before=0, after=1)
+    lost_negatives = _Count(label=0, before=1, after=0)
 
     @classmethod
     def of(cls, before: Decisions, after: Decisions, labels: NDArray[np.bool_]) -> DecisionCounts:
@@ -64,40 +78,11 @@ class DecisionCounts:
         >>> counts.right_before, counts.right_after, counts.mended, counts.broken
         (4, 2, 0, 2)
         """
-        gained, lost = after & ~before, before & ~after
-        return cls(
-            rows=len(labels),
-            positives=int(labels.sum()),
-            true_positives_before=int((before & labels).sum()),
-            true_positives_after=int((after & labels).sum()),
-            false_positives_before=int((before & ~labels).sum()),
-            false_positives_after=int((after & ~labels).sum()),
-            gained_positives=int((gained & labels).sum()),
-            lost_positives=int((lost & labels).sum()),
-            gained_negatives=int((gained & ~labels).sum()),
-            lost_negatives=int((lost & ~labels).sum()),
-        )
+        cells = 4 * labels.astype(np.intp) + 2 * before.astype(np.intp) + after
+        return cls(tuple(np.bincount(cells, minlength=8).tolist()))
 
     def __add__(self, other: DecisionCounts) -> DecisionCounts:
-        sums = {
-            item.name: getattr(self, item.name) + getattr(other, item.name) for item in fields(self)
-        }
-        return DecisionCounts(**sums)
-
-    @property
-    def negatives(self) -> int:
-        """How many do not have the favourable label."""
-        return self.rows - self.positives
-
-    @property
-    def true_negatives_before(self) -> int:
-        """How many of them do not get it from the first model."""
-        return self.negatives - self.false_positives_before
-
-    @property
-    def true_negatives_after(self) -> int:
-        """How many of them do not get it from the second model."""
-        return self.negatives - self.false_positives_after
+        return DecisionCounts(tuple(map(sum, zip(self.cells, other.cells, strict=True))))
 
     @property
     def right_before(self) -> int:
@@ -118,26 +103,6 @@ class DecisionCounts:
     def broken(self) -> int:
         """How many only the first model labels as the data do."""
         return self.lost_positives + self.gained_negatives
-
-    @property
-    def selected_before(self) -> int:
-        """How many get the favourable label from the first model."""
-        return self.true_positives_before + self.false_positives_before
-
-    @property
-    def selected_after(self) -> int:
-        """How many get it from the second model."""
-        return self.true_positives_after + self.false_positives_after
-
-    @property
-    def gained(self) -> int:
-        """How many get it from the second model only."""
-        return self.gained_positives + self.gained_negatives
-
-    @property
-    def lost(self) -> int:
-        """How many get it from the first model only."""
-        return self.lost_positives + self.lost_negatives
 
     @property
     def accuracy_drop(self) -> float:
@@ -178,19 +143,13 @@ class DecisionCounts:
 
 @dataclass(frozen=True)
 class PartFigures:
-    """The two models on one part of the data.
+    """The two models on one part of the data."""
 
-    Attributes
-    ----------
-    counts : DecisionCounts
-        By the labels.
-    expected : tuple of (float, float) or None
-        Percentage points lost of accuracy and of balanced accuracy as cross-fitted probabilities
-        expect it, or as rows with weights count. A model may have learnt the labels of its training
-        rows by heart; these probabilities know none of them. None: as `counts` say.
-    """
-
-    counts: DecisionCounts
+    counts: DecisionCounts  # By the labels.
+    # Percentage points lost of accuracy and of balanced accuracy as cross-fitted
+    # probabilities expect it, or as rows with weights count. A model may have learnt the
+    # labels of its training rows by heart; these probabilities know none of them. None: as
+    # `counts` say.
     expected: tuple[float, float] | None = None
 
     @property
@@ -206,44 +165,30 @@ class PartFigures:
 
 @dataclass(frozen=True)
 class WrittenTarget:
-    """Who pays for what became of a target, on the held-out rows or texts.
+    """Who pays for what became of a target, on the held-out rows or texts."""
 
-    Attributes
-    ----------
-    inside, outside : DecisionCounts
-        Of those in the group, as they are, and of everybody else.
-    change : tuple of (float, (float, float)) or None
-        By how much the difference of the neighbourhood rates changed, with the interval for pairs;
-        None if it is not known for single rows, or there are none on one side.
-    """
-
+    # Of those in the group, as they are, and of everybody else.
     inside: DecisionCounts
     outside: DecisionCounts
+    # By how much the difference of the neighbourhood rates changed, with the interval for
+    # pairs; None if it is not known for single rows, or there are none on one side.
     change: tuple[float, Interval] | None
 
 
 @dataclass(frozen=True)
 class Written:
-    """The model that is written, beside the original.
+    """The model that is written, beside the original."""
 
-    Attributes
-    ----------
-    training, validation, held_out : PartFigures
-        On each part of the data. Where the original may have learnt from the rows that it is judged
-        on, the same fitted to the training rows alone stands in for it.
-    constant : bool
-        Which label for all is right most often on the training rows: the best constant model.
-    targets : tuple of WrittenTarget
-        Who pays; beside the original itself.
-    neighbourhood : tuple of Estimates
-        The targets' neighbourhood rates on the held-out part, by the original and by the new model.
-    """
-
+    # On each part of the data. Where the original may have learnt from the rows that it is
+    # judged on, the same fitted to the training rows alone stands in for it.
     training: PartFigures
     validation: PartFigures
     held_out: PartFigures
+    # Which label for all is right most often on the training rows: the best constant model.
     constant: bool
-    targets: tuple[WrittenTarget, ...]
+    targets: tuple[WrittenTarget, ...]  # Who pays; beside the original itself.
+    # The targets' neighbourhood rates on the held-out part, by the original and by the new
+    # model.
     neighbourhood: tuple[Estimates, Estimates]
 
 
@@ -269,21 +214,18 @@ def part_figures(
 
 
 def compare_written(
-    original: Any,
-    reference: Any,
-    model: Any,
-    material: Material,
-    shares: tuple[RowShares | None, RowShares | None],
-    measure: Callable[[Any], Estimates],
+    original: Any, reference: Any, model: Any, material: Material, *, max_queries: int
 ) -> Written:
     """Compare the model that is written with the original, when nothing is chosen any more.
 
-    `reference` is the model whose accuracy is not to be lost; `shares` are those that
-    :meth:`Material.row_shares` returns for the held-out part, of the original and of the new model;
-    `measure` measures the targets' neighbourhood rates there.
+    `reference` is the model whose accuracy is not to be lost; the targets' neighbourhood rates on
+    the held-out part are measured with so many queries.
     """
-    parts = material.split.parts
-    test = parts.test
+    test = material.split.parts.test
+    old_shares, new_shares = (
+        material.row_shares(some, test, max_queries=max_queries) for some in (original, model)
+    )
+    measure = material.measure(test, max_queries=max_queries)
     before, after = material.decisions(original, test), material.decisions(model, test)
     labels = material.favourable[test]
     targets = []
@@ -292,7 +234,9 @@ def compare_written(
         group, others = (
             DecisionCounts.of(before[side], after[side], labels[side]) for side in (inside, ~inside)
         )
-        targets.append(WrittenTarget(group, others, _change(shares, index, material)))
+        targets.append(
+            WrittenTarget(group, others, _change(old_shares, new_shares, index, material))
+        )
 
     def part(places: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
         first = material.decisions(reference, places)
@@ -309,10 +253,9 @@ def compare_written(
 
 
 def _change(
-    shares: tuple[RowShares | None, RowShares | None], index: int, material: Material
+    before: RowShares | None, after: RowShares | None, index: int, material: Material
 ) -> tuple[float, Interval] | None:
     """Compute by how much a target's difference changed, each row compared with itself."""
-    before, after = shares
     if before is None or after is None:
         return None
     moved = [new - old for old, new in zip(before[index], after[index], strict=True)]

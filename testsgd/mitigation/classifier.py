@@ -29,7 +29,6 @@ from testsgd.errors import ParameterError
 from testsgd.mitigation.data_splits import comparison_parameters
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.mitigation.retrained_estimator import (
-    Attempt,
     Columns,
     Settings,
     attempt,
@@ -207,34 +206,24 @@ class CounterSampleClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 "Only binary classification is supported. The type of the target is multiclass."
             )
         inside = self._inside()
-        favourable = y == self.classes_[-1]
-        tried: Attempt | str = "there is one label only"
-        if len(self.classes_) == 2:
-            tried = attempt(inside, columns, X, favourable, self.classes_, weights, settings)
-        chosen = None if isinstance(tried, str) else tried.chosen
-        if isinstance(tried, str):
-            _warn(tried)
-        elif chosen is None:
-            _warn(
-                f"no number of samples lowered the score of {tried.target.rule_set.text} and kept "
-                f"the accuracy within {self.max_accuracy_drop:g} points"
+        tried = attempt(
+            inside, columns, X, y == self.classes_[-1], self.classes_, weights, settings
+        )
+        if tried.reason:
+            warnings.warn(
+                f"the estimator was fitted without samples, for {tried.reason}",
+                UserWarning,
+                stacklevel=2,
             )
+        chosen = tried.chosen
         self.samples_added_ = 0 if chosen is None else chosen.samples
         self.accuracy_drop_ = 0.0 if chosen is None else chosen.accuracy_drop
-        if isinstance(tried, str) or chosen is None:
-            self.estimator_ = fit_clone(inside, X, y, weights)
-        else:
-            self.estimator_ = tried.estimator
-        self.group_: str | None = None
-        self.candidates_: tuple[Any, ...] = ()
-        self.scores_before_: dict[str, float] = {}
-        self.scores_after_: dict[str, float] = {}
-        if not isinstance(tried, str):
-            self.group_ = tried.target.rule_set.text
-            self.candidates_ = tried.candidates
-            self.scores_before_, self.scores_after_ = told_scores(
-                tried, self.estimator_, columns, self.classes_[-1], settings.audit
-            )
+        self.estimator_ = fit_clone(inside, X, y, weights) if chosen is None else tried.estimator
+        self.group_ = None if tried.target is None else tried.target.rule_set.text
+        self.candidates_ = tried.candidates
+        self.scores_before_, self.scores_after_ = told_scores(
+            tried, self.estimator_, columns, self.classes_[-1], settings.audit
+        )
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -333,9 +322,3 @@ def _checked_weights(X: Any, given: Any) -> NDArray[np.float64] | None:
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
-
-
-def _warn(reason: str) -> None:
-    warnings.warn(
-        f"the estimator was fitted without samples, for {reason}", UserWarning, stacklevel=3
-    )

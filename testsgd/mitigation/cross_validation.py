@@ -21,7 +21,6 @@ from testsgd.mitigation.candidate_evaluation import CANDIDATE_QUERIES, DecisionC
 from testsgd.mitigation.data_splits import DataSplit, Places
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.mitigation.sample_allocation import draw_pools, kinds_of, tried_of
 from testsgd.mitigation.search import Search
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import Examples, LoadedModel, Refitter, Split
@@ -82,7 +81,7 @@ def cross_validate(
                 journal.keep(name, found)
             for kind, step, stage, decided, answers in found:
                 key = (kind, step, stage)
-                counts.setdefault(key, []).append(DecisionCounts(*decided))
+                counts.setdefault(key, []).append(DecisionCounts(tuple(decided)))
                 tallies.setdefault(key, []).append(np.array(answers))
             done += 1
             if advance is not None:
@@ -147,15 +146,12 @@ def _fold(
     refitter = build(stand_in, training, fold.examples(left), parameters.from_scratch)
     dosages = parameters.dosages(fold.training_size)
     gaps = fold.measure(fold.seen, max_queries=CANDIDATE_QUERIES)(stand_in.model).score.tolist()
-    for kind in kinds_of(material, parameters):
+    for kind in material.wanted_kinds(parameters):
         # Every candidate is judged: what is allowed is decided when all folds are known.
-        search = Search(
-            refitter, judge, max_accuracy_drop=100, journal=Journal(None, {}), name="fold"
-        )
+        search = Search(refitter, judge, max_accuracy_drop=100)
         try:
-            pools = draw_pools(
-                stand_in,
-                fold,
+            pools = fold.pools(
+                stand_in.model,
                 parameters,
                 kind=kind,
                 gaps=gaps,
@@ -164,12 +160,11 @@ def _fold(
             )
         except DataError:
             continue
-        search.run(
-            pools, tried_of(fold, parameters, kind), before=scores, threshold=None, seed=seed
-        )
+        wanted = fold.wanted_dosages(parameters, kind)
+        search.run(pools, wanted, before=scores, threshold=None, seed=seed)
         keys += [(one.kind, one.step, one.stage) for one in search.candidates]
     return [
-        (*key, [int(value) for value in vars(counts).values()], tallies.tolist())
+        (*key, list(counts.cells), tallies.tolist())
         for key, (counts, tallies) in zip(keys, seen, strict=True)
     ]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,20 @@ from testsgd.auditing import AuditParameters, Estimates, Findings, Progress
 from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.parameters import Estimand
 from testsgd.data import Specification
-from testsgd.mitigation.parameters import LEAST_HELD_OUT, Dosage, Kind, MitigationParameters, Side
-from testsgd.mitigation.sample_selection import SampleSource, draw_samples
-from testsgd.mitigation.samples import CounterSamples
+from testsgd.errors import DataError
+from testsgd.mitigation.parameters import (
+    LEAST_HELD_OUT,
+    Dosage,
+    Kind,
+    MitigationParameters,
+    Side,
+    SideChoice,
+)
+from testsgd.mitigation.sample_selection import draw_samples
+from testsgd.mitigation.samples import CounterSamples, Source
 from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, Split
+from testsgd.rules import RuleSet
 
 Places = NDArray[np.intp]
 
@@ -28,32 +38,24 @@ RowShares = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
 # A side with a smaller share of the training rows or texts gets all the samples.
 SMALL_SIDE = 0.1
 
+# With fewer training rows on a side only the first kind of samples is tried.
+FEW_SEEDS = 100
+
 
 @dataclass(frozen=True)
 class DataSplit:
-    """Which rows or texts are for what, and how that is known.
-
-    Attributes
-    ----------
-    parts : Split
-        Places in the data.
-    source : str
-        How the split was found, in words.
-    warning : str
-        What is doubtful about it; empty if nothing is.
-    known : bool
-        Whether the original model is known to have learnt from no other rows than the training's.
-    unseen : bool
-        Whether the targets were found without the held-out rows.
-    repeats : int
-        Rows or texts that are in no part, because they would have been held out but repeat others.
-    """
+    """Which rows or texts are for what, and how that is known."""
 
     parts: Split
+    # How the split was found, in words.
     source: str
+    # What is doubtful about it; empty if nothing is.
     warning: str = ""
+    # Whether the original model is known to have learnt from no other rows than the training's.
     known: bool = True
+    # Whether the targets were found without the held-out rows.
     unseen: bool = True
+    # Rows or texts in no part, because they would have been held out but repeat others.
     repeats: int = 0
 
 
@@ -62,17 +64,8 @@ def comparison_parameters(parameters: AuditParameters) -> AuditParameters:
 
     A mitigation reports what each group's rates were and are, and nothing of what an audit says
     besides. So its audits, before and after, have no guarantee for the whole search, no stability,
-    no conditional scores and no gate, and are quicker by as much.
-
-    Parameters
-    ----------
-    parameters : AuditParameters
-        Those of the audit that names the groups.
-
-    Returns
-    -------
-    AuditParameters
-        The groups, their rates and their ranks are the same with both.
+    no conditional scores and no gate, and are quicker by as much. The groups, their rates and their
+    ranks are the same.
 
     Examples
     --------
@@ -100,27 +93,14 @@ def finding_parameters(parameters: AuditParameters) -> AuditParameters:
 
 
 class Material(ABC):
-    """Rows or texts with labels, split in three.
+    """Rows or texts with labels, split in three: what a mitigation works on.
 
-    Parameters
-    ----------
-    specification : DatasetSpecification or TextSpecification
-        What they are.
-    favourable : numpy.ndarray of bool
-        Which have the favourable label.
-    split : DataSplit
-        Which are trained on, which choose among candidates, and which are held out.
-    targets : tuple of Target
-        The groups.
-    audit_parameters : AuditParameters
-        How audits are made; see :func:`comparison_parameters`.
-
-    Attributes
-    ----------
-    weights : numpy.ndarray of float64 or None
-        How much each row or text counts in the accuracy; None: all the same.
+    `favourable` says which have the favourable label, `split` which are trained on, which choose
+    among candidates, and which are held out. Audits are made as :func:`comparison_parameters` has
+    it from `audit_parameters`.
     """
 
+    # How much each row or text counts in the accuracy; None: all the same.
     weights: NDArray[np.float64] | None = None
     # How many times the step of shifted samples is made.
     strength: float
@@ -138,6 +118,13 @@ class Material(ABC):
         self.split = split
         self.targets = targets
         self.audit_parameters = comparison_parameters(audit_parameters)
+        self._inside: dict[RuleSet, NDArray[np.bool_]] = {}
+
+    def with_targets(self, targets: tuple[Target, ...]) -> Self:
+        """Return the same with the groups whose discrimination is to be countered."""
+        material = copy(self)
+        material.targets = targets
+        return material
 
     @property
     @abstractmethod
@@ -151,7 +138,11 @@ class Material(ABC):
 
     @property
     def trained(self) -> Places:
-        """The audited places that models are trained on, ascending."""
+        """The audited places that models are trained on, ascending.
+
+        What is for training only has been learnt already: made-up texts by the thousand would take
+        most of the time and teach nothing new.
+        """
         return np.intersect1d(self.split.parts.train, self.audited)
 
     @property
@@ -173,15 +164,40 @@ class Material(ABC):
         """Return for some rows or texts whether a model gives them the favourable label."""
 
     @abstractmethod
-    def members(self, target: Target) -> NDArray[np.bool_]:
+    def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
         """Return for each row or text whether it is in a group."""
 
-    @abstractmethod
+    def members(self, target: Target) -> NDArray[np.bool_]:
+        """Return for each row or text whether it is in a target's group."""
+        return self._members(target.rule_set)
+
+    def _members(self, rule_set: RuleSet) -> NDArray[np.bool_]:
+        inside = self._inside.get(rule_set)
+        if inside is None:
+            inside = self._matches(rule_set)
+            # Kept for the targets only: until they are chosen there may be thousands of groups.
+            if any(target.rule_set == rule_set for target in self.targets):
+                self._inside[rule_set] = inside
+        return inside
+
+    def eligible(self, rule_set: RuleSet, side: Side) -> NDArray[np.bool_]:
+        """Return for each row or text whether samples of one side of a group can be made of it."""
+        inside = self._members(rule_set)
+        return inside if side == "group" else ~inside
+
     def seeds(self, target: Target, side: Side) -> Places:
         """Return the training rows or texts from which samples of one side are made."""
+        training = self.trained
+        return training[self.eligible(target.rule_set, side)[training]]
+
+    def enough_held_out(self, rule_set: RuleSet) -> bool:
+        """Return whether enough is held out on both sides of a group to tell what became of it."""
+        test = self.split.parts.test
+        counts = [self.eligible(rule_set, side)[test].sum() for side in get_args(Side)]
+        return bool(min(counts) >= LEAST_HELD_OUT)
 
     @abstractmethod
-    def source(self, index: int, side: Side) -> SampleSource:
+    def source(self, index: int, side: Side) -> Source:
         """Return what samples of one side of a target, given by its index, are drawn from."""
 
     def sample(
@@ -212,15 +228,83 @@ class Material(ABC):
             strength=self.strength,
         )
 
+    def pools(
+        self,
+        model: Any,
+        parameters: MitigationParameters,
+        *,
+        kind: Kind,
+        gaps: Sequence[float],
+        run: int,
+        wanted: int,
+    ) -> tuple[CounterSamples, ...]:
+        """Generate samples of a kind, so many wanted of each side of each target that gets some.
+
+        `gaps` are the targets' scores, which shifted samples are to close; each run, from 1, draws
+        others. Raises a :class:`DataError` if there is nothing to make samples from.
+        """
+        pools = []
+        for index, target in enumerate(self.targets):
+            sides = self.sides(target, parameters.side)
+            sizes = {side: len(self.seeds(target, side)) for side in get_args(Side)}
+            for side in sides:
+                # Both sides move to the rate of all together, one side moves all the way.
+                others = sum(sizes.values()) - sizes[side]
+                share = others / sum(sizes.values()) if len(sides) > 1 else 1.0
+                state = [parameters.seed, run, index, get_args(Side).index(side)]
+                pool = self.sample(
+                    model,
+                    index,
+                    side,
+                    kind=kind,
+                    wanted=wanted,
+                    share=share * gaps[index],
+                    parameters=parameters,
+                    generator=np.random.default_rng(state),
+                )
+                pools.append(pool)
+            if not any(len(pool) for pool in pools if pool.target == index):
+                report = pools[-1].report
+                raise DataError(
+                    "there are no samples that counter the discrimination of "
+                    f"{target.rule_set.text}: {report.seeds} of the training data to draw from, "
+                    f"{report.counter_labelled} counter-labelled samples",
+                    where=f"group {target.rank}",
+                    remedy="allow relabelling with --fallback nearest, or choose another group",
+                )
+        return tuple(pools)
+
     @abstractmethod
     def measure(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
         """Return what measures the targets' rates on some rows or texts, for any model."""
 
-    @abstractmethod
     def audit(
-        self, model: LoadedModel[Any], places: Places, *, progress: Progress | None = None
+        self,
+        model: LoadedModel[Any],
+        places: Places,
+        *,
+        parameters: AuditParameters | None = None,
+        progress: Progress | None = None,
     ) -> Findings:
-        """Audit a model on some rows or texts."""
+        """Audit a model on some rows or texts, if not said otherwise for a comparison.
+
+        Then groups are judged on a part of the data if they are large enough for a verdict.
+        """
+        chosen = parameters or self.audit_parameters
+        part = parameters is None and len(places) < len(self.audited)
+        if part and (chosen.theta is None or chosen.min_rows):
+            least = min(chosen.min_rows or LEAST_HELD_OUT, LEAST_HELD_OUT)
+            chosen = replace(chosen, min_rows=least)
+        return self._audit(model, places, chosen, progress)
+
+    @abstractmethod
+    def _audit(
+        self,
+        model: LoadedModel[Any],
+        places: Places,
+        parameters: AuditParameters,
+        progress: Progress | None,
+    ) -> Findings: ...
 
     @property
     def estimand(self) -> Estimand:
@@ -250,38 +334,25 @@ class Material(ABC):
     def row_shares(self, model: Any, places: Places, *, max_queries: int) -> RowShares | None:
         """Return what the measured rates are means of, row by row; None if draws were asked."""
 
-    def parameters_for(self, places: Places) -> AuditParameters:
-        """Return how an audit of some rows or texts is made.
-
-        Of a part of them, groups are judged that are large enough for a verdict.
-        """
-        chosen = self.audit_parameters
-        if len(places) == len(self.audited) or (chosen.theta is not None and not chosen.min_rows):
-            return chosen
-        return replace(chosen, min_rows=min(chosen.min_rows or LEAST_HELD_OUT, LEAST_HELD_OUT))
-
     def accuracy(self, model: Any, places: Places) -> float:
         """Return the share of some rows or texts that a model labels as the data do."""
         right = self.decisions(model, places) == self.favourable[places]
         weights = None if self.weights is None else self.weights[places]
         return float(np.average(right, weights=weights))
 
-    def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
+    def sides(self, target: Target, choice: SideChoice) -> tuple[Side, ...]:
         """Return the sides of a target that get samples."""
-        match choice:
-            case "group":
-                return ("group",)
-            case "rest":
-                return ("rest",)
-            case "both":
-                return ("group", "rest")
+        if choice == "group" or choice == "rest":
+            return (choice,)
+        if choice == "both":
+            return get_args(Side)
         # Where one side is small, few decisions must change there, which costs the least accuracy.
-        inside, outside = (len(self.seeds(target, side)) for side in ("group", "rest"))
+        inside, outside = (len(self.seeds(target, side)) for side in get_args(Side))
         if outside == 0 or (inside and inside < SMALL_SIDE * (inside + outside)):
             return ("group",)
         if inside == 0 or outside < SMALL_SIDE * (inside + outside):
             return ("rest",)
-        return ("group", "rest")
+        return get_args(Side)
 
     def tried(self, kind: Kind, dosages: Sequence[Dosage]) -> Sequence[Dosage]:
         """Return the numbers and weights of samples of a kind that are worth a retraining."""
@@ -292,6 +363,25 @@ class Material(ABC):
     @abstractmethod
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of samples to try one after the other, if the user names none."""
+
+    def wanted_kinds(self, parameters: MitigationParameters) -> tuple[Kind, ...]:
+        """Return the kinds of samples to try, in order."""
+        if parameters.samples != "auto":
+            return (parameters.samples,)
+        seeds = min(
+            len(self.seeds(target, side))
+            for target in self.targets
+            for side in self.sides(target, parameters.side)
+        )
+        # The other kinds move many members a little; of a few, they would be learnt by heart.
+        return self.kinds if seeds >= FEW_SEEDS else self.kinds[:1]
+
+    def wanted_dosages(self, parameters: MitigationParameters, kind: Kind) -> Sequence[Dosage]:
+        """Return the numbers and weights of samples to try of a kind."""
+        dosages = parameters.dosages(self.training_size)
+        # If only one kind is tried, it is tried in full.
+        alone = len(self.wanted_kinds(parameters)) == 1
+        return dosages if alone else self.tried(kind, dosages)
 
     def soft_targets(self, places: Places) -> NDArray[np.float64] | None:
         """Return softened labels of training examples; None where a refitter has its own."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from testsgd.errors import DataError, MissingExtraError, ParameterError
 from testsgd.models import PlainRows, PreparedRows
 from testsgd.models.answers import Output
-from testsgd.models.refitting import Examples, Refitter
+from testsgd.models.refitting import Examples, Trainer
 
 # Rates of the group and of all may differ by so much.
 DIFFERENCE_BOUND = 0.01
@@ -39,7 +39,7 @@ _LEAST_WEIGHT = 1e-6
 
 
 def exponentiated_gradients(
-    refitter: Refitter[Any],
+    refitter: Trainer[Any],
     training: Examples,
     members: NDArray[np.bool_],
     *,
@@ -144,7 +144,7 @@ class _Trainings:
     size what the other one costs. Costs are scaled to a mean size of 1.
     """
 
-    def __init__(self, refitter: Refitter[Any], training: Examples, *, seed: int) -> None:
+    def __init__(self, refitter: Trainer[Any], training: Examples, *, seed: int) -> None:
         self._refitter = refitter
         self._inputs = training.inputs
         self.most = 1
@@ -243,6 +243,11 @@ class Mixture:
         if not (self.weights > 0).all() or not math.isclose(self.weights.sum(), 1.0):
             raise ValueError(f"the weights {self.weights.tolist()} are no chances that sum to 1")
 
+    @classmethod
+    def of(cls, model: Any) -> Mixture:
+        """Return one model, which makes all decisions."""
+        return cls((model,), np.ones(1))
+
     def __len__(self) -> int:
         return len(self.models)
 
@@ -252,17 +257,14 @@ class Mixture:
         chances: NDArray[np.float64] = self.weights @ np.array(decisions, dtype=np.float64)
         return chances
 
-    def expected(self, figures: Sequence[float | None]) -> float | None:
+    def expected(self, figures: Sequence[float]) -> float:
         """Put together a rate, a difference of rates or the accuracy of each model.
 
         Not a score: it is the size of the expected difference, which is less than the mean size
-        where one model favours the group and another everybody else.
+        where one model favours the group and another everybody else. NaN if one is not known.
         """
-        known = [figure for figure in figures if figure is not None and not math.isnan(figure)]
         if len(figures) != len(self.models):
             raise ValueError(f"{len(figures)} figures for {len(self.models)} models")
-        if len(known) < len(figures):
-            return None
         return math.fsum(
-            weight * figure for weight, figure in zip(self.weights.tolist(), known, strict=True)
+            weight * figure for weight, figure in zip(self.weights.tolist(), figures, strict=True)
         )

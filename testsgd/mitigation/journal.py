@@ -19,21 +19,11 @@ _FORMAT = "testsgd.journal/1"
 
 
 class Journal:
-    """A file of figures by name, written whole after each addition.
+    """A file of figures by name, written whole after each addition; without a path nothing is kept.
 
-    Parameters
-    ----------
-    path : path-like or None
-        The file; None: nothing is kept.
-    about : mapping
-        What the work is, JSON-able. Work about something else does not go on from it.
-    resume : bool
-        Go on from the file, if there is one; else begin anew.
-
-    Raises
-    ------
-    ConfigurationError
-        If the file is about other work, or is no journal.
+    `about` says what the work is, JSON-able: a file about other work, or none of a journal, is
+    refused with a :class:`ConfigurationError`. `resume`: go on from the file, if there is one; else
+    begin anew.
 
     Examples
     --------

@@ -23,65 +23,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a model does, as far as a mitigation looks.
+    """How a model does, as far as a mitigation looks."""
 
-    Attributes
-    ----------
-    accuracy : float
-        On the held-out rows or texts.
-    balanced_accuracy : float
-        The mean of the accuracies on those of either label: a model that says the same of everybody
-        has one half.
-    favourable_share : float
-        How many of them get the favourable label.
-    everywhere, held_out : Estimates
-        The targets' rates, by the audit's estimand, on all audited rows or texts, and on those
-        held out.
-    """
-
-    accuracy: float
+    accuracy: float  # On the held-out rows or texts.
+    # The mean of the accuracies on those of either label: a model that says the same of
+    # everybody has one half.
     balanced_accuracy: float
-    favourable_share: float
+    favourable_share: float  # How many of them get the favourable label.
+    # The targets' rates, by the audit's estimand, on all audited rows or texts, and on those
+    # held out.
     everywhere: Estimates
     held_out: Estimates
 
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """One run.
+    """One run."""
 
-    Attributes
-    ----------
-    run : int
-        From 1.
-    seed : int
-        Of its retrainings.
-    pools : dict from str to tuple of CounterSamples
-        The samples that it could take from, by their kind.
-    candidates : tuple of Candidate
-        What it tried.
-    chosen : Candidate or None
-        The best; None if no candidate was allowed and better than the original, which then stands
-        in for it.
-    model : LoadedModel
-        The chosen candidate's model, or the original.
-    standing : Standing
-        How that model does.
-    audit : AuditComparison
-        Its audit of all rows or texts beside the original's.
-    seconds : float
-        Wall-clock time.
-    """
-
-    run: int
-    seed: int
+    run: int  # From 1.
+    seed: int  # Of its retrainings.
+    # The samples that it could take from, by their kind.
     pools: dict[str, tuple[CounterSamples, ...]]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]  # What it tried.
+    # The best; None if no candidate was allowed and better than the original, which then
+    # stands in for it.
     chosen: Candidate | None
-    model: LoadedModel[Any]
-    standing: Standing
-    audit: AuditComparison
-    seconds: float
+    model: LoadedModel[Any]  # The chosen candidate's model, or the original.
+    standing: Standing  # How that model does.
+    audit: AuditComparison  # Its audit of all rows or texts beside the original's.
+    seconds: float  # Wall-clock time.
 
     def added_pools(self) -> list[CounterSamples]:
         """Return the samples of the chosen candidate; if there is none, all of the first kind."""
@@ -96,117 +66,58 @@ class CurvePoint:
     """What a method reaches with some budget, on the held-out rows or texts.
 
     It is a candidate that was chosen by the other rows.
-
-    Attributes
-    ----------
-    budget : float
-        Points of accuracy that it was allowed to lose there.
-    accuracy_change : float
-        Points of accuracy gained, less those lost.
-    accuracy_interval : tuple of float
-        The interval for it, of pairs.
-    difference : float
-        Of the target whose difference is the largest then.
-    interval : tuple of float
-        The interval for it.
     """
 
-    budget: float
-    accuracy_change: float
-    accuracy_interval: tuple[float, float]
-    difference: float
-    interval: tuple[float, float]
+    budget: float  # Points of accuracy that it was allowed to lose there.
+    accuracy_change: float  # Points of accuracy gained, less those lost.
+    accuracy_interval: tuple[float, float]  # The interval for it, of pairs.
+    difference: float  # Of the target whose difference is the largest then.
+    interval: tuple[float, float]  # The interval for it.
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """What else one might do, on the same splits.
+    """What else one might do, on the same splits."""
 
-    Attributes
-    ----------
-    name, about : str
-        The method, and what it does in a sentence.
-    status : {"done", "not_installed", "not_possible", "failed"}
-        Whether there are figures.
-    reason : str
-        Why there are none.
-    accuracies : tuple of float
-        On the held-out rows or texts, one a run.
-    scores, held_out_scores : tuple of numpy.ndarray
-        The targets' scores on all rows and on those held out, one array a run.
-    curve : tuple of CurvePoint
-        What it reaches with several budgets, in its first run.
-    seconds : float or None
-        Wall-clock time of a run, on average.
-    """
-
-    name: str
-    about: str
+    name: str  # One of :data:`testsgd.mitigation.ALTERNATIVES`.
+    # Whether there are figures.
     status: Literal["done", "not_installed", "not_possible", "failed"] = "done"
-    reason: str = ""
-    accuracies: tuple[float, ...] = ()
+    reason: str = ""  # Why there are none.
+    accuracies: tuple[float, ...] = ()  # On the held-out rows or texts, one a run.
+    # The targets' scores on all rows and on those held out, one array a run.
     scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
     held_out_scores: tuple[np.ndarray[Any, np.dtype[np.float64]], ...] = ()
-    curve: tuple[CurvePoint, ...] = ()
-    seconds: float | None = None
+    curve: tuple[CurvePoint, ...] = ()  # What it reaches with several budgets, in its first run.
+    seconds: float | None = None  # Wall-clock time of a run, on average.
 
 
 @dataclass(frozen=True, kw_only=True)
 class MitigationOutcome:
-    """What a mitigation did and found.
+    """What a mitigation did and found."""
 
-    Attributes
-    ----------
-    parameters : MitigationParameters
-        What the user asked for.
-    material : Material
-        The rows or texts, with the targets.
-    original : LoadedModel
-        The model that was audited.
-    before : Findings
-        Its audit of all rows or texts.
-    standing : Standing
-        How it does.
-    before_choice : tuple of float
-        Its score for each target on the rows that candidates were chosen by.
-    judged_by : {"labels", "probabilities", "cross-validation"}
-        How the accuracy that candidates lose was found, see
-        :class:`testsgd.mitigation.candidate_evaluation.Judge` and
-        :mod:`testsgd.mitigation.cross_validation`.
-    refitter : Refitter
-        How it was retrained.
-    runs : tuple of RunOutcome
-        One after another.
-    kept : RunOutcome or None
-        The run whose model is kept; None if that is the original.
-    everywhere, held_out : AuditComparison
-        The audits of the kept model beside those of the original, on all rows and on the held-out.
-    written : Written or None
-        The model that is kept beside the original; None if that is the original.
-    curve : tuple of CurvePoint
-        What the samples reach with several budgets, in the run that is kept.
-    alternatives : tuple of Alternative
-        What else one might do.
-    seconds : dict of str to float
-        Wall-clock time of each phase.
-    """
-
-    parameters: MitigationParameters
-    material: Material
-    original: LoadedModel[Any]
-    before: Findings
-    standing: Standing
+    parameters: MitigationParameters  # What the user asked for.
+    material: Material  # The rows or texts, with the targets.
+    original: LoadedModel[Any]  # The model that was audited.
+    before: Findings  # Its audit of all rows or texts.
+    standing: Standing  # How it does.
+    # Its score for each target on the rows that candidates were chosen by.
     before_choice: tuple[float, ...]
+    # How the accuracy that candidates lose was found, see
+    # :class:`testsgd.mitigation.candidate_evaluation.Judge` and
+    # :mod:`testsgd.mitigation.cross_validation`.
     judged_by: Literal["labels", "probabilities", "cross-validation"]
-    refitter: Refitter[Any]
-    runs: tuple[RunOutcome, ...]
-    kept: RunOutcome | None
+    refitter: Refitter[Any]  # How it was retrained.
+    runs: tuple[RunOutcome, ...]  # One after another.
+    kept: RunOutcome | None  # The run whose model is kept; None if that is the original.
+    # The audits of the kept model beside those of the original, on all rows and on the held-out.
     everywhere: AuditComparison
     held_out: AuditComparison
+    # The model that is kept beside the original; None if that is the original.
     written: Written | None = None
+    # What the samples reach with several budgets, in the run that is kept.
     curve: tuple[CurvePoint, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
-    seconds: dict[str, float] = field(default_factory=dict)
+    alternatives: tuple[Alternative, ...] = ()  # What else one might do.
+    seconds: dict[str, float] = field(default_factory=dict)  # Wall-clock time of each phase.
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -231,19 +142,9 @@ class MitigationOutcome:
         return samples_frame(pools, self.material.specification, self.targets)
 
     def write_model(self, folder: Path | str, about: Mapping[str, Any] | None = None) -> list[Path]:
-        """Write the kept model with its card; nothing if that is the original.
+        """Write the kept model with its card, which says `about` it besides; return the files.
 
-        Parameters
-        ----------
-        folder : path-like
-            Made if it is not there.
-        about : mapping, optional
-            What the card says besides, such as the verdict.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files written.
+        There are none if the original is kept.
         """
         if self.kept is None or self.kept.chosen is None:
             return []

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -279,8 +278,6 @@ class WeighedRows(TableMaterial):
 class ClassifierRefitter:
     """Fits clones of a classifier; a sample counts as much as the row that it was made from."""
 
-    goes_on = False
-
     def __init__(
         self, estimator: Any, columns: Columns, classes: NDArray[Any], training: Examples
     ) -> None:
@@ -288,19 +285,13 @@ class ClassifierRefitter:
         self._columns = columns
         self._classes = classes
         self._training = training
-        self.kind = f"{type(estimator).__name__}, fitted anew"
         self.takes_weights = weight_parameter(estimator) is not None
 
     def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
+        self, extra: Examples | None, *, seed: int, **instead: Any
     ) -> Iterator[Stage[EstimatorRows]]:
         """Fit a clone, give it as the only stage. Its random state is the estimator's own."""
-        examples = self._training.instead(weights=weights, labels=labels)
+        examples = self._training.instead(**instead)
         if extra is not None:
             examples = examples.join(extra)
         fitted = fit_clone(
@@ -310,13 +301,6 @@ class ClassifierRefitter:
             examples.weights,
         )
         yield Stage(EstimatorRows(fitted, self._columns, self._classes[1]), "fitted")
-
-    def write(self, model: Any, folder: Path, about: Mapping[str, Any]) -> list[Path]:
-        """Do nothing: the classifier keeps its model itself."""
-        return []
-
-    def check_writable(self) -> None:
-        """Do nothing."""
 
 
 def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float64] | None) -> Any:
@@ -340,14 +324,16 @@ def fit_clone(estimator: Any, X: Any, y: NDArray[Any], weights: NDArray[np.float
 class Attempt:
     """What came of the samples."""
 
-    target: Target
-    candidates: tuple[Candidate, ...]
+    # Why the estimator is to be fitted without any; empty if it is not.
+    reason: str
+    # The group, None if nothing was tried.
+    target: Target | None = None
+    candidates: tuple[Candidate, ...] = ()
     # The best; None if none is allowed and better.
-    chosen: Candidate | None
-    estimator: Any
-    # All rows, as they were audited.
-    table: Table
-    before: TableFindings
+    chosen: Candidate | None = None
+    estimator: Any = None
+    # The audit of all rows.
+    before: TableFindings | None = None
 
 
 @dataclass(frozen=True)
@@ -368,12 +354,13 @@ def attempt(
     classes: NDArray[Any],
     weights: NDArray[np.float64] | None,
     settings: Settings,
-) -> Attempt | str:
+) -> Attempt:
     """Counter the discrimination of the group that an estimator treats most differently.
 
-    The estimator is not fitted; the last of the classes is the favourable label. If nothing could
-    be tried, the reason is returned.
+    The estimator is not fitted; the last of the classes is the favourable label.
     """
+    if len(classes) < 2:
+        return Attempt("there is one label only")
     frame = columns.frame(X)
     if weights is not None and (weights == 0).any():
         counted = weights > 0
@@ -382,10 +369,10 @@ def attempt(
     seed = settings.mitigation.seed
     split = split_rows(frame, favourable, settings.validation_share, seed)
     if split is None:
-        return f"{len(favourable)} rows are too few to set some apart for validation"
+        return Attempt(f"{len(favourable)} rows are too few to set some apart for validation")
     table = rows_table(frame, favourable, settings.sensitive)
     if table is None:
-        return "each sensitive feature has one value only"
+        return Attempt("each sensitive feature has one value only")
     parts = split.parts
     training = Examples(
         frame.iloc[parts.train],
@@ -397,7 +384,7 @@ def attempt(
     loaded = LoadedModel(original.model)
     findings = run_audit(loaded, table, settings.audit)
     if not len(findings.ranking) or not findings.top_score:
-        return "the audit found no group that is treated differently"
+        return Attempt("the audit found no group that is treated differently")
     targets = choose_targets(findings, settings.mitigation)
     material = WeighedRows(table, favourable, split, targets, settings.audit)
     material.weights = weights
@@ -410,9 +397,16 @@ def attempt(
     try:
         found = search_once(Work(loaded, refitter, material, settings.mitigation, judge))
     except DataError as error:
-        return error.what
-    kept = None if found.model is None else found.model.estimator
-    return Attempt(targets[0], found.candidates, found.chosen, kept, table, findings)
+        return Attempt(error.what)
+    reason, kept = "", None
+    if found.model is None:
+        reason = (
+            f"no number of samples lowered the score of {targets[0].rule_set.text} and kept the "
+            f"accuracy within {settings.mitigation.max_accuracy_drop:g} points"
+        )
+    else:
+        kept = found.model.estimator
+    return Attempt(reason, targets[0], found.candidates, found.chosen, kept, findings)
 
 
 def split_rows(
@@ -447,11 +441,13 @@ def told_scores(
     attempted: Attempt, estimator: Any, columns: Columns, favourable: Any, audit: AuditParameters
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the scores before and after of the groups treated most differently before or after."""
-    before = attempted.before
+    before, target = attempted.before, attempted.target
+    if before is None or target is None:
+        return {}, {}
     model = LoadedModel(EstimatorRows(estimator, columns, favourable))
-    after = run_audit(model, attempted.table, audit)
+    after = run_audit(model, before.table, audit)
     groups = dict.fromkeys(
-        [attempted.target.group, *worst_groups(before, _TOLD), *worst_groups(after, _TOLD)]
+        [target.group, *worst_groups(before, _TOLD), *worst_groups(after, _TOLD)]
     )
     texts = [before.rule_set(group).text for group in groups]
     scores = (

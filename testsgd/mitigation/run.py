@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,11 +20,11 @@ from testsgd.mitigation.data_splits import Material
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome, Standing
 from testsgd.mitigation.parameters import RISEN_BY, MitigationParameters
-from testsgd.mitigation.sample_allocation import draw_pools, kinds_of, tried_of
 from testsgd.mitigation.samples import CounterSamples
 from testsgd.mitigation.search import Search, SearchResult, worst_of
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.models import LoadedModel, Refitter
+from testsgd.models.refitting import Trainer
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.networks import NetworkRefitter
 
@@ -33,7 +34,7 @@ class Work:
     """What every run of a mitigation has in common."""
 
     original: LoadedModel[Any]
-    refitter: Refitter[Any]
+    refitter: Trainer[Any]
     material: Material
     parameters: MitigationParameters
     judge: Judge
@@ -62,40 +63,13 @@ def run_mitigation(
     journal: Journal | None = None,
     progress: Progress | None = None,
 ) -> MitigationOutcome:
-    """Mitigate.
+    """Retrain a model until it treats the targets of its audit `before` more alike.
 
-    Parameters
-    ----------
-    original : LoadedModel
-        The model that was audited.
-    refitter : Refitter
-        Retrains it.
-    material : Material
-        The rows or texts, with the targets.
-    before : Findings
-        The original's audit of all of them.
-    parameters : MitigationParameters
-        What to do.
-    build : callable, optional
-        Makes other refitters of the same kind. With it small tables are judged by repeated
-        cross-validation; other methods cannot be tried without it.
-    compare : sequence of str
-        Which other methods to try, of :data:`testsgd.mitigation.ALTERNATIVES`.
-    journal : Journal, optional
-        Where figures are kept, to go on after an interruption.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
-
-    Returns
-    -------
-    MitigationOutcome
-
-    Raises
-    ------
-    DataError
-        If a target has no training rows from which samples could be made.
-    ModelError
-        If the model raises while it is retrained.
+    `build` makes other refitters of the same kind: with it small tables are judged by repeated
+    cross-validation, and other methods, named by `compare`, can be tried. The journal keeps
+    figures, to go on after an interruption; `progress` is called now and then with a phase's name,
+    how much is done and how much there is. Raises a :class:`DataError` if a target has no training
+    rows from which samples could be made, a :class:`ModelError` if a retraining raises.
 
     References
     ----------
@@ -103,37 +77,32 @@ def run_mitigation(
     """
     journal = Journal(None, {}) if journal is None else journal
     seconds: dict[str, float] = {}
-    started = time.perf_counter()
-    reference = reference_model(original, refitter, material, parameters)
-    judge = Judge(
-        original.model,
-        material,
-        parameters.max_accuracy_drop,
-        max_balanced_drop=parameters.max_balanced_drop,
-        reference=reference,
-    )
-    seconds["preparing"] = time.perf_counter() - started
+    with _timed(seconds, "preparing"):
+        reference = reference_model(original, refitter, material, parameters)
+        judge = Judge(
+            original.model,
+            material,
+            parameters.max_accuracy_drop,
+            max_balanced_drop=parameters.max_balanced_drop,
+            reference=reference,
+        )
     validated: CrossValidation | None = None
     # What stands in for the original in a fold must be what its retraining begins with.
     again = isinstance(refitter, (NetworkRefitter, EstimatorRefitter))
     few = judge.by_probabilities and again
     if few and build is not None and isinstance(material, TableMaterial):
-        started = time.perf_counter()
-        validated = cross_validate(
-            original,
-            material,
-            parameters,
-            build,
-            journal=journal,
-            advance=None
-            if progress is None
-            else lambda done, total: progress("cross-validation", done, total),
-        )
-        seconds["cross-validation"] = time.perf_counter() - started
-    kinds = kinds_of(material, parameters)
-    steps = sum(len(tried_of(material, parameters, kind)) for kind in kinds)
-    total = parameters.runs * steps
-    done = 0
+        with _timed(seconds, "cross-validation"):
+            validated = cross_validate(
+                original,
+                material,
+                parameters,
+                build,
+                journal=journal,
+                advance=None if progress is None else partial(progress, "cross-validation"),
+            )
+    kinds = material.wanted_kinds(parameters)
+    steps = sum(len(material.wanted_dosages(parameters, kind)) for kind in kinds)
+    total, done = parameters.runs * steps, 0
 
     def advance(by: int = 1) -> None:
         nonlocal done
@@ -141,55 +110,46 @@ def run_mitigation(
         if progress is not None:
             progress("retraining", done, total)
 
-    started = time.perf_counter()
-    work, searches = Work(original, refitter, material, parameters, judge), []
-    for run in range(1, parameters.runs + 1):
-        searches.append(_search(work, run, journal, advance, validated))
-        # Steps that were not needed are done too.
-        advance(run * steps - done)
-    seconds["retraining"] = time.perf_counter() - started
+    with _timed(seconds, "retraining"):
+        work, searches = Work(original, refitter, material, parameters, judge), []
+        for run in range(1, parameters.runs + 1):
+            searches.append(_search(work, run, journal, advance, validated))
+            # Steps that were not needed are done too.
+            advance(run * steps - done)
 
-    # From here on nothing is chosen any more: the held-out rows may be looked at.
-    started = time.perf_counter()
-    standing, stand = _standing(original.model, material, before)
-    if reference is not original.model:
-        unflattered = stand(reference)
-        standing = dataclasses.replace(
-            unflattered, everywhere=standing.everywhere, held_out=standing.held_out
-        )
-    runs = tuple(_outcome(original, before, standing, stand, material, found) for found in searches)
-    kept = _best(runs)
-    held_out = material.split.parts.test
-    everywhere = runs[0].audit if kept is None else kept.audit
-    after_model = original if kept is None else kept.model
-    held_out_before = material.audit(original, held_out)
-    held_out_after = held_out_before if kept is None else material.audit(after_model, held_out)
+    # From here on nothing is chosen any more: the held-out rows may be looked at. As many queries
+    # as an audit may make, so that the figures are the audits'.
     allowed = before.parameters.budget(CANDIDATE_QUERIES)
-    written = None
-    if kept is not None:
-        shares = [
-            material.row_shares(model, held_out, max_queries=allowed)
-            for model in (original.model, kept.model.model)
-        ]
-        written = compare_written(
-            original.model,
-            reference,
-            kept.model.model,
-            material,
-            (shares[0], shares[1]),
-            material.measure(held_out, max_queries=allowed),
+    with _timed(seconds, "audits after"):
+        stand = _stand(material, allowed)
+        standing = stand(original.model)
+        if reference is not original.model:
+            standing = replace(
+                stand(reference), everywhere=standing.everywhere, held_out=standing.held_out
+            )
+        runs = tuple(
+            _outcome(original, before, standing, stand, material, found) for found in searches
         )
-    shown = searches[0 if kept is None else kept.run - 1].result.curve()
-    measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
-    curve = measure.curve({budget: ([model], [1.0]) for budget, (_, model) in shown.items()})
-    seconds["audits after"] = time.perf_counter() - started
+        kept = _best(runs)
+        held_out = material.split.parts.test
+        held_out_before = held_out_after = material.audit(original, held_out)
+        written = None
+        if kept is not None:
+            held_out_after = material.audit(kept.model, held_out)
+            written = compare_written(
+                original.model, reference, kept.model.model, material, max_queries=allowed
+            )
+        shown = searches[0 if kept is None else kept.run - 1].result
+        measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
+        curve = measure.single(shown.curve())
 
     alternatives: tuple[Alternative, ...] = ()
     if compare and build is not None:
-        started = time.perf_counter()
-        setting = Setting(original, material, judge, stand, parameters, build, measure)
-        alternatives = try_alternatives(compare, setting, progress=progress)
-        seconds["other methods"] = time.perf_counter() - started
+        with _timed(seconds, "other methods"):
+            setting = Setting(original, material, judge, stand, parameters, build, measure)
+            alternatives = try_alternatives(compare, setting, progress=progress)
+    by_labels: Literal["probabilities", "labels"]
+    by_labels = "probabilities" if judge.by_probabilities else "labels"
     return MitigationOutcome(
         parameters=parameters,
         material=material,
@@ -197,23 +157,25 @@ def run_mitigation(
         before=before,
         standing=standing,
         before_choice=tuple(judge.before_scores if validated is None else validated.before),
-        judged_by=(
-            "cross-validation"
-            if validated is not None
-            else "probabilities"
-            if judge.by_probabilities
-            else "labels"
-        ),
+        judged_by=by_labels if validated is None else "cross-validation",
         refitter=refitter,
         runs=runs,
         kept=kept,
-        everywhere=everywhere,
+        everywhere=runs[0].audit if kept is None else kept.audit,
         held_out=compare_audits(held_out_before, held_out_after, risen_by=RISEN_BY),
         written=written,
         curve=curve,
         alternatives=alternatives,
         seconds=seconds,
     )
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
+    """Note how many seconds a block takes."""
+    started = time.perf_counter()
+    yield
+    seconds[phase] = time.perf_counter() - started
 
 
 def reference_model(
@@ -263,11 +225,10 @@ def _search(
     )
     pools: dict[str, tuple[CounterSamples, ...]] = {}
     missing: DataError | None = None
-    for kind in kinds_of(material, parameters):
+    for kind in material.wanted_kinds(parameters):
         try:
-            pools[kind] = draw_pools(
-                work.original,
-                material,
+            pools[kind] = material.pools(
+                work.original.model,
                 parameters,
                 kind=kind,
                 gaps=judge.before.score.tolist(),
@@ -279,7 +240,7 @@ def _search(
             continue
         search.run(
             pools[kind],
-            tried_of(material, parameters, kind),
+            material.wanted_dosages(parameters, kind),
             before=before,
             threshold=parameters.all_above,
             seed=seed,
@@ -297,30 +258,27 @@ def run_seed(parameters: MitigationParameters, run: int) -> int:
     return parameters.seed + run - 1
 
 
-def _standing(
-    original: Any, material: Material, before: Findings
-) -> tuple[Standing, Callable[[Any], Standing]]:
-    """Return how the original does, and a way to find out how any model does."""
-    parts = material.split.parts
-    # As many queries as an audit may make, so that the figures are the audits'.
-    allowed = before.parameters.budget(CANDIDATE_QUERIES)
-    everywhere = material.rates(material.audited, max_queries=allowed)
-    held_out = material.rates(parts.test, max_queries=allowed)
+def _stand(material: Material, max_queries: int) -> Callable[[Any], Standing]:
+    """Return what finds out how any model does."""
+    test = material.split.parts.test
+    labels = material.favourable[test]
+    everywhere = material.rates(material.audited, max_queries=max_queries)
+    held_out = material.rates(test, max_queries=max_queries)
 
     def stand(model: Any) -> Standing:
-        decisions, labels = material.decisions(model, parts.test), material.favourable[parts.test]
+        decisions = material.decisions(model, test)
         right = decisions == labels
         return Standing(
             accuracy=float(right.mean()),
             balanced_accuracy=float(
-                np.mean([right[labels == one].mean() for one in np.unique(labels)])
+                np.mean([right[labels == label].mean() for label in np.unique(labels)])
             ),
             favourable_share=float(decisions.mean()),
             everywhere=everywhere(model),
             held_out=held_out(model),
         )
 
-    return stand(original), stand
+    return stand
 
 
 def _outcome(
@@ -333,11 +291,11 @@ def _outcome(
 ) -> RunOutcome:
     """Measure and audit what a run chose."""
     result = found.result
-    if result.model is None:
-        model, after = original, before
-    else:
-        model = dataclasses.replace(original, model=result.model, file_sha256=None, card={})
-        after = material.audit(model, material.audited)
+    # A run without a candidate changes nothing.
+    model, after = original, before
+    if result.model is not None:
+        model = replace(original, model=result.model, file_sha256=None, card={})
+        standing, after = stand(result.model), material.audit(model, material.audited)
     return RunOutcome(
         run=found.run,
         seed=found.seed,
@@ -345,8 +303,7 @@ def _outcome(
         candidates=result.candidates,
         chosen=result.chosen,
         model=model,
-        # A run without a candidate changes nothing.
-        standing=standing if result.model is None else stand(model.model),
+        standing=standing,
         audit=compare_audits(before, after, risen_by=RISEN_BY),
         seconds=found.seconds,
     )

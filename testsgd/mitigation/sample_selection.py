@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -311,21 +311,8 @@ def _log_odds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return odds
 
 
-class SampleSource(Source, Protocol):
-    """A source that knows what its samples are made from."""
-
-    @property
-    def seeds(self) -> int:
-        """How many rows or texts samples are made from."""
-
-    def described(
-        self, numbers: NDArray[np.int64]
-    ) -> tuple[Inputs, NDArray[np.int64], NDArray[np.object_]]:
-        """Return the samples of draws, the row or text each is made from, and what was changed."""
-
-
 def draw_samples(
-    source: SampleSource,
+    source: Source,
     model: Any,
     *,
     side: Side,

@@ -7,10 +7,11 @@ asks for more samples gets the same first ones.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -27,34 +28,18 @@ from testsgd.models.refitting.protocol import joined_frames
 
 @dataclass(frozen=True)
 class SamplingReport:
-    """How samples were found.
+    """How samples were found."""
 
-    Attributes
-    ----------
-    seeds : int
-        Training rows or texts that samples can be made from.
-    drawn : int
-        Samples drawn; repetitions count.
-    distinct : int
-        Different ones among them.
-    counter_labelled : int
-        Different ones that the original model gives the counter label. Some may not be among the
-        samples, for more were drawn at once than were still wanted.
-    relabelled : int
-        Samples that the original model labels otherwise.
-    exhausted : bool
-        True: all there is was drawn, or as much as was allowed.
-    nearness : {"score", "unknown"}
-        How the relabelled ones were chosen: by the model's scores, or, as it tells labels only, in
-        the order drawn.
-    """
-
-    seeds: int
-    drawn: int
-    distinct: int
+    seeds: int  # Training rows or texts that samples can be made from.
+    drawn: int  # Samples drawn; repetitions count.
+    distinct: int  # Different ones among them.
+    # Different ones that the original model gives the counter label. Some may not be among
+    # the samples, for more were drawn at once than were still wanted.
     counter_labelled: int
-    relabelled: int
-    exhausted: bool
+    relabelled: int  # Samples that the original model labels otherwise.
+    exhausted: bool  # True: all there is was drawn, or as much as was allowed.
+    # How the relabelled ones were chosen: by the model's scores, or, as it tells labels only,
+    # in the order drawn.
     nearness: Literal["score", "unknown"] = "score"
 
 
@@ -65,52 +50,29 @@ class CounterSamples:
     They are in the order in which they should be added: as drawn; but of the kind ``"counter"``
     those to which the original model gives that label come first, then the relabelled ones, nearest
     to the decision boundary first.
-
-    Attributes
-    ----------
-    inputs : pandas.DataFrame or tuple of str
-        The samples, as the model takes them.
-    favourable : bool
-        Their label; True is the favourable one.
-    seeds : numpy.ndarray of int64, shape (n,)
-        The row or text that each was made from, as its index in all of the data.
-    changes : numpy.ndarray of object, shape (n,)
-        What was done to it, such as ``"hours: 40 to 41"`` or ``'"lesbian" to "gay"'``; empty if
-        nothing was.
-    relabelled : numpy.ndarray of bool, shape (n,)
-        True where the original model gives another label.
-    side : {"group", "rest"}
-        Whose members they are.
-    target : int
-        The target's place among the targets.
-    report : SamplingReport
-        How they were found.
-    targets : numpy.ndarray of float64, shape (n,)
-        The share of the favourable label that is to be learnt: 1 or 0 by the label carried, or,
-        of shifted samples, what the original model's score became.
-    anchors : numpy.ndarray of bool, shape (n,)
-        True where the other label is kept, as the original model has it.
-    kind : {"counter", "odds", "shifted", "anchored"}
-        How they were chosen.
-    scores : numpy.ndarray of float64, shape (n,), or None
-        Of anchored samples what the original model says of each; those that it labels otherwise
-        come first.
-    weights : numpy.ndarray of float64, shape (n,), or None
-        How much each counts, where their seeds have weights; None: all 1.
     """
 
-    inputs: Inputs
-    favourable: bool
+    inputs: Inputs  # The samples, as the model takes them.
+    favourable: bool  # Their label; True is the favourable one.
+    # The row or text that each was made from, as its index in all of the data; shape (n,).
     seeds: NDArray[np.int64]
+    # What was done to it, such as ``"hours: 40 to 41"`` or ``'"lesbian" to "gay"'``; empty if
+    # nothing was; shape (n,).
     changes: NDArray[np.object_]
-    relabelled: NDArray[np.bool_]
-    side: Side
-    target: int
-    report: SamplingReport
+    relabelled: NDArray[np.bool_]  # True where the original model gives another label; shape (n,).
+    side: Side  # Whose members they are.
+    target: int  # The target's place among the targets.
+    report: SamplingReport  # How they were found.
+    # The share of the favourable label that is to be learnt: 1 or 0 by the label carried, or,
+    # of shifted samples, what the original model's score became; shape (n,).
     targets: NDArray[np.float64]
+    # True where the other label is kept, as the original model has it; shape (n,).
     anchors: NDArray[np.bool_]
-    kind: Kind = "counter"
+    kind: Kind = "counter"  # How they were chosen.
+    # How much each counts, where their seeds have weights; None: all 1; shape (n,).
     weights: NDArray[np.float64] | None = None
+    # Of anchored samples what the original model says of each; those that it labels otherwise
+    # come first; shape (n,).
     scores: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
@@ -148,21 +110,35 @@ class CounterSamples:
         return np.asarray(self.anchors != self.favourable)
 
 
-class Source(Protocol):
-    """What samples are drawn from."""
+class Source(ABC):
+    """What samples are drawn from: rows or texts by their index in all of the data."""
+
+    def __init__(self, rows: NDArray[np.intp]) -> None:
+        self._rows = rows.astype(np.int64)
+
+    @property
+    def seeds(self) -> int:
+        """How many rows or texts samples are made from."""
+        return len(self._rows)
 
     @property
     def draws(self) -> int:
-        """How many draws there are."""
-        ...
+        """How many draws there are: one of each row or text, if not said otherwise."""
+        return len(self._rows)
 
+    @abstractmethod
     def fresh(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Inputs]:
         """Make samples of draws, leaving out those that were made before."""
-        ...
 
+    @abstractmethod
     def make(self, numbers: NDArray[np.int64]) -> Inputs:
         """Make the samples of draws again."""
-        ...
+
+    @abstractmethod
+    def described(
+        self, numbers: NDArray[np.int64]
+    ) -> tuple[Inputs, NDArray[np.int64], NDArray[np.object_]]:
+        """Return the samples of draws, the row or text each is made from, and what was changed."""
 
 
 @dataclass(frozen=True)
@@ -193,27 +169,11 @@ def samples_frame(
 ) -> pd.DataFrame:
     """List samples as a data frame.
 
-    Parameters
-    ----------
-    samples : sequence of CounterSamples
-        Of any targets and sides.
-    specification : DatasetSpecification or TextSpecification
-        What the data are.
-    targets : sequence of Target
-        The groups that the samples are for.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The features, or the text, under their own names; the label column with the label of each
-        sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
-        made from, counted from 0; what was changed; why it is there; the group it is for; and
-        whether it is in the group or of the rest.
-
-    Raises
-    ------
-    DataError
-        If samples are to have the unfavourable label, and there is not just one such label.
+    Result: the features, or the text, under their own names; the label column with the label of
+    each sample; then the columns :data:`PROVENANCE_COLUMNS`: the place of the row or text it was
+    made from, counted from 0; what was changed; why it is there; the group it is for; and whether
+    it is in the group or of the rest. A :class:`DataError` is raised if samples are to have the
+    unfavourable label, and there is not just one such label.
     """
     label = specification.label
     other = _other_label(specification)
@@ -227,24 +187,21 @@ def samples_frame(
         )
     frame = _inputs_frame(samples, specification)
     column = label.column or "label"
-    labels = [
-        label.favourable if carried else other for some in samples for carried in some.carried
-    ]
-    counts = [len(some) for some in samples]
-    provenance: dict[str, Any] = {
-        "seed_row": [row for some in samples for row in some.seeds.tolist()],
-        "change": [change for some in samples for change in some.changes],
-        "why": [why for some in samples for why in _reasons(some, label.favourable, other)],
-        "group": _repeated([targets[some.target].rule_set.text for some in samples], counts),
-        "side": _repeated([some.side for some in samples], counts),
-    }
+    labels: list[str | None] = []
+    provenance: dict[str, list[Any]] = {name: [] for name in PROVENANCE_COLUMNS}
+    for some in samples:
+        labels += [label.favourable if carried else other for carried in some.carried]
+        provenance["seed_row"] += some.seeds.tolist()
+        provenance["change"] += list(some.changes)
+        provenance["why"] += _reasons(some, label.favourable, other)
+        provenance["group"] += [targets[some.target].rule_set.text] * len(some)
+        provenance["side"] += [some.side] * len(some)
     taken = {*frame.columns, column}
     added: dict[str, pd.Series[Any]] = {column: _texts(labels)}
-    for name in PROVENANCE_COLUMNS:
+    for name, values in provenance.items():
         free = name
         while free in taken:
             free = f"sample_{free}"
-        values = provenance[name]
         added[free] = pd.Series(values, dtype=np.int64) if name == "seed_row" else _texts(values)
     return frame.assign(**added)
 
@@ -302,10 +259,6 @@ def _inputs_frame(samples: Sequence[CounterSamples], specification: Specificatio
     if joined is None:
         return pd.DataFrame({name: [] for name in specification.features})
     return joined.reset_index(drop=True)
-
-
-def _repeated(values: Sequence[Any], counts: Sequence[int]) -> list[Any]:
-    return [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
 
 
 def _texts(values: Sequence[Any]) -> pd.Series[Any]:

@@ -18,7 +18,8 @@ import numpy as np
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.parameters import RISEN_BY, Dosage, Kind
 from testsgd.mitigation.samples import CounterSamples
-from testsgd.models import Examples, Refitter
+from testsgd.models import Examples
+from testsgd.models.refitting import Trainer
 
 M = TypeVar("M")
 
@@ -37,41 +38,19 @@ _PATIENCE = 2
 
 @dataclass(frozen=True)
 class Candidate:
-    """A retrained model, as the search sees it.
+    """A retrained model, as the search sees it."""
 
-    Attributes
-    ----------
-    step : int
-        Which number of samples, from 1; 0 without any.
-    stage : int
-        Which stage of the retraining, from 0.
-    name : str
-        The stage in words.
-    kind : str
-        Which samples; ``"none"`` without any.
-    taken : tuple of int
-        Samples taken of each pool.
-    weight : float
-        How much each counts beside a training row.
-    accuracy_drop : float
-        Percentage points of accuracy lost, as the judge finds it.
-    scores : tuple of float
-        Each target's score on the rows that are not held out; NaN if one side has no rows.
-    allowed : bool
-        Whether the accuracy lost is within the budget, and nothing else is against it.
-    refused : bool
-        Whether something else is: it is one-sided, or loses too much of balanced accuracy.
-    """
-
-    step: int
-    stage: int
-    name: str
-    kind: Kind | Literal["none"]
-    taken: tuple[int, ...]
-    weight: float
-    accuracy_drop: float
+    step: int  # Which number of samples, from 1; 0 without any.
+    stage: int  # Which stage of the retraining, from 0.
+    name: str  # The stage in words.
+    kind: Kind | Literal["none"]  # Which samples; ``"none"`` without any.
+    taken: tuple[int, ...]  # Samples taken of each pool.
+    weight: float  # How much each counts beside a training row.
+    accuracy_drop: float  # Percentage points of accuracy lost, as the judge finds it.
+    # Each target's score on the rows that are not held out; NaN if one side has no rows.
     scores: tuple[float, ...]
-    allowed: bool
+    allowed: bool  # Whether the accuracy lost is within the budget, and nothing else is against it.
+    # Whether something else is: it is one-sided, or loses too much of balanced accuracy.
     refused: bool = False
 
     @property
@@ -93,10 +72,10 @@ class SearchResult(Generic[M]):
     # The best of those allowed; None if none of them has a smaller score than the original.
     chosen: Candidate | None
     model: M | None
-    # Gives what would have been chosen with other budgets, in points of accuracy, ascending: a dict
-    # from the budget to the candidate and its model, without those with which nothing would have
-    # been. Models that the journal alone knows are retrained for it.
-    curve: Callable[[], dict[float, tuple[Candidate, M]]] = field(default=dict, compare=False)
+    # Gives the models that would have been chosen with other budgets, in points of accuracy,
+    # ascending, without those with which none would have been. Those that the journal alone knows
+    # are retrained for it.
+    curve: Callable[[], dict[float, M]] = field(default=dict, compare=False)
 
 
 # What a cross-validation found of a candidate, by its kind of samples, step and stage: the points
@@ -109,15 +88,15 @@ class Search(Generic[M]):
     """Retrain with more and more samples, and keep the best."""
 
     # Retrains the original model.
-    refitter: Refitter[M]
+    refitter: Trainer[M]
     # Returns for a model the points of accuracy lost and each target's score.
     judge: Callable[[M], tuple[float, Sequence[float]]]
     _: KW_ONLY
     # The budget, in percentage points.
     max_accuracy_drop: float
     # Keeps the candidates' figures under the name; steps that it knows are not done again.
-    journal: Journal
-    name: str
+    journal: Journal = field(default_factory=lambda: Journal(None, {}))
+    name: str = ""
     # Returns of a model within the budget whether it is not to be taken all the same.
     refuse: Callable[[M], bool] | None = None
     # What a cross-validation found, which then counts in place of the judge; a candidate that is
@@ -192,41 +171,32 @@ class Search(Generic[M]):
     ) -> SearchResult[M]:
         """Return what was tried and what was chosen."""
         chosen = self._chosen
-        known: list[tuple[Candidate, M]] = [
-            (one, model) for one, model in self._best.values() if model is not None
-        ]
+        known = [(item, model) for item, model in self._best.values() if model is not None]
 
         def model_of(candidate: Candidate) -> M:
-            for one, model in known:
-                if one == candidate:
+            for item, model in known:
+                if item == candidate:
                     return model
             known.append((candidate, self._model(candidate, pools[candidate.kind], seed)))
             return known[-1][1]
 
-        model = None if chosen is None else model_of(chosen)
-
-        def curve() -> dict[float, tuple[Candidate, M]]:
+        def curve() -> dict[float, M]:
             return {
-                budget: (one, model_of(one))
-                for budget, (one, _) in sorted(self._best.items())
+                budget: model_of(candidate)
+                for budget, (candidate, _) in sorted(self._best.items())
                 if budget in CURVE_BUDGETS
             }
 
+        model = None if chosen is None else model_of(chosen)
         return SearchResult(tuple(self._candidates), chosen, model, curve)
 
-    def only(self, refitters: Sequence[Refitter[M]], *, seed: int) -> SearchResult[M]:
+    def only(self, refitters: Sequence[Trainer[M]], *, seed: int) -> SearchResult[M]:
         """Retrain without samples, by one refitter after the other: a step each."""
         for step, refitter in enumerate(refitters):
             stages = refitter.refit(None, seed=seed)
             self._candidates += self._judged(stages, step, "none", (), 1.0)
-        best = best_of(self._candidates, ())
-        curve = {
-            budget: (one, model)
-            for budget, (one, model) in sorted(self._best.items())
-            if budget in CURVE_BUDGETS and model is not None
-        }
-        model = None if best is None else self._best[self.max_accuracy_drop][1]
-        return SearchResult(tuple(self._candidates), best, model, lambda: curve)
+        self._chosen = best_of(self._candidates, ())
+        return self.result({}, seed=seed)
 
     def _step(
         self,
@@ -262,14 +232,12 @@ class Search(Generic[M]):
         found = []
         for index, stage in enumerate(stages):
             if self.figures is None:
-                drop, scores = self.judge(stage.model)
-                refused = self.refuse is not None and self.refuse(stage.model)
+                drop, scores, refused = *self.judge(stage.model), False
             else:
-                drop, scores, refused = self.figures.get(
-                    (kind, step, index), (math.nan, [math.nan], True)
-                )
-                # The training rows of the whole are judged all the same.
-                refused = refused or (self.refuse is not None and self.refuse(stage.model))
+                unknown = math.nan, [math.nan], True
+                drop, scores, refused = self.figures.get((kind, step, index), unknown)
+            # With figures too: they say nothing of the training rows of the whole.
+            refused = refused or (self.refuse is not None and self.refuse(stage.model))
             candidate = Candidate(
                 step,
                 index,

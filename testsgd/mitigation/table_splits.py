@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,39 +20,24 @@ from testsgd.auditing import (
     run_audit,
 )
 from testsgd.data import Table, category_text
-from testsgd.mitigation.data_splits import DataSplit, Material, Places, RowShares
+from testsgd.mitigation.data_splits import Material, Places, RowShares
 from testsgd.mitigation.parameters import Kind, Side
-from testsgd.mitigation.targets import Target
+from testsgd.mitigation.samples import Source
 from testsgd.models import Examples, LoadedModel, Model
+from testsgd.rules import RuleSet
 from testsgd.sampling import Draws, drawn_neighbours, explore_neighbourhood, neighbourhood_size
 
 
 class TableMaterial(Material):
-    """A table with labels, split in three.
-
-    Parameters
-    ----------
-    table : Table
-        All rows.
-    favourable, split, targets, audit_parameters
-        As for :class:`Material`.
-    """
+    """A table with labels, split in three."""
 
     # The training rows of the group stay beside shifted samples and hold back.
     strength = 2.0
 
-    def __init__(
-        self,
-        table: Table,
-        favourable: NDArray[np.bool_],
-        split: DataSplit,
-        targets: tuple[Target, ...],
-        audit_parameters: AuditParameters,
-    ) -> None:
-        super().__init__(table.specification, favourable, split, targets, audit_parameters)
+    def __init__(self, table: Table, *arguments: Any) -> None:
+        super().__init__(table.specification, *arguments)
         self.table = table
         self._probabilities: NDArray[np.float64] | None = None
-        self._inside = [target.rule_set.matches(table) for target in targets]
 
     @property
     def audited(self) -> Places:
@@ -66,15 +52,8 @@ class TableMaterial(Material):
         """Return for some rows whether a model gives them the favourable label."""
         return model.decisions(self.table.frame.iloc[places])
 
-    def members(self, target: Target) -> NDArray[np.bool_]:
-        """Return for each row whether it is in a group."""
-        return self._inside[self.targets.index(target)]
-
-    def seeds(self, target: Target, side: Side) -> Places:
-        """Return the training rows of one side."""
-        training = self.split.parts.train
-        chosen: Places = training[self.members(target)[training] == (side == "group")]
-        return chosen
+    def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
+        return rule_set.matches(self.table)
 
     def source(self, index: int, side: Side) -> Neighbours:
         """Return the neighbours of one side's training rows."""
@@ -115,19 +94,21 @@ class TableMaterial(Material):
             return None
         found = explore_neighbourhood(model, rows)
         shares = found.favourable / found.size
-        return [
-            (shares[inside], shares[~inside]) for inside in (one[places] for one in self._inside)
-        ]
+        members = [self.members(target)[places] for target in self.targets]
+        return [(shares[inside], shares[~inside]) for inside in members]
 
-    def audit(
-        self, model: LoadedModel[Model], places: Places, *, progress: Progress | None = None
+    def _audit(
+        self,
+        model: LoadedModel[Model],
+        places: Places,
+        parameters: AuditParameters,
+        progress: Progress | None,
     ) -> TableFindings:
-        """Audit a model on some rows."""
         table = self.table if len(places) == len(self.table) else self.table.take(places)
-        return run_audit(model, table, self.parameters_for(places), progress=progress)
+        return run_audit(model, table, parameters, progress=progress)
 
 
-class Neighbours:
+class Neighbours(Source):
     """The neighbours of some rows by number: row by row, for each feature down, then up.
 
     A neighbour is one of these rows with one feature that is not sensitive moved by one step, or
@@ -136,16 +117,11 @@ class Neighbours:
     """
 
     def __init__(self, table: Table, seeds: NDArray[np.intp]) -> None:
+        super().__init__(seeds)
         self._table = table
-        self._rows = seeds.astype(np.int64)
         # Where nothing may be moved, a row has itself for its neighbours.
         self._ways = 2 * max(1, len(table.specification.insensitive))
         self._itself = np.zeros(len(seeds), dtype=bool)
-
-    @property
-    def seeds(self) -> int:
-        """How many rows there are."""
-        return len(self._rows)
 
     @property
     def draws(self) -> int:

@@ -14,27 +14,14 @@ from testsgd.rules import RuleSet
 
 @dataclass(frozen=True)
 class Target:
-    """A group of an audit whose discrimination is to be countered.
+    """A group of an audit whose discrimination is to be countered."""
 
-    Attributes
-    ----------
-    rank : int
-        Its place in the audit's ranking, from 1.
-    group : int
-        Its index among the audit's groups.
-    rule_set : RuleSet
-        Who is in it.
-    direction : {"less", "more"}
-        Whether the model gives it less of the favourable label than everybody else, or more.
-    score : float
-        Its score in the audit.
-    """
-
-    rank: int
-    group: int
-    rule_set: RuleSet
+    rank: int  # Its place in the audit's ranking, from 1.
+    group: int  # Its index among the audit's groups.
+    rule_set: RuleSet  # Who is in it.
+    # Whether the model gives it less of the favourable label than everybody else, or more.
     direction: Literal["less", "more"]
-    score: float
+    score: float  # Its score in the audit.
 
 
 def choose_targets(
@@ -43,27 +30,10 @@ def choose_targets(
     *,
     enough: Callable[[RuleSet], bool] | None = None,
 ) -> tuple[Target, ...]:
-    """Choose the groups that the user asked for.
+    """Choose the groups that the user asked for, by rank.
 
-    Parameters
-    ----------
-    findings : Findings
-        The audit.
-    parameters : MitigationParameters
-        One rank, or a score above which every distinct group is meant.
-    enough : callable, optional
-        Returns whether there are enough held-out rows on both sides of a group to tell what became
-        of it. If the user asked for no group, it is the first of which there are.
-
-    Returns
-    -------
-    tuple of Target
-        By rank.
-
-    Raises
-    ------
-    ParameterError
-        If the audit has no such group, or there is nothing to counter.
+    `enough` returns whether there are enough held-out rows on both sides of a group to tell what
+    became of it. If the user asked for no group, it is the first of which there are.
     """
     asked = parameters.group is not None or parameters.all_above is not None
     if not asked and enough is not None and len(findings.ranking):

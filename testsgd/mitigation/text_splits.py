@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import AuditParameters, Estimates, Progress
+from testsgd.auditing import AuditParameters, Progress
 from testsgd.auditing.parameters import Estimand
 from testsgd.auditing.text import TermGroupMeasure, TextFindings, run_text_audit
 from testsgd.data import SensitiveTerms, Texts
-from testsgd.mitigation.data_splits import DataSplit, Material, Places, RowShares
-from testsgd.mitigation.parameters import Dosage, Kind, Side
+from testsgd.mitigation.data_splits import Material, Places, RowShares
+from testsgd.mitigation.parameters import Dosage, Kind, Side, SideChoice
+from testsgd.mitigation.samples import Source
 from testsgd.mitigation.targets import Target
 from testsgd.models import Examples, LoadedModel, TextModel
 from testsgd.rules import Mentions, RuleSet, TermRule, find_mentions
@@ -26,35 +28,16 @@ _FEW_TEXTS = 5_000
 
 
 class TextMaterial(Material):
-    """Texts with labels, split in three.
-
-    Parameters
-    ----------
-    texts : Texts
-        All texts, those for training only among them.
-    terms : SensitiveTerms
-        Which terms are sensitive.
-    favourable, split, targets, audit_parameters
-        As for :class:`Material`.
-    """
+    """Texts with labels, split in three; those that are for training only are among them."""
 
     # A shifted sample stands in for the training text of the same words.
     strength = 1.0
 
-    def __init__(
-        self,
-        texts: Texts,
-        terms: SensitiveTerms,
-        favourable: NDArray[np.bool_],
-        split: DataSplit,
-        targets: tuple[Target, ...],
-        audit_parameters: AuditParameters,
-    ) -> None:
-        super().__init__(texts.specification, favourable, split, targets, audit_parameters)
+    def __init__(self, texts: Texts, mentions: Mentions, *arguments: Any) -> None:
+        super().__init__(texts.specification, *arguments)
         self.texts = texts
-        self.terms = terms
-        self._mentions = find_mentions(texts.texts, terms)
-        self._chosen = [chosen_terms(target.rule_set, terms) for target in targets]
+        self.terms = mentions.terms
+        self._mentions = mentions
 
     @property
     def estimand(self) -> Estimand:
@@ -77,27 +60,26 @@ class TextMaterial(Material):
         """Return for some texts whether a model gives them the favourable label."""
         return model.decisions(self._pick(places))
 
-    def members(self, target: Target) -> NDArray[np.bool_]:
+    def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
         """Return for each text whether it has all terms of a group."""
         contains = self._mentions.contains()
         inside = np.ones(len(self.texts), dtype=bool)
-        for category, term in zip(*self._chosen[self.targets.index(target)], strict=True):
+        for category, term in zip(*chosen_terms(rule_set, self.terms), strict=True):
             inside &= contains[category][:, term]
         return inside
 
-    def seeds(self, target: Target, side: Side) -> Places:
-        """Return training texts: those that the terms can be put into, or those that lack one."""
-        # Texts for training only are no part of what was audited.
-        training = self.trained
+    def eligible(self, rule_set: RuleSet, side: Side) -> NDArray[np.bool_]:
+        """Return which texts the terms of a group can be put into, or which lack one."""
         if side == "rest":
-            return training[~self.members(target)[training]]
-        categories, _ = self._chosen[self.targets.index(target)]
-        return training[self._mentions.presence()[training][:, list(categories)].all(axis=1)]
+            return super().eligible(rule_set, side)
+        categories, _ = chosen_terms(rule_set, self.terms)
+        return np.asarray(self._mentions.presence()[:, list(categories)].all(axis=1))
 
     def source(self, index: int, side: Side) -> Variants:
         """Return one side's training texts with the group's terms, or as they are."""
-        seeds = self.seeds(self.targets[index], side)
-        group = self._chosen[index] if side == "group" else ((), ())
+        target = self.targets[index]
+        seeds = self.seeds(target, side)
+        group = chosen_terms(target.rule_set, self.terms) if side == "group" else ((), ())
         return Variants(self.texts, self._mentions, group, seeds)
 
     def tried(self, kind: Kind, dosages: Sequence[Dosage]) -> Sequence[Dosage]:
@@ -107,7 +89,7 @@ class TextMaterial(Material):
             return light[-1:]
         return dosages if kind == "shifted" and self.training_size < _FEW_TEXTS else light
 
-    def sides(self, target: Target, choice: str) -> tuple[Side, ...]:
+    def sides(self, target: Target, choice: SideChoice) -> tuple[Side, ...]:
         """Return the sides of a target that get samples: the group alone, if it is not said.
 
         The rest is texts as they are, which the network has learnt already.
@@ -120,16 +102,13 @@ class TextMaterial(Material):
         few = self.training_size < _FEW_TEXTS
         return ("counter", "shifted", "anchored") if few else ("counter", "shifted")
 
-    def measure(self, places: Places, *, max_queries: int) -> Callable[[TextModel], Estimates]:
+    def measure(self, places: Places, *, max_queries: int) -> TermGroupMeasure:
         """Return what measures the targets' rates on some texts, for any model."""
-        return self._measure(places, max_queries=max_queries)
-
-    def _measure(self, places: Places, *, max_queries: int) -> TermGroupMeasure:
         texts = self.texts.take(places)
         return TermGroupMeasure(
             texts,
             find_mentions(texts.texts, self.terms),
-            self._chosen,
+            [chosen_terms(target.rule_set, self.terms) for target in self.targets],
             max_queries=max_queries,
             seed=self.audit_parameters.seed,
             jobs=self.audit_parameters.jobs,
@@ -137,20 +116,18 @@ class TextMaterial(Material):
 
     def row_shares(self, model: TextModel, places: Places, *, max_queries: int) -> RowShares | None:
         """Return the answers about each seed with the terms, and about each text outside."""
-        answers = self._measure(places, max_queries=max_queries).answers(model)
+        answers = self.measure(places, max_queries=max_queries).answers(model)
         return None if answers is None else list(zip(answers[::2], answers[1::2], strict=True))
 
-    def audit(
-        self, model: LoadedModel[TextModel], places: Places, *, progress: Progress | None = None
+    def _audit(
+        self,
+        model: LoadedModel[TextModel],
+        places: Places,
+        parameters: AuditParameters,
+        progress: Progress | None,
     ) -> TextFindings:
-        """Audit a model on some texts."""
-        return run_text_audit(
-            model,
-            self.texts.take(places),
-            self.terms,
-            self.parameters_for(places),
-            progress=progress,
-        )
+        texts = self.texts.take(places)
+        return run_text_audit(model, texts, self.terms, parameters, progress=progress)
 
     def _pick(self, places: Places) -> tuple[str, ...]:
         return tuple(self.texts.texts[index] for index in places.tolist())
@@ -170,7 +147,7 @@ def chosen_terms(rule_set: RuleSet, terms: SensitiveTerms) -> ChosenTerms:
     return tuple(category for category, _ in found), tuple(term for _, term in found)
 
 
-class Variants:
+class Variants(Source):
     """Texts with some terms in place of others, a number a seed.
 
     A sample of the group is a text rewritten with the group's terms; one of the rest is a text as
@@ -180,21 +157,11 @@ class Variants:
     def __init__(
         self, texts: Texts, mentions: Mentions, group: ChosenTerms, seeds: NDArray[np.intp]
     ) -> None:
+        super().__init__(seeds)
         self._mentions = mentions
         self._replacer = Replacer(texts.texts, mentions)
         self._categories, self._chosen = group
-        self._rows = seeds
         self._made: set[str] = set()
-
-    @property
-    def seeds(self) -> int:
-        """How many texts there are."""
-        return len(self._rows)
-
-    @property
-    def draws(self) -> int:
-        """How many draws there are: one a text."""
-        return len(self._rows)
 
     def fresh(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """Write texts, those left out that some call has written before."""
@@ -221,7 +188,7 @@ class Variants:
         changes = [self._change(row) for row in rows.tolist()]
         return (
             self.make(numbers),
-            rows.astype(np.int64),
+            rows,
             np.array([*changes, None], dtype=object)[:-1],
         )
 

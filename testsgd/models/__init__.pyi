@@ -5,7 +5,6 @@ from .blackbox import Model as Model
 from .blackbox import PlainRows as PlainRows
 from .blackbox import PreparedRows as PreparedRows
 from .encoding import Encoding as Encoding
-from .encoding import fit_encoding as fit_encoding
 from .files import CARD_FILE as CARD_FILE
 from .files import MODEL_FILE as MODEL_FILE
 from .files import PREPROCESSING_FILE as PREPROCESSING_FILE
@@ -34,5 +33,3 @@ from .training import HIDDEN_UNITS as HIDDEN_UNITS
 from .training import check_training as check_training
 from .training import train_network as train_network
 from .training_split import Split as Split
-from .training_split import binary_labels as binary_labels
-from .training_split import split_examples as split_examples

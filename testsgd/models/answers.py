@@ -99,18 +99,10 @@ _OBJECT_SCORES = ("floating", "mixed-integer-float", "decimal")
 
 
 class BlackBox(Protocol):
-    """A model under audit.
+    """A model under audit."""
 
-    Attributes
-    ----------
-    name : str
-        What to call it in a report.
-    kind : str
-        What it is, in words.
-    """
-
-    name: str
-    kind: str
+    name: str  # What to call it in a report.
+    kind: str  # What it is, in words.
 
     @property
     def output(self) -> Output:

@@ -23,15 +23,9 @@ PROBE_ROWS = 1_000
 
 @runtime_checkable
 class PreparedRows(Protocol):
-    """Rows of which a model can say what it decides if one column of them were another.
+    """Rows of which a model can say what it decides if one column of them were another."""
 
-    Attributes
-    ----------
-    asked : int
-        How many rows the model has been asked about so far.
-    """
-
-    asked: int
+    asked: int  # How many rows the model has been asked about so far.
 
     def decisions(self) -> NDArray[np.bool_]:
         """Decide on the rows as they are."""
@@ -179,19 +173,6 @@ _Parameter = inspect.Parameter
 
 
 @dataclass(frozen=True)
-class ModelColumns:
-    """The columns that a model of rows is given.
-
-    `taken`: the columns, in the order in which the model takes them. `not_given`: features of the
-    description that are not among them. `passed`: those that the description does not have.
-    """
-
-    taken: tuple[str, ...]
-    not_given: tuple[str, ...]
-    passed: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class ColumnFunction:
     """A function of columns as one of a data frame.
 
@@ -264,10 +245,13 @@ def parameter_columns(function: Callable[..., Any], inputs: Sequence[str]) -> tu
     return tuple(item.name for item in usable if item in needed or item.name in inputs)
 
 
-def model_columns(
+def compare_columns(
     named: tuple[str, ...], specification: DatasetSpecification, *, model: str
-) -> ModelColumns:
-    """Compare what a model takes with a description."""
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Compare the columns that a model takes with a description.
+
+    Result: the features that are not among them, and those that the description does not have.
+    """
     features = specification.features
     columns = {specification.column_of(name): name for name in features}
     for name in named:
@@ -289,8 +273,7 @@ def model_columns(
         else:
             continue
         raise ModelError(what, where=f"model {model!r}", remedy=remedy, model=model, column=name)
-    return ModelColumns(
-        named,
+    return (
         tuple(name for name in features if name not in named),
         tuple(name for name in named if name not in features),
     )

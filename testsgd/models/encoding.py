@@ -101,17 +101,7 @@ class Encoding:
         return next(feature for feature in self.features if feature.name == name)
 
     def encode(self, frame: pd.DataFrame) -> NDArray[np.float32]:
-        """Encode rows.
-
-        Parameters
-        ----------
-        frame : pandas.DataFrame
-            Rows with a column a feature.
-
-        Returns
-        -------
-        numpy.ndarray of float32, shape (n, width)
-        """
+        """Encode rows with a column a feature, shape (n, width)."""
         out = np.zeros((len(frame), self.width), dtype=np.float32)
         offset = 0
         for feature in self.features:
@@ -156,19 +146,7 @@ class Encoding:
 
 
 def fit_encoding(table: Table, rows: NDArray[np.intp]) -> Encoding:
-    """Learn means and scales from some rows of a table.
-
-    Parameters
-    ----------
-    table : Table
-        The data.
-    rows : numpy.ndarray of int
-        The rows to learn from, so that a test split stays unseen.
-
-    Returns
-    -------
-    Encoding
-    """
+    """Learn means and scales from some rows of a table, so that those of a test stay unseen."""
     specification: DatasetSpecification = table.specification
     features: list[FeatureEncoding] = []
     for name in specification.inputs:

@@ -261,32 +261,17 @@ def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float3
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """What a training gave.
+    """What a training gave."""
 
-    Attributes
-    ----------
-    folder : str
-        Where the network was written.
-    train_accuracy, test_accuracy : float
-        Share of rows or texts labelled as in the file; those for the test were seen by nothing in
-        the training.
-    majority_share : float
-        What always saying the commonest label would reach on the test.
-    paper_accuracy : float or None
-        The paper's Table 3.
-    epochs : int
-        Passes over the training data.
-    seconds : float
-        Wall-clock time of the training itself.
-    """
-
-    folder: str
+    folder: str  # Where the network was written.
+    # Share of rows or texts labelled as in the file; those for the test were seen by nothing in the
+    # training.
     train_accuracy: float
     test_accuracy: float
-    majority_share: float
-    paper_accuracy: float | None
-    epochs: int
-    seconds: float
+    majority_share: float  # What always saying the commonest label would reach on the test.
+    paper_accuracy: float | None  # The paper's Table 3.
+    epochs: int  # Passes over the training data.
+    seconds: float  # Wall-clock time of the training itself.
 
 
 def write_card(folder: Path, about: Mapping[str, Any], report: TrainingReport) -> None:

@@ -9,19 +9,20 @@ again in full, so that the short cut never changes a decision.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
-from testsgd.models.answers import Output
+from testsgd.models.answers import Asked, Output
 from testsgd.models.blackbox import PreparedRows
 from testsgd.models.encoding import Encoding
 from testsgd.models.files import SigmoidOutput, WrongLayersError, read_layers, read_preprocessing
@@ -64,6 +65,10 @@ _BLOCK = 4096
 _NEAR_THRESHOLD = 1e-2
 
 
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + _BLOCK) for start in range(0, rows, _BLOCK))
+
+
 @dataclass(frozen=True)
 class Layer:
     """One fully connected layer: ``activation(x @ weights + bias)``."""
@@ -73,7 +78,31 @@ class Layer:
     activation: Literal["relu", "linear", "sigmoid"]
 
 
-class NetworkModel:
+class SigmoidNetwork(ABC, Generic[Asked]):
+    """A network of testsgd's own with one output, a score through a sigmoid.
+
+    `sigmoid` says what the output means and decides, `name` what to call the network in a report.
+    """
+
+    kind: str
+    output: Output = "scores"
+    thread_safe = True
+
+    def __init__(self, *, sigmoid: SigmoidOutput, name: str) -> None:
+        self.name = name
+        self.sigmoid = sigmoid
+        self.threshold: float | None = sigmoid.threshold
+
+    def scores(self, asked: Asked) -> NDArray[np.float64]:
+        """Return the probability of the favourable label for each row or text."""
+        return self.sigmoid.scores(self._sums(asked))
+
+    @abstractmethod
+    def _sums(self, asked: Asked) -> Floats:
+        """Compute the output's sums before the sigmoid, shape (n,)."""
+
+
+class NetworkModel(SigmoidNetwork[pd.DataFrame]):
     """A fully connected network with ReLU layers and one output, and its preprocessing.
 
     Parameters
@@ -89,35 +118,25 @@ class NetworkModel:
     """
 
     kind = "fully connected network"
-    output: Output = "scores"
-    thread_safe = True
 
     def __init__(
-        self,
-        layers: tuple[Layer, ...],
-        encoding: Encoding,
-        *,
-        sigmoid: SigmoidOutput,
-        name: str,
+        self, layers: tuple[Layer, ...], encoding: Encoding, *, sigmoid: SigmoidOutput, name: str
     ) -> None:
+        super().__init__(sigmoid=sigmoid, name=name)
         self.layers = layers
         self.encoding = encoding
-        self.name = name
-        self.threshold: float | None = sigmoid.threshold
-        self.sigmoid = sigmoid
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The features that the network takes."""
         return tuple(feature.name for feature in self.encoding.features)
 
-    def scores(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return each row's probability of the favourable label."""
-        return self.sigmoid.scores(self.output_sums(self.encoding.encode(frame)))
-
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Return for each row whether the network gives it the favourable label."""
-        return self.sigmoid.decide(self.output_sums(self.encoding.encode(frame)))
+        return self.sigmoid.decide(self._sums(frame))
+
+    def _sums(self, asked: pd.DataFrame) -> Floats:
+        return self.output_sums(self.encoding.encode(asked))
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Get ready to decide on variants of `frame` that differ in one column."""
@@ -126,8 +145,7 @@ class NetworkModel:
     def output_sums(self, inputs: Floats) -> Floats:
         """Compute the last layer's sums before the sigmoid, shape (n,)."""
         out = np.empty(len(inputs), dtype=np.float32)
-        for start in range(0, len(inputs), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in _blocks(len(inputs)):
             out[rows] = self.after_first(self.first_sums(inputs[rows]))
         return out
 
@@ -153,8 +171,7 @@ class PreparedNetworkRows:
         self.asked = 0
         self._inputs = model.encoding.encode(frame)
         self._first = np.empty((len(frame), model.layers[0].weights.shape[1]), dtype=np.float32)
-        for start in range(0, len(frame), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in _blocks(len(frame)):
             self._first[rows] = model.first_sums(self._inputs[rows])
 
     def decisions(self) -> NDArray[np.bool_]:
@@ -162,8 +179,8 @@ class PreparedNetworkRows:
         self.asked += len(self._first)
         sums = np.concatenate(
             [
-                self._model.after_first(self._first[start : start + _BLOCK].copy())
-                for start in range(0, len(self._first), _BLOCK)
+                self._model.after_first(self._first[rows].copy())
+                for rows in _blocks(len(self._first))
             ]
         )
         return self._model.sigmoid.decide(sums)
@@ -184,11 +201,10 @@ class PreparedNetworkRows:
         encoding.fill(column if len(marked) == len(rows) else column[rows], changed)
 
         sums = np.empty(len(marked), dtype=np.float32)
-        for start in range(0, len(marked), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            places = marked[block]
-            first = self._first[places]
-            first += (changed[block] - self._inputs[places, inputs]) @ weights
+        for block in _blocks(len(marked)):
+            chosen = marked[block]
+            first = self._first[chosen]
+            first += (changed[block] - self._inputs[chosen, inputs]) @ weights
             sums[block] = self._model.after_first(first)
         near = np.flatnonzero(np.abs(sums - self._model.sigmoid.turning_sum) < _NEAR_THRESHOLD)
         if len(near):
@@ -238,12 +254,8 @@ def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0
             where=str(path),
             remedy="keep the .keras file beside the preprocessing.json it was written with",
         )
-    return NetworkModel(
-        layers,
-        encoding,
-        sigmoid=SigmoidOutput(labels, favourable, threshold),
-        name=name,
-    )
+    sigmoid = SigmoidOutput(labels, favourable, threshold)
+    return NetworkModel(layers, encoding, sigmoid=sigmoid, name=name)
 
 
 def _dense_layers(
@@ -259,19 +271,11 @@ def _dense_layers(
     )
     if not plain:
         raise WrongLayersError
-    read = []
+    read: list[Layer] = []
     for layer in layers:
         weights, bias = arrays(f"{layer['name']}/vars")
+        width = len(read[-1].bias) if read else len(weights)
+        if weights.shape != (width, len(bias)) or bias.ndim != 1:
+            raise ValueError(weights.shape)
         read.append(Layer(weights, bias, layer["activation"]))
-    _check_weights(read)
     return tuple(read)
-
-
-def _check_weights(layers: list[Layer]) -> None:
-    """Raise a ValueError if the layers do not fit together."""
-    width = layers[0].weights.shape[0]
-    for layer in layers:
-        units = len(layer.bias)
-        if layer.weights.shape != (width, units) or layer.bias.shape != (units,):
-            raise ValueError(layer.weights.shape)
-        width = units

@@ -35,18 +35,10 @@ Take = Callable[[NDArray[np.intp]], Any]
 
 @dataclass(frozen=True)
 class Repetition:
-    """What came of asking again.
+    """What came of asking again."""
 
-    Attributes
-    ----------
-    differing : float
-        Share of the rows or texts that were answered otherwise.
-    asked : int
-        Rows or texts that this took.
-    """
-
-    differing: float = 0.0
-    asked: int = 0
+    differing: float = 0.0  # Share of the rows or texts that were answered otherwise.
+    asked: int = 0  # Rows or texts that this took.
 
 
 def ask_again(
@@ -54,27 +46,11 @@ def ask_again(
 ) -> Repetition:
     """Ask a model again, in another order and with another batch size, and compare.
 
-    Parameters
-    ----------
-    model : Model or TextModel
-        The black box. A network of testsgd's own computes the same each time, and is not asked.
-    take : callable
-        Gives the rows or texts at some places.
-    first : numpy.ndarray of bool
-        What the model said of the first rows or texts, in order.
-    most : int
-        Most rows or texts to ask about; fewer are compared if it is less than there are.
-    at_random : bool
-        The model is known to answer differently: it is not refused.
-
-    Returns
-    -------
-    Repetition
-
-    Raises
-    ------
-    ModelError
-        If the answers differ by more than rounding explains.
+    A network of testsgd's own computes the same each time, and is not asked. `take`: gives the rows
+    or texts at some places. `first`: what the model said of the first ones, in order. `most`: most
+    to ask about; fewer are compared if it is less than there are. `at_random`: the model is known
+    to answer differently: it is not refused. Else a :class:`ModelError` is raised if the answers
+    differ by more than rounding explains.
     """
     if not isinstance(model, CheckedFunction):
         return Repetition()

@@ -15,16 +15,15 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from testsgd._files import sha256_of_file
-from testsgd.data import DatasetSpecification, bundled_folder
-from testsgd.data.text import TextSpecification
+from testsgd.data import DatasetSpecification, Label, TextSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError
 from testsgd.models.blackbox import (
     CallableModel,
     ColumnFunction,
     KerasFunction,
     Model,
+    compare_columns,
     is_keras_model,
-    model_columns,
     named_columns,
     parameter_columns,
 )
@@ -49,30 +48,16 @@ MODEL_FILES: dict[str, Callable[[Path], Any]] = {".skops": read_skops}
 
 @dataclass(frozen=True)
 class LoadedModel(Generic[M]):
-    """A model and what is known of where it came from.
+    """A model and what is known of where it came from."""
 
-    Attributes
-    ----------
-    model : Model or TextModel
-        The black box.
-    file_sha256 : str or None
-        Of the file it was read from.
-    card : dict
-        Its model card, if it has one.
-    origin : object
-        What it was made of: the path of a network's file, or else the function or the estimator
-        itself.
-    not_given : tuple of str
-        Of a model of rows: the features that it is not given.
-    passed : tuple of str
-        Of a model of rows: the columns that it needs and the description does not have.
-    """
-
-    model: M
-    file_sha256: str | None = None
-    card: dict[str, Any] = field(default_factory=dict)
+    model: M  # The black box.
+    file_sha256: str | None = None  # Of the file it was read from.
+    card: dict[str, Any] = field(default_factory=dict)  # Its model card, if it has one.
+    # What it was made of: the path of a network's file, or else the function or the estimator
+    # itself.
     origin: Any = None
-    not_given: tuple[str, ...] = ()
+    not_given: tuple[str, ...] = ()  # Of a model of rows: the features that it is not given.
+    # Of a model of rows: the columns that it needs and the description does not have.
     passed: tuple[str, ...] = ()
 
 
@@ -114,40 +99,30 @@ def load_model(
     ParameterError
         If the threshold is not in [0, 1).
     """
-    _check_threshold(threshold)
-    label = specification.label
+    reading = _reading(specification.label, favourable_given, threshold)
+    favourable = specification.label.favourable
     withheld = len(specification.inputs) < len(specification.features)
 
     def network(path: Path, name: str) -> NetworkModel:
-        return read_network(path, favourable=label.favourable, name=name, threshold=threshold)
+        return read_network(path, favourable=favourable, name=name, threshold=threshold)
 
     def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> CallableModel:
         columns = named_columns(origin)
         if columns is None and called is origin:
             columns = parameter_columns(called, specification.inputs)
             called = ColumnFunction(called, columns) if columns else called
-        return CallableModel(
-            called,
-            columns=columns or (specification.inputs if withheld else None),
-            label=label,
-            name=name,
-            kind=kind,
-            favourable_given=favourable_given,
-            threshold=threshold,
-        )
+        taken = columns or (specification.inputs if withheld else None)
+        return CallableModel(called, columns=taken, name=name, kind=kind, **reading)
 
     loaded: LoadedModel[NetworkModel | CallableModel] = _load(
         source, specification.name, network, function, takes="a data frame"
     )
     model = loaded.model
     taken = model.columns or specification.inputs
-    columns = model_columns(taken, specification, model=model.name)
-    return replace(
-        loaded,
-        not_given=columns.not_given,
-        # A network of testsgd's own belongs to the description that it was trained with.
-        passed=columns.passed if isinstance(model, CallableModel) else (),
-    )
+    not_given, passed = compare_columns(taken, specification, model=model.name)
+    # A network of testsgd's own belongs to the description that it was trained with.
+    passed = passed if isinstance(model, CallableModel) else ()
+    return replace(loaded, not_given=not_given, passed=passed)
 
 
 def load_text_model(
@@ -165,10 +140,8 @@ def load_text_model(
         As for :func:`load_model`, but a function takes a list of strings.
     specification : TextSpecification
         The data set, with the favourable label.
-    favourable_given : bool
-        True if the user named the favourable label for this audit.
-    threshold : float
-        Scores of the favourable label above it count as favourable.
+    favourable_given, threshold
+        As for :func:`load_model`.
 
     Returns
     -------
@@ -176,10 +149,8 @@ def load_text_model(
 
     Raises
     ------
-    ModelError
-        If there is no such model or it cannot be loaded.
-    ParameterError
-        If the threshold is not in [0, 1).
+    ModelError, ParameterError
+        As for :func:`load_model`.
 
     Examples
     --------
@@ -193,32 +164,27 @@ def load_text_model(
     >>> load_text_model(shouts, specification).model.decisions(["Hello", "HELLO"]).tolist()
     [False, True]
     """
-    _check_threshold(threshold)
-    label = specification.label
+    reading = _reading(specification.label, favourable_given, threshold)
+    favourable = specification.label.favourable
 
     def network(path: Path, name: str) -> TextModel:
-        return read_text_network(path, favourable=label.favourable, name=name, threshold=threshold)
+        return read_text_network(path, favourable=favourable, name=name, threshold=threshold)
 
     def function(called: Callable[..., Any], name: str, kind: str, origin: Any) -> TextModel:
-        return CallableTextModel(
-            called,
-            label=label,
-            name=name,
-            kind=kind,
-            favourable_given=favourable_given,
-            threshold=threshold,
-        )
+        return CallableTextModel(called, name=name, kind=kind, **reading)
 
     return _load(source, specification.name, network, function, takes="a list of strings")
 
 
-def _check_threshold(threshold: float) -> None:
+def _reading(label: Label, favourable_given: bool, threshold: float) -> dict[str, Any]:
+    """Return how a function's answers are read, the threshold checked."""
     if not isinstance(threshold, Real) or not 0 <= threshold < 1:
         raise ParameterError(
             f"{threshold} is not at least 0 and below 1",
             where="threshold",
             remedy="give a score such as 0.5",
         )
+    return {"label": label, "favourable_given": favourable_given, "threshold": threshold}
 
 
 def _load(

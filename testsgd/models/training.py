@@ -17,7 +17,7 @@ from testsgd.errors import MissingExtraError, ParameterError
 from testsgd.models.encoding import fit_encoding
 from testsgd.models.files import MODEL_FILE, TrainingReport, write_card, write_preprocessing
 from testsgd.models.network import read_network
-from testsgd.models.training_split import Split, binary_labels, output_labels, split_examples
+from testsgd.models.training_split import Split, data_labels, output_labels, split_data
 
 
 def check_training(*, seed: int, epochs: int) -> None:
@@ -57,16 +57,17 @@ def fit(
     keras: Any,
     network: Any,
     data: dict[str, Any],
+    target: Path,
     *,
     epochs: int,
     patience: int,
     progress: Callable[[int, int], None] | None,
-) -> tuple[int, float]:
-    """Train a network with two answers, and leave it as it was when its validation loss was least.
+) -> dict[str, Any]:
+    """Train a network with two answers, and write it as it was when its validation loss was least.
 
     `data`: what Keras' ``fit`` is to know of the data. `patience`: passes without a smaller
     validation loss after which the training ends. `progress`: called with the epochs done and the
-    most there can be. Result: `epochs`: passes made; `seconds`: wall-clock time.
+    most there can be. Result: for a report, the passes made and the wall-clock time.
     """
     network.compile(optimizer=keras.optimizers.Adam(1e-3), loss="binary_crossentropy")
     callbacks = [
@@ -80,7 +81,10 @@ def fit(
         )
     started = time.perf_counter()
     history = network.fit(**data, epochs=epochs, callbacks=callbacks, verbose=0)
-    return len(history.history["val_loss"]), time.perf_counter() - started
+    seconds = round(time.perf_counter() - started, 1)
+    with atomic_path(target) as temporary:
+        _bare(keras, network).save(temporary)
+    return {"epochs": len(history.history["val_loss"]), "seconds": seconds}
 
 
 class Passes:
@@ -143,7 +147,7 @@ def accuracies(
     }
 
 
-def bare_network(keras: Any, network: Any) -> Any:
+def _bare(keras: Any, network: Any) -> Any:
     """Copy a network without its optimiser's state, which would triple the file, and dropout."""
     layers = [layer for layer in network.layers if "Dropout" not in type(layer).__name__]
     bare = keras.Sequential(
@@ -211,15 +215,8 @@ def train_network(
     check_training(seed=seed, epochs=epochs)
     folder = Path(folder)
     label = table.specification.label
-    known = None if table.labels is None else table.labels.to_numpy(dtype=object)
-    labels = binary_labels(known, label, one="row", source=table.source)
-    parts = split_examples(
-        labels,
-        seed,
-        one="row",
-        source=table.source or "the data",
-        clusters=table.clusters,
-    )
+    labels = data_labels(table)
+    parts = split_data(table, labels, seed)
     encoding = fit_encoding(table, parts.train)
     inputs = encoding.encode(table.frame)
 
@@ -241,25 +238,15 @@ def train_network(
         "validation_data": (inputs[parts.validation], labels[parts.validation]),
         "batch_size": batch_size,
     }
-    passes, seconds = fit(
-        keras, network, data, epochs=epochs, patience=_PATIENCE, progress=progress
-    )
-    with atomic_path(folder / MODEL_FILE) as temporary:
-        bare_network(keras, network).save(temporary)
-    write_preprocessing(
-        folder, "tables", output_labels(known, label), {"features": encoding.to_json()}
-    )
+    path = folder / MODEL_FILE
+    trained = fit(keras, network, data, path, epochs=epochs, patience=_PATIENCE, progress=progress)
+    features = {"features": encoding.to_json()}
+    write_preprocessing(folder, "tables", output_labels(table), features)
     # What is reported is measured on the network as it will be audited, read back from its files.
-    model = read_network(
-        folder / MODEL_FILE, favourable=label.favourable, name=table.specification.name
-    )
+    model = read_network(path, favourable=label.favourable, name=table.specification.name)
     right = model.decisions(table.frame) == labels.astype(bool)
-    report = TrainingReport(
-        str(folder),
-        **accuracies(right, labels, parts, table.specification),
-        epochs=passes,
-        seconds=round(seconds, 1),
-    )
+    figures = accuracies(right, labels, parts, table.specification)
+    report = TrainingReport(str(folder), **figures, **trained)
     about = {
         "data set": table.specification.name,
         "data fingerprint": table_fingerprint(table),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data import Label
+from testsgd.data import Label, Table, Texts
 from testsgd.errors import DataError
 from testsgd.models.files import Labels
 
@@ -22,23 +22,9 @@ Rows = NDArray[np.intp]
 def binary_labels(
     labels: NDArray[np.object_] | None, label: Label, *, one: str, source: str
 ) -> NDArray[np.float32]:
-    """Return 1 for the favourable label and 0 for any other.
+    """Return 1 for the favourable label and 0 for any other; a :class:`DataError` if some lack one.
 
-    Parameters
-    ----------
-    labels : numpy.ndarray of object or None
-        The labels as the data have them.
-    label : Label
-        Which of them is favourable.
-    one : str
-        What has a label: ``"row"`` or ``"text"``.
-    source : str
-        What to call the data in a message.
-
-    Raises
-    ------
-    DataError
-        If there are no labels, or some are missing.
+    `one` is what has a label, ``"row"`` or ``"text"``, `source` what to call the data in a message.
     """
     if labels is None:
         raise DataError(
@@ -55,9 +41,36 @@ def binary_labels(
     return np.asarray(labels == label.favourable, dtype=np.float32)
 
 
-def output_labels(labels: NDArray[np.object_] | None, label: Label) -> Labels:
+def data_labels(data: Table | Texts) -> NDArray[np.float32]:
+    """Return 1 for the rows or texts with the favourable label and 0 for any other."""
+    known = None if data.labels is None else np.asarray(data.labels, dtype=object)
+    label, source = data.specification.label, data.source or "the data"
+    return binary_labels(known, label, one=unit_of(data), source=source)
+
+
+def unit_of(data: Table | Texts) -> str:
+    """Return what the data consist of, for messages."""
+    return "text" if isinstance(data, Texts) else "row"
+
+
+def split_data(data: Table | Texts, labels: NDArray[np.float32], seed: int) -> Split:
+    """Split rows or texts by :func:`split_examples`, as the data say that they belong together."""
+    texts = data if isinstance(data, Texts) else None
+    return split_examples(
+        labels,
+        seed,
+        one=unit_of(data),
+        source=data.source or "the data",
+        parts=None if texts is None else texts.parts,
+        clusters=data.clusters,
+        training_only=None if texts is None else texts.training_only,
+    )
+
+
+def output_labels(data: Table | Texts) -> Labels:
     """Return what a network means that gives the probability of the favourable label."""
-    values: list[Any] = label.values or sorted(set([] if labels is None else labels))
+    label = data.specification.label
+    values: list[Any] = label.values or sorted(set([] if data.labels is None else data.labels))
     others = [value for value in values if value != label.favourable]
     other = others[0] if len(others) == 1 else f"not {label.favourable}"
     return Labels(label.favourable, other)
@@ -65,14 +78,9 @@ def output_labels(labels: NDArray[np.object_] | None, label: Label) -> Labels:
 
 @dataclass(frozen=True)
 class Split:
-    """Which rows are trained on, which choose when to stop, and which are for the test.
+    """Which rows are trained on, which choose when to stop, and which are for the test."""
 
-    Attributes
-    ----------
-    train, validation, test : numpy.ndarray of int
-        Places, ascending; no two have one in common.
-    """
-
+    # Places, ascending; no two have one in common.
     train: Rows
     validation: Rows
     test: Rows
@@ -95,33 +103,11 @@ def split_examples(
 ) -> Split:
     """Split rows or texts by chance, the labels' shares kept.
 
-    Parameters
-    ----------
-    labels : numpy.ndarray of float32
-        0 or 1 for each.
-    seed : int
-        Same seed, same split.
-    one : str
-        What is split: ``"row"`` or ``"text"``.
-    source : str
-        What to call the data in a message.
-    parts : numpy.ndarray of object, optional
-        ``"train"`` or ``"test"``, or None for those that the split decides on. If any is
-        ``"test"``, the test is of just those.
-    clusters : numpy.ndarray of int, optional
-        Those of one number stay together; they are split by the label of the first of them.
-    training_only : numpy.ndarray of bool, optional
-        These are never tested, and are no reason to test a cluster or to stop.
-
-    Returns
-    -------
-    Split
-        Else 20% are for the test, and 10% of the rest choose when to stop.
-
-    Raises
-    ------
-    DataError
-        If there are too few.
+    `labels`: 0 or 1 for each. `parts`: ``"train"`` or ``"test"``, or None for those that the split
+    decides on. If any is ``"test"``, the test is of just those; else 20% are for the test. Of the
+    rest 10% choose when to stop. `clusters`: those of one number stay together; they are split by
+    the label of the first of them. `training_only`: these are never tested, and are no reason to
+    test a cluster or to stop. Raises a :class:`DataError` if there are too few.
     """
     rows = np.arange(len(labels))
     groups = rows if clusters is None else np.unique(clusters, return_inverse=True)[1]

@@ -14,7 +14,6 @@ from testsgd.mitigation.report.phrases import (
     enough,
     estimated,
     largest,
-    score,
     weight,
 )
 from testsgd.mitigation.report.summary import (
@@ -36,7 +35,7 @@ from testsgd.report.charts import (
     Symbol,
     Threshold,
 )
-from testsgd.report.formatting import MINUS, count, interval, percent, plural, points
+from testsgd.report.formatting import MINUS, count, interval, percent, plural, points, size
 from testsgd.report.scales import Scale, difference_scale, linear_scale
 
 # Candidates that lose more than this many budgets are not drawn, if others are.
@@ -206,7 +205,7 @@ def trade_off(summary: MitigationSummary) -> Figure | None:
         for candidate, reached in chosen
     ]
     if before is not None:
-        title = f"The original model, difference {score(before)} points"
+        title = f"The original model, difference {size(before)} points"
         marked.append(Highlight(0.0, before, "original", title, "more", shape="ring"))
     words, lost = words_for(summary.data.kind), limit / 100
     where = "estimated" if estimated(summary.split) else f"validation {words.many}"
@@ -253,7 +252,7 @@ def _chosen(candidate: CandidateSummary) -> str:
         f"Run {candidate.run}, chosen: {plural(candidate.samples, 'sample')} of the kind "
         f"{candidate.kind}, weight {weight(candidate.weight)}, {candidate.stage}; accuracy "
         f"{accuracy_change(candidate.accuracy_drop)} points, difference "
-        f"{score(candidate_score(candidate))} points"
+        f"{size(candidate_score(candidate))} points"
     )
 
 

@@ -13,12 +13,20 @@ from testsgd.mitigation.report.phrases import (
     enough,
     judged_where,
     largest,
-    score,
     within,
 )
 from testsgd.mitigation.report.summary import ChangeSummary, MitigationSummary
 from testsgd.report.blocks import KeyFigure, KeyFigures, Standing
-from testsgd.report.formatting import NOTHING, count, interval, plural, points, signed, size_points
+from testsgd.report.formatting import (
+    NOTHING,
+    count,
+    interval,
+    plural,
+    points,
+    signed,
+    size,
+    size_points,
+)
 
 _ARROW = "\N{RIGHTWARDS ARROW}"
 # With these the difference is smaller, but at a price.
@@ -130,4 +138,4 @@ def _points(size: float | None) -> str:
 
 
 def _change(before: float | None, after: float | None) -> str:
-    return f"{score(before)}{NO_BREAK}{_ARROW}{NO_BREAK}{_points(after)}"
+    return f"{size(before)}{NO_BREAK}{_ARROW}{NO_BREAK}{_points(after)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from testsgd.auditing.report.provenance import data_facts, model_facts
@@ -19,7 +18,7 @@ from testsgd.mitigation.report.phrases import (
     spread_scores,
     within,
 )
-from testsgd.mitigation.report.summary import GroupChange, MitigationSummary
+from testsgd.mitigation.report.summary import MitigationSummary
 from testsgd.mitigation.report.tables import (
     candidates_table,
     comparisons_table,
@@ -287,7 +286,7 @@ def _grown(summary: MitigationSummary) -> str:
     change, by = summary.all_rows, size_points(summary.risen_by)
     if not change.risen_count:
         return f"No group's difference grew by more than {by}."
-    risen = _known(change.risen)
+    risen = sum(group.after.difference is not None for group in change.risen)
     shown = ""
     if risen:
         shown = f". These are the {min(risen, _OPEN_SHIFTS)} that grew most"
@@ -297,11 +296,6 @@ def _grown(summary: MitigationSummary) -> str:
             shown += ", without near copies"
     grew = f"{plural(change.risen_count, 'difference')} of {count(change.groups)} grew"
     return f"{grew} by more than {by}{shown}."
-
-
-def _known(groups: Sequence[GroupChange]) -> int:
-    """Count the groups whose difference is known after."""
-    return sum(group.after.difference is not None for group in groups)
 
 
 def _held_out(summary: MitigationSummary, words: Words) -> Details:
@@ -348,19 +342,16 @@ def _methods(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         Only("markdown", (plain, Bullets(described))),
     ]
     if curves.rows:
-        blocks.append(Only("html", (*_about_curves(words), curves)))
+        heading = Heading("Difference against accuracy")
+        budgets = (
+            "Each method with several budgets: of its models that lose no more on the "
+            f"{words.many} that are not held out the one with the smallest difference there, "
+            "measured on the held-out ones. At equal accuracy means at the change of the model "
+            "that was written, read between two points of a curve where there is none."
+        )
+        blocks.append(Only("html", (heading, Paragraph(budgets), curves)))
     folded = Details("Difference against accuracy, held out", (curves,))
     return (*blocks, Only("markdown", (folded,)))
-
-
-def _about_curves(words: Words) -> tuple[Block, ...]:
-    about = (
-        "Each method with several budgets: of its models that lose no more on the "
-        f"{words.many} that are not held out the one with the smallest difference there, measured "
-        "on the held-out ones. At equal accuracy means at the change of the model that was "
-        "written, read between two points of a curve where there is none."
-    )
-    return Heading("Difference against accuracy"), Paragraph(about)
 
 
 def _runs(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.mitigation.report.phrases import FEW, budget, estimated
-from testsgd.mitigation.report.summary import MitigationSummary, SplitSummary
+from testsgd.mitigation.report.summary import MitigationSummary
 from testsgd.report.blocks import Note
 from testsgd.report.formatting import count, plural, size_points
 
@@ -28,6 +28,14 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
     words = words_for(summary.data.kind)
     many, label, split = words.many, summary.data.label.favourable, summary.split
     limit = budget(summary.settings.max_accuracy_drop)
+    tried = {candidate.kind for candidate in summary.candidates}
+    kinds = tried | {samples.kind for target in summary.targets for samples in target.samples}
+    left_out, whom = "", "people" if words.kind == "rows" else many
+    if split.repeats:
+        left_out = (
+            f" Not held out after all: {plural(split.repeats, words.one)}, because {many} of the "
+            "same unit are in another part or held out already; what is there twice is known once."
+        )
     return (
         Note(
             "Difference and score",
@@ -52,7 +60,7 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
         *(
             Note(f"Kind of samples: {kind}", meaning)
             for kind, meaning in KIND_MEANINGS.items()
-            if kind in _kinds(summary)
+            if kind in kinds
         ),
         *_softened(summary, words),
         Note(
@@ -67,7 +75,7 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
             "scores lie in the same half point, or all at two points or less, the one that loses "
             "least accuracy. The "
             f"{count(split.held_out)} held-out {many} are touched once, at the end; the verdict is "
-            "about the model that is written, there." + _left_out(split, words),
+            f"about the model that is written, there.{left_out}",
         ),
         Note(
             f"All {many} and held-out {many}",
@@ -103,31 +111,10 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
         Note(
             "What a smaller difference does not show",
             "Equal rates are not by themselves just, and a smaller difference does not make each "
-            f"decision right. The model may give the label to other {_whom(words)} than before, "
+            f"decision right. The model may give the label to other {whom} than before, "
             "inside the group and outside. Whether that is better is for those who know the field "
             "to judge.",
         ),
-    )
-
-
-def _whom(words: Words) -> str:
-    return "people" if words.kind == "rows" else words.many
-
-
-def _kinds(summary: MitigationSummary) -> set[str]:
-    """Return the kinds of samples that the report speaks of."""
-    tried = {candidate.kind for candidate in summary.candidates}
-    drawn = {one.kind for target in summary.targets for one in target.samples}
-    return {*tried, *drawn}
-
-
-def _left_out(split: SplitSummary, words: Words) -> str:
-    """Write why some are in no part, if any are."""
-    if not split.repeats:
-        return ""
-    return (
-        f" Not held out after all: {plural(split.repeats, words.one)}, because {words.many} of the "
-        "same unit are in another part or held out already; what is there twice is known once."
     )
 
 

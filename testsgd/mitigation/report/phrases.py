@@ -16,7 +16,7 @@ from testsgd.mitigation.report.summary import (
     SplitSummary,
     Spread,
 )
-from testsgd.report.formatting import MINUS, NOTHING, count, points, signed, size_points
+from testsgd.report.formatting import MINUS, NOTHING, count, size, size_points
 
 STATUS_NAMES = {
     "mitigated": "Mitigated",
@@ -86,11 +86,6 @@ def cost(drop: float) -> str:
     return f"at {digits} points of accuracy"
 
 
-def score(size: float | None) -> str:
-    """Write a score as a number of points, without unit."""
-    return NOTHING if size is None else f"{100 * size:.1f}"
-
-
 def weight(value: float | None) -> str:
     """Write how much a sample counts beside a training example."""
     if value is None:
@@ -122,21 +117,14 @@ def method(name: str, *, first: bool = False) -> str:
     return words[:1].upper() + words[1:] if first else words
 
 
-def times(factor: float | None) -> str:
-    """Write by which factor a score shrank; empty where that says nothing."""
-    if factor is None or factor < 1.1 or factor >= 1000:
-        return ""
-    return f"{factor:.1f} times smaller" if factor < 10 else f"{factor:.0f} times smaller"
-
-
 def spread_scores(spread: Spread | None) -> str:
     """Write a score over the runs: the mean, and from where to where the runs reach."""
     if spread is None:
         return NOTHING
-    if score(spread.lowest) == score(spread.highest):
-        return score(spread.mean)
-    ends = f"{score(spread.lowest)} to {score(spread.highest)}"
-    return f"{score(spread.mean)} ({ends.replace(' ', NO_BREAK)})"
+    if size(spread.lowest) == size(spread.highest):
+        return size(spread.mean)
+    ends = f"{size(spread.lowest)} to {size(spread.highest)}"
+    return f"{size(spread.mean)} ({ends.replace(' ', NO_BREAK)})"
 
 
 def spread_changes(spread: Spread | None) -> str:
@@ -148,12 +136,6 @@ def spread_changes(spread: Spread | None) -> str:
     if worst == best:
         return mean
     return f"{mean} ({worst}{NO_BREAK}to{NO_BREAK}{best})"
-
-
-def changes_over_runs(spread: Spread) -> str:
-    """Write from where to where the change of accuracy reaches, without unit."""
-    worst, best = accuracy_change(spread.highest), accuracy_change(spread.lowest)
-    return worst if worst == best else f"{worst} to {best}"
 
 
 def lost_points(drop: float) -> str:
@@ -197,11 +179,6 @@ def span(numbers: Sequence[int]) -> str:
 
 def from_to(before: float, after: float) -> str:
     """Write from where to where a score went, in points."""
-    if score(before) == score(after):
+    if size(before) == size(after):
         return f"stayed at {size_points(before)}"
-    return f"{'fell' if after < before else 'rose'} from {score(before)} to {size_points(after)}"
-
-
-def signed_from_to(before: float, after: float) -> str:
-    """Write from where to where a signed difference went, in points."""
-    return f"went from {signed(before)} to {points(after)}"
+    return f"{'fell' if after < before else 'rose'} from {size(before)} to {size_points(after)}"

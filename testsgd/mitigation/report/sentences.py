@@ -15,7 +15,6 @@ from testsgd.mitigation.report.phrases import (
     accuracy_change,
     candidate_score,
     changed_accuracy,
-    changes_over_runs,
     enough,
     from_to,
     judged_where,
@@ -23,7 +22,6 @@ from testsgd.mitigation.report.phrases import (
     largest_mean,
     lost_points,
     method,
-    score,
     smaller_side,
     span,
     weight,
@@ -45,6 +43,7 @@ from testsgd.report.formatting import (
     series,
     shorten,
     signed,
+    size,
     size_points,
 )
 
@@ -52,6 +51,12 @@ _GROUP_LIMIT = 160
 
 # Of more targets the tables tell.
 _TOLD = 3
+
+# Why samples of a kind were relabelled, if there are no others.
+_WHY = {
+    "counter": ", nearest to its decision boundary first, because it gives too few that label",
+    "odds": ", as they were drawn by the chance that it gives them that label",
+}
 
 # Points of accuracy that are nearer to each other are the same figure.
 _SAME = 0.005
@@ -66,15 +71,17 @@ def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
         return []
     single = len(summary.targets) == 1
     what = "the difference" if single else "the largest difference of a target"
-    low, high = score(min(known)), score(max(known))
+    low, high = size(min(known)), size(max(known))
     span = f"{low} points in each" if low == high else f"{low} to {high} points"
-    mean = largest_mean(one.held_out_score for one in summary.spreads)
-    middle = "" if mean is None or low == high else f", {score(mean.mean)} on average"
+    mean = largest_mean(spread.held_out_score for spread in summary.spreads)
+    drop = summary.accuracy_drop
+    worst, best = accuracy_change(drop.highest), accuracy_change(drop.lowest)
+    middle = "" if mean is None or low == high else f", {size(mean.mean)} on average"
     stood_in = sum(run.samples is None for run in runs)
     sentences = [
         f"What to expect of the recipe: over {plural(len(runs), 'run')} {what} on held-out "
         f"{words.many} is {span}{middle}, and accuracy changes by "
-        f"{changes_over_runs(summary.accuracy_drop)} points."
+        f"{worst if worst == best else f'{worst} to {best}'} points."
     ]
     if stood_in:
         sentences.append(
@@ -117,26 +124,28 @@ def held_out_sentence(split: SplitSummary, words: Words) -> str:
 def caveats(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
     """Write what became of the differences that the headline does not speak of."""
     many, sentences, targets = words.many, [], summary.targets
-    for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+    for target, held_out in list(zip(targets, written.targets, strict=True))[:_TOLD]:
         whose = "" if len(targets) == 1 else f" for {_name(target, words)}"
         if words.kind == "texts":
             sentences.append(
                 f"The difference of the texts{whose}, terms and topic together, "
                 f"{_moved(target.held_out_before, target.held_out_after)}."
             )
-            if one.effect is not None and abs(one.effect.after or 0) > abs(one.effect.before or 0):
+            if held_out.effect is not None and abs(held_out.effect.after or 0) > abs(
+                held_out.effect.before or 0
+            ):
                 sentences.append(
                     "The model makes up with the terms for what such texts are about: their own "
                     "effect is larger than before."
                 )
-        which, first, last = f"As the {many} are", one.observed_before, one.observed_after
+        which, first, last = f"As the {many} are", held_out.observed_before, held_out.observed_after
         if written.estimand == "observed":
             which = (
                 "With the terms put in"
                 if words.kind == "texts"
                 else f"Over each {words.one}'s neighbours, as the paper measures it"
             )
-            first, last = one.neighbourhood_before, one.neighbourhood_after
+            first, last = held_out.neighbourhood_before, held_out.neighbourhood_after
         sentences.append(
             f"{which}, the difference{whose} on held-out {many} {_moved(first, last)}."
         )
@@ -166,9 +175,9 @@ def paying_sentences(
 ) -> list[str]:
     """Write who pays: what became of those in each target and of everybody else."""
     sentences, targets, favourable = [], summary.targets, summary.data.label.favourable
-    for target, one in list(zip(targets, written.targets, strict=True))[:_TOLD]:
+    for target, held_out in list(zip(targets, written.targets, strict=True))[:_TOLD]:
         group = "the group" if len(targets) == 1 else _name(target, words)
-        for who, side in ((group, one.inside), (words.others, one.outside)):
+        for who, side in ((group, held_out.inside), (words.others, held_out.outside)):
             if not side.rows:
                 continue
             rates = [
@@ -191,11 +200,7 @@ def paying_sentences(
 def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
     """Write what became of both accuracies on each part, and what a constant model reaches."""
     changes = []
-    for name, part in (
-        ("held-out", written.held_out),
-        ("validation", written.validation),
-        ("training", written.training),
-    ):
+    for name, part in written.parts.items():
         if part.accuracy.change is None or part.balanced.change is None:
             continue
         changes.append(
@@ -232,7 +237,7 @@ def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str
         if after > before:
             who = f" (for {_name(change.worst[0], words)})" if change.worst else ""
             sentences.append(
-                f"{largest_of_any} is {size_points(after)}{who}, above the {score(before)} before."
+                f"{largest_of_any} is {size_points(after)}{who}, above the {size(before)} before."
             )
         else:
             sentences.append(f"{largest_of_any} {from_to(before, after)}.")
@@ -240,7 +245,7 @@ def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str
             if above:
                 sentences.append(
                     f"In {count(above)} of {plural(len(runs), 'run')} a group is above the "
-                    f"{score(before)} before."
+                    f"{size(before)} before."
                 )
     risen = count(change.risen_count) if change.risen_count else "none"
     sentences.append(
@@ -254,7 +259,7 @@ def _most_risen(change: AuditChange, words: Words) -> str:
     if not change.risen:
         return ""
     most = change.risen[0]
-    rise = f"from {score(most.before.score)} to {score(most.after.score)} points"
+    rise = f"from {size(most.before.score)} to {size(most.after.score)} points"
     return f", most of all for {_name(most, words)} ({rise})"
 
 
@@ -269,29 +274,30 @@ def comparison_sentence(summary: MitigationSummary, written: WrittenSummary | No
         return []
     if written is None:
         reached = [
-            f"{method(one.name)} leaves {size_points(worst.mean)} (accuracy "
-            f"{accuracy_change(one.accuracy_drop.mean)})"
-            for one in comparisons
-            if one.accuracy_drop is not None
-            and (worst := largest_mean(one.held_out_scores)) is not None
+            f"{method(other.name)} leaves {size_points(worst.mean)} (accuracy "
+            f"{accuracy_change(other.accuracy_drop.mean)})"
+            for other in comparisons
+            if other.accuracy_drop is not None
+            and (worst := largest_mean(other.held_out_scores)) is not None
         ]
         return [f"On the same splits, {series(reached)}."] if reached else []
     own = largest(target.held_out_after.score for target in summary.targets)
     known = [
-        f"{method(one.name)} leaves {size_points(one.equal_accuracy.score)} "
-        f"({interval(one.equal_accuracy.interval)})"
-        for one in comparisons
-        if one.equal_accuracy is not None
+        f"{method(other.name)} leaves {size_points(other.equal_accuracy.score)} "
+        f"({interval(other.equal_accuracy.interval)})"
+        for other in comparisons
+        if other.equal_accuracy is not None
     ]
-    none = [method(one.name) for one in comparisons if one.equal_accuracy is None and one.curve]
+    never = [other for other in comparisons if other.equal_accuracy is None and other.curve]
     sentences = []
     if known and own is not None:
         sentences.append(
             f"At the same accuracy on held-out data, where this model leaves {size_points(own)}, "
             f"{series(known)}."
         )
-    if none:
-        sentences.append(f"At no point of its curve so accurate: {series(none)}.")
+    if never:
+        names = series([method(other.name) for other in never])
+        sentences.append(f"At no point of its curve so accurate: {names}.")
     return sentences
 
 
@@ -299,16 +305,18 @@ def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str
     """Write what was tried where nothing met the accuracy budget, and what else to try."""
     sentences, settings, candidates = [], summary.settings, summary.candidates
     if candidates:
-        allowed = [one for one in candidates if one.allowed]
+        allowed = [candidate for candidate in candidates if candidate.allowed]
         best = min(
             allowed or candidates,
-            key=lambda one: ((candidate_score(one) or 0.0) if allowed else 0.0, one.accuracy_drop),
+            key=lambda item: ((candidate_score(item) or 0) if allowed else 0, item.accuracy_drop),
         )
         reached = candidate_score(best)
         there = f" and has a difference of {size_points(reached)}" if reached is not None else ""
         which = "best one within the budget" if allowed else "one that loses least"
         refused = [
-            one for one in candidates if not one.allowed and within(one, settings.max_accuracy_drop)
+            candidate
+            for candidate in candidates
+            if not candidate.allowed and within(candidate, settings.max_accuracy_drop)
         ]
         if allowed and refused:
             which = "best one that was not refused"
@@ -339,22 +347,22 @@ def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str
 def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     """Write how many samples were added, of which kind, and why they carry their labels."""
     targets, kept_run = summary.targets, summary.kept_run
-    samples = [one for target in targets for one in target.samples if one.added]
+    samples = [some for target in targets for some in target.samples if some.added]
     if not samples:
         return []
-    labels = {one.label for one in samples}
+    labels = {some.label for some in samples}
     label = "the label that counters the difference"
     if len(labels) == 1:
         label = f"the label “{samples[0].label}”"
-    sides = {one.side for one in samples}
+    sides = {some.side for some in samples}
     of = ""
     if len(sides) == 1 and len(targets) == 1:
         of = f" of {'the group' if samples[0].side == 'group' else words.others}"
     added = _added(samples, of, summary.split, words)
-    if len({one.kind for one in samples}) == 1:
+    if len({some.kind for some in samples}) == 1:
         return [added, f"The original model {_labels(samples, label)}."]
     # From one kind to another the numbers differ too much to be told together.
-    kept = [one for one in samples if one.run == kept_run]
+    kept = [some for some in samples if some.run == kept_run]
     if not kept:
         return [added]
     return [added, f"In run {kept_run}, which was kept, the original model {_labels(kept, label)}."]
@@ -369,12 +377,12 @@ def _by_run(
     samples: Sequence[SamplesSummary], number: Callable[[SamplesSummary], int]
 ) -> list[int]:
     """Sum a number up in each run."""
-    runs = sorted({one.run for one in samples})
-    return [sum(number(one) for one in samples if one.run == run) for run in runs]
+    runs = sorted({some.run for some in samples})
+    return [sum(number(some) for some in samples if some.run == run) for run in runs]
 
 
 def _added(samples: Sequence[SamplesSummary], of: str, split: SplitSummary, words: Words) -> str:
-    added = _by_run(samples, lambda one: one.added)
+    added = _by_run(samples, lambda some: some.added)
     low, high = min(added), max(added)
     number = plural(low, "sample") if low == high else f"{span(added)} samples"
     each = ""
@@ -389,7 +397,7 @@ def _added(samples: Sequence[SamplesSummary], of: str, split: SplitSummary, word
 
 def _kind(samples: Sequence[SamplesSummary]) -> str:
     """Write of which kind they are; of several, in how many runs each was the best."""
-    kind_of = {one.run: one.kind for one in samples}
+    kind_of = {some.run: some.kind for some in samples}
     if len(set(kind_of.values())) == 1:
         return f"of the kind “{samples[0].kind}”"
     chosen = list(kind_of.values())
@@ -398,7 +406,7 @@ def _kind(samples: Sequence[SamplesSummary]) -> str:
 
 
 def _weights(samples: Sequence[SamplesSummary], words: Words) -> str:
-    low, high = (weight(end(one.weight for one in samples)) for end in (min, max))
+    low, high = (weight(end(some.weight for some in samples)) for end in (min, max))
     if low == high == "1":
         return ""
     much = low if low == high else f"{low} to {high}"
@@ -408,28 +416,17 @@ def _weights(samples: Sequence[SamplesSummary], words: Words) -> str:
 def _labels(samples: Sequence[SamplesSummary], label: str) -> str:
     """Write how many carry the counter label of themselves, were relabelled, or are anchors."""
     kept = _by_run(samples, kept_label)
-    relabelled = _by_run(samples, lambda one: one.relabelled)
-    anchors = _by_run(samples, lambda one: one.anchors)
+    relabelled = _by_run(samples, lambda some: some.relabelled)
+    anchors = _by_run(samples, lambda some: some.anchors)
     if not any(relabelled) and not any(anchors):
         return f"gives all of them {label}, which they carry"
     parts = [f"gives {span(kept)} of them {label} by itself"]
     if any(relabelled):
-        parts.append(f"{span(relabelled)} {_was(relabelled)} relabelled{_why(samples)}")
+        was = "was" if max(relabelled) == 1 else "were"
+        kinds = {some.kind for some in samples if some.relabelled}
+        why = _WHY.get(kinds.pop(), "") if len(kinds) == 1 else ""
+        parts.append(f"{span(relabelled)} {was} relabelled{why}")
     if any(anchors):
         are = "is an anchor, which keeps" if max(anchors) == 1 else "are anchors, which keep"
         parts.append(f"{span(anchors)} {are} the label that it gives")
     return series(parts)
-
-
-def _was(numbers: Sequence[int]) -> str:
-    return "was" if max(numbers) == 1 else "were"
-
-
-def _why(samples: Sequence[SamplesSummary]) -> str:
-    """Write why samples were relabelled, if it is the same for all of them."""
-    kinds = {one.kind for one in samples if one.relabelled}
-    if kinds == {"counter"}:
-        return ", nearest to its decision boundary first, because it gives too few that label"
-    if kinds == {"odds"}:
-        return ", as they were drawn by the chance that it gives them that label"
-    return ""

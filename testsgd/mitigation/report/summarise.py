@@ -12,6 +12,7 @@ from testsgd.auditing import AuditComparison, Findings
 from testsgd.auditing.report.summarise import PACKAGES, model_summary, rule_summary, subject_of
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.auditing.text import TextFindings
+from testsgd.mitigation.alternatives import ALTERNATIVES
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome
 from testsgd.mitigation.parameters import RISEN_BY
 from testsgd.mitigation.report.summary import (
@@ -46,30 +47,12 @@ _RETRAINING = ("tensorflow", "keras", "fairlearn")
 
 
 def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
-    """Write what a mitigation did and found as one document.
-
-    Parameters
-    ----------
-    outcome : MitigationOutcome
-        What it found, of rows or of texts.
-
-    Returns
-    -------
-    MitigationSummary
-        It shows no text of the data.
-    """
+    """Write what a mitigation did and found as one document; it shows no text of the data."""
     subject = subject_of(outcome.before, snippets=0)
-    targets = [_target(outcome, index) for index in range(len(outcome.targets))]
-    spreads = [_spread(outcome, index) for index in range(len(outcome.targets))]
+    indices = range(len(outcome.targets))
+    targets = [_target(outcome, index) for index in indices]
     runs = [_run(outcome, run) for run in outcome.runs]
-    drop = _over([run.accuracy_drop for run in runs])
-    accuracy = _over([run.accuracy for run in runs])
-    balanced = _over([run.standing.balanced_accuracy for run in outcome.runs])
-    favourable = _over([run.standing.favourable_share for run in outcome.runs])
-    candidates = [
-        _candidate(run, candidate) for run in outcome.runs for candidate in run.candidates
-    ]
-    everywhere = _change(outcome, outcome.everywhere)
+    standings = [run.standing for run in outcome.runs]
     written = written_summary(
         outcome,
         targets,
@@ -79,11 +62,6 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
     equal_change = None
     if written is not None and written.held_out.accuracy.change is not None:
         equal_change = 100 * written.held_out.accuracy.change
-    comparisons = [
-        _comparison(outcome, alternative, equal_change, targets)
-        for alternative in outcome.alternatives
-    ]
-    kept_run = None if outcome.kept is None else outcome.kept.run
     summary = MitigationSummary(
         created=present_moment(),
         settings=MitigationSettings.model_validate(
@@ -95,24 +73,29 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         original=model_summary(outcome.before),
         retrained=None if outcome.kept is None else model_summary(outcome.everywhere.after),
         refitted_as=outcome.refitter.kind,
-        kept_run=kept_run,
+        kept_run=None if outcome.kept is None else outcome.kept.run,
         accuracy_before=outcome.standing.accuracy,
-        accuracy_after=accuracy,
-        accuracy_drop=drop,
+        accuracy_after=_over([standing.accuracy for standing in standings]),
+        accuracy_drop=_over([run.accuracy_drop for run in runs]),
         balanced_before=outcome.standing.balanced_accuracy,
-        balanced_after=balanced,
+        balanced_after=_over([standing.balanced_accuracy for standing in standings]),
         favourable_before=outcome.standing.favourable_share,
-        favourable_after=favourable,
+        favourable_after=_over([standing.favourable_share for standing in standings]),
         written=written,
         curve=curve_summary(outcome.curve),
         targets=targets,
-        spreads=spreads,
+        spreads=[_spread(outcome, index) for index in indices],
         runs=runs,
-        candidates=candidates,
-        all_rows=everywhere,
+        candidates=[
+            _candidate(run, candidate) for run in outcome.runs for candidate in run.candidates
+        ],
+        all_rows=_change(outcome, outcome.everywhere),
         held_out=_change(outcome, outcome.held_out),
         risen_by=RISEN_BY,
-        comparisons=comparisons,
+        comparisons=[
+            _comparison(outcome, alternative, equal_change, targets)
+            for alternative in outcome.alternatives
+        ],
         verdict=MitigationVerdict(status="no_candidate", exit_code=1, headline="", sentences=[]),
         seconds=outcome.seconds,
     )
@@ -166,12 +149,12 @@ def _effects(
     if not isinstance(audit.before, TextFindings):
         return None, None
     texts = audit.before.group_texts(np.arange(len(audit.before.rule_sets)))
-    places = np.flatnonzero(texts == target.rule_set.text)
-    if not len(places):
+    indices = np.flatnonzero(texts == target.rule_set.text).tolist()
+    if not indices:
         return None, None
-    index = int(places[0])
     before, after = (
-        subject_of(found, snippets=0).counterfactual(index) for found in (audit.before, audit.after)
+        subject_of(findings, snippets=0).counterfactual(indices[0])
+        for findings in (audit.before, audit.after)
     )
     return before, after
 
@@ -185,17 +168,17 @@ def _unfavourable(outcome: MitigationOutcome) -> str:
 
 def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) -> SamplesSummary:
     # Without a candidate there are samples, but nothing was trained on them.
-    added = run.chosen is not None
+    added, report = run.chosen is not None, pool.report
     label = outcome.material.specification.label
     return SamplesSummary(
         run=run.run,
         kind=pool.kind,
         side=pool.side,
         label=label.favourable if pool.favourable else _unfavourable(outcome),
-        seeds=pool.report.seeds,
-        drawn=pool.report.drawn,
-        distinct=pool.report.distinct,
-        counter_labelled=pool.report.counter_labelled,
+        seeds=report.seeds,
+        drawn=report.drawn,
+        distinct=report.distinct,
+        counter_labelled=report.counter_labelled,
         relabelled=int(pool.relabelled.sum()) if added else 0,
         anchors=int(pool.anchors.sum()) if added else 0,
         added=len(pool) if added else 0,
@@ -216,18 +199,18 @@ def _spread(outcome: MitigationOutcome, index: int) -> TargetSpread:
 
 
 def _run(outcome: MitigationOutcome, run: RunOutcome) -> RunSummary:
-    before = outcome.standing.accuracy
+    chosen, standing = run.chosen, run.standing
     return RunSummary(
         run=run.run,
         seed=run.seed,
-        kind=None if run.chosen is None else run.chosen.kind,
-        weight=None if run.chosen is None else run.chosen.weight,
-        samples=None if run.chosen is None else run.chosen.samples,
-        validation_drop=0.0 if run.chosen is None else run.chosen.accuracy_drop,
-        accuracy=run.standing.accuracy,
-        accuracy_drop=100 * (before - run.standing.accuracy),
-        scores=_known(run.standing.everywhere.score.tolist()),
-        held_out_scores=_known(run.standing.held_out.score.tolist()),
+        kind=None if chosen is None else chosen.kind,
+        weight=None if chosen is None else chosen.weight,
+        samples=None if chosen is None else chosen.samples,
+        validation_drop=0.0 if chosen is None else chosen.accuracy_drop,
+        accuracy=standing.accuracy,
+        accuracy_drop=100 * (outcome.standing.accuracy - standing.accuracy),
+        scores=_known(standing.everywhere.score.tolist()),
+        held_out_scores=_known(standing.held_out.score.tolist()),
         worst=_largest_score(run.audit.after),
         risen=run.audit.risen_count,
         seconds=run.seconds,
@@ -250,14 +233,13 @@ def _candidate(run: RunOutcome, candidate: Candidate) -> CandidateSummary:
 
 
 def _change(outcome: MitigationOutcome, audit: AuditComparison) -> AuditChange:
-    rank_before = _ranks(audit.before)
-    rank_after = _ranks(audit.after)
-    # Groups are known by their rules: those of the held-out rows have other places.
+    rank_before, rank_after = _ranks(audit.before), _ranks(audit.after)
+    confidence = audit.after.parameters.confidence
+    # Groups are known by their rules: those of the held-out rows have other indices.
     targets = {target.rule_set for target in outcome.targets}
 
     def change(group: int) -> GroupChange:
         rule_set = audit.after.rule_set(group)
-        confidence = audit.after.parameters.confidence
         return GroupChange(
             rank_before=int(rank_before[group]) or None,
             rank_after=int(rank_after[group]),
@@ -287,22 +269,21 @@ def _comparison(
 ) -> ComparisonSummary:
     before = outcome.standing.accuracy
     drops = [100 * (before - accuracy) for accuracy in alternative.accuracies]
-    places = range(len(outcome.targets)) if alternative.status == "done" else ()
+    indices = range(len(outcome.targets)) if alternative.status == "done" else ()
+    scores, held_out_scores = (
+        [_known_spread([float(run[index]) for run in figures]) for index in indices]
+        for figures in (alternative.scores, alternative.held_out_scores)
+    )
     curve = curve_summary(alternative.curve)
-    worst = max((one.held_out_before for one in targets), key=lambda rates: rates.score or 0.0)
+    worst = max((target.held_out_before for target in targets), key=lambda rates: rates.score or 0)
     return ComparisonSummary(
         name=alternative.name,
-        about=alternative.about,
+        about=ALTERNATIVES[alternative.name],
         status=alternative.status,
         reason=alternative.reason,
         accuracy_drop=_known_spread(drops),
-        scores=[
-            _known_spread([float(one[index]) for one in alternative.scores]) for index in places
-        ],
-        held_out_scores=[
-            _known_spread([float(one[index]) for one in alternative.held_out_scores])
-            for index in places
-        ],
+        scores=scores,
+        held_out_scores=held_out_scores,
         curve=curve,
         equal_accuracy=None if equal_change is None else equal_accuracy(curve, worst, equal_change),
         seconds=alternative.seconds,

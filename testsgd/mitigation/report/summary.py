@@ -17,6 +17,7 @@ from testsgd.auditing.report.summary import (
     Part,
     RuleSummary,
 )
+from testsgd.mitigation.parameters import Fallback, Kind, KindChoice, Side, SideChoice
 
 SCHEMA_NAME = "testsgd.mitigation/1"
 
@@ -32,6 +33,9 @@ Status = Literal[
     "not_certain",
     "too_few",
 ]
+
+
+PartName = Literal["held-out", "validation", "training"]
 
 
 class MitigationSettings(Part):
@@ -53,14 +57,14 @@ class MitigationSettings(Part):
     largest_share: float = Field(
         description="samples added in the last step, as a share of the training rows"
     )
-    samples: Literal["auto", "counter", "odds", "shifted", "anchored"] = Field(
+    samples: KindChoice = Field(
         description="which kinds of samples were tried; `auto`: one after the other"
     )
-    side: Literal["auto", "group", "rest", "both"] = Field(
+    side: SideChoice = Field(
         description="whose samples are added: the group's, everybody else's, those of both, or, by "
         "`auto`, those of both unless one side is small"
     )
-    fallback: Literal["nearest", "none"] = Field(
+    fallback: Fallback = Field(
         description="what to do where too few counter-labelled samples exist: relabel those "
         "nearest to the decision boundary, or go on with fewer"
     )
@@ -224,6 +228,15 @@ class WrittenSummary(Part):
     held_out: PartSummary = Field(description="the held-out rows")
     targets: list[WrittenTarget] = Field(description="one for each of the targets")
 
+    @property
+    def parts(self) -> dict[PartName, PartSummary]:
+        """The parts of the data by their names, the held-out one first."""
+        return {
+            "held-out": self.held_out,
+            "validation": self.validation,
+            "training": self.training,
+        }
+
 
 class CurvePointSummary(Part):
     """What a method reaches with some budget, on the held-out rows; chosen by the others."""
@@ -250,12 +263,12 @@ class SamplesSummary(Part):
     """The samples that were generated for one target, in one run."""
 
     run: int = Field(ge=1, description="which run")
-    kind: Literal["counter", "odds", "shifted", "anchored"] = Field(
+    kind: Kind = Field(
         description="how they were chosen: those that the original model gives the counter label; "
         "by the chance that it does; or as drawn, with what the model says of them moved towards "
         "that label by one step for all"
     )
-    side: Literal["group", "rest"] = Field(description="whose members the samples are")
+    side: Side = Field(description="whose members the samples are")
     label: str = Field(description="the counter label: all but anchors carry it")
     seeds: int = Field(description="training rows of that side, which the samples are drawn from")
     drawn: int = Field(description="samples drawn; repetitions count")
@@ -309,9 +322,7 @@ class CandidateSummary(Part):
     run: int = Field(ge=1, description="which run")
     step: int = Field(ge=0, description="which number of samples; 0: retrained without any")
     stage: str = Field(description="when in the retraining, in words")
-    kind: Literal["none", "counter", "odds", "shifted", "anchored"] = Field(
-        description="how its samples were chosen"
-    )
+    kind: Literal["none", Kind] = Field(description="how its samples were chosen")
     weight: float = Field(description="how much each sample counted beside a training row")
     samples: int = Field(
         ge=0, description="samples added to the training rows; of anchored ones those relabelled"
@@ -332,9 +343,7 @@ class RunSummary(Part):
 
     run: int = Field(ge=1, description="which run")
     seed: int = Field(description="its seed")
-    kind: Literal["counter", "odds", "shifted", "anchored"] | None = Field(
-        description="how they were chosen; null if no candidate was"
-    )
+    kind: Kind | None = Field(description="how they were chosen; null if no candidate was")
     weight: float | None = Field(description="how much each counted; null if no candidate was")
     samples: int | None = Field(
         description="samples added for the candidate chosen, of anchored ones those relabelled; "

@@ -6,7 +6,6 @@ may be lost, holds on the training and the validation rows too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -21,10 +20,7 @@ from testsgd.mitigation.report.phrases import (
     from_to,
     judged_where,
     largest,
-    score,
-    signed_from_to,
     smaller_side,
-    times,
     within,
 )
 from testsgd.mitigation.report.sentences import (
@@ -43,13 +39,23 @@ from testsgd.mitigation.report.summary import (
     ChangeSummary,
     MitigationSummary,
     MitigationVerdict,
-    PartSummary,
+    PartName,
     Status,
     TargetSummary,
     WrittenSummary,
     WrittenTarget,
 )
-from testsgd.report.formatting import count, interval, percent, plural, shorten, size, size_points
+from testsgd.report.formatting import (
+    count,
+    interval,
+    percent,
+    plural,
+    points,
+    shorten,
+    signed,
+    size,
+    size_points,
+)
 
 # Not enough evidence is told from failure, whose exit code is 1.
 EXIT_CODES: dict[str, Literal[0, 1, 3]] = {"mitigated": 0, "not_certain": 3, "too_few": 3}
@@ -64,8 +70,6 @@ _GROUP_LIMIT = 200
 
 # From this share of a closed gap on, levelling down is what closed it.
 _MOSTLY, _ALL = 0.5, 0.9
-
-PartName = Literal["held_out", "validation", "training"]
 
 
 class Loss(NamedTuple):
@@ -107,12 +111,6 @@ class _Outcome:
         """Whether the validation part is too small to judge by."""
         return self.summary.split.judged_by == "cross-validation"
 
-    def parts(self) -> Iterator[tuple[PartName, PartSummary]]:
-        """Yield the parts of the data, the held-out one first."""
-        yield "held_out", self.written.held_out
-        yield "validation", self.written.validation
-        yield "training", self.written.training
-
     def losses(self) -> list[Loss]:
         """Find where more was lost than allowed; accuracy before balanced accuracy.
 
@@ -123,7 +121,7 @@ class _Outcome:
             (False, settings.max_accuracy_drop),
             (True, settings.max_balanced_drop),
         ):
-            for name, part in self.parts():
+            for name, part in self.written.parts.items():
                 drop = part.balanced_drop if balanced else part.accuracy_drop
                 if name == "validation" and self.cross_validated:
                     if balanced:
@@ -136,7 +134,7 @@ class _Outcome:
 
     def one_sided(self) -> PartName | None:
         """Find a part where the model decides, or is right, one way less than half as often."""
-        for name, part in self.parts():
+        for name, part in self.written.parts.items():
             if part.one_sided and not (name == "validation" and self.cross_validated):
                 return name
         return None
@@ -220,14 +218,7 @@ def certainly_smaller(change: ChangeSummary) -> bool:
 def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
     """Write in words what the model that was written reached, and what it cost.
 
-    Parameters
-    ----------
-    summary : MitigationSummary
-        All that was found; the verdict that it has is not looked at.
-
-    Returns
-    -------
-    MitigationVerdict
+    The verdict that the summary has is not looked at.
     """
     words, written = words_for(summary.data.kind), summary.written
     doubts = [summary.split.warning] if summary.split.warning else []
@@ -327,12 +318,13 @@ def _change(outcome: _Outcome) -> str:
     if first is None or last is None:
         return f"{where} what became of {subject} is not known"
     if outcome.texts or first * last < 0:
-        return f"{where} {subject} {signed_from_to(first, last)}{_by(outcome)}"
-    smaller = times(abs(first) / abs(last) if last else None)
-    return (
-        f"{where} {subject} {from_to(abs(first), abs(last))}"
-        f"{f' ({smaller})' if smaller else ''}{_by(outcome)}"
-    )
+        return f"{where} {subject} went from {signed(first)} to {points(last)}{_by(outcome)}"
+    factor = abs(first) / abs(last) if last else 0.0
+    smaller = ""
+    # A factor near 1, or beyond all measure, says nothing.
+    if 1.1 <= factor < 1000:
+        smaller = f" ({factor:.{1 if factor < 10 else 0}f} times smaller)"
+    return f"{where} {subject} {from_to(abs(first), abs(last))}{smaller}{_by(outcome)}"
 
 
 def _by(outcome: _Outcome) -> str:
@@ -380,14 +372,14 @@ def _ends(change: ChangeSummary) -> str:
 def _where(part: str, outcome: _Outcome) -> str:
     if part == "validation" and outcome.cross_validated:
         return "by repeated cross-validation"
-    return f"on {part.replace('_', '-')} {outcome.words.many}"
+    return f"on {part} {outcome.words.many}"
 
 
 def _lost(loss: Loss, outcome: _Outcome) -> str:
     what = "balanced accuracy" if loss.balanced else "accuracy"
-    part: PartSummary = getattr(outcome.written, loss.part)
+    part = outcome.written.parts[loss.part]
     change = part.balanced if loss.balanced else part.accuracy
-    ends = _ends(change) if loss.part == "held_out" else ""
+    ends = _ends(change) if loss.part == "held-out" else ""
     return (
         f"{what} {_where(loss.part, outcome)} fell by {loss.drop:.2f} points{ends}, more than the "
         f"{loss.limit:.10g} allowed"
@@ -396,8 +388,9 @@ def _lost(loss: Loss, outcome: _Outcome) -> str:
 
 def _one_sided(outcome: _Outcome) -> str:
     """Write which way the new model decides, or is right, less than half as often."""
-    name, favourable = outcome.one_sided() or "held_out", outcome.summary.data.label.favourable
-    part: PartSummary = getattr(outcome.written, name)
+    favourable = outcome.summary.data.label.favourable
+    name: PartName = outcome.one_sided() or "held-out"
+    part = outcome.written.parts[name]
     negatives = part.rows - part.positives
     right = (
         (part.true_positives, f"with “{favourable}”", part.positives),
@@ -446,6 +439,6 @@ def _still_above(outcome: _Outcome) -> str:
     return (
         f"{number} of {plural(len(targets), 'group')} {'is' if number == 1 else 'are'} "
         f"still above {size_points(limit)} on held-out {outcome.words.many}: the largest "
-        f"difference is {score(targets[worst].held_out_after.score)} points, for "
+        f"difference is {size(targets[worst].held_out_after.score)} points, for "
         f"{outcome.name(worst)}."
     )

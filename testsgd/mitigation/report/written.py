@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates
+from testsgd.auditing.estimates import counted_estimates
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.mitigation.candidate_evaluation import DecisionCounts, PartFigures, Written
 from testsgd.mitigation.candidate_evaluation import WrittenTarget as TargetCounts
@@ -25,12 +25,10 @@ from testsgd.mitigation.report.summary import (
     WrittenTarget,
 )
 from testsgd.scoring import (
-    Side,
     clopper_pearson,
     combined_interval,
     mcnemar_p_value,
     paired_rates_interval,
-    population_interval,
 )
 
 Interval = tuple[float, float]
@@ -50,32 +48,30 @@ def written_summary(
     written = outcome.written
     if written is None or outcome.kept is None:
         return None
-    confidence = outcome.before.parameters.confidence
+    confidence, label = outcome.before.parameters.confidence, unfavourable
+    if written.constant:
+        label = outcome.material.specification.label.favourable
+    figures = enumerate(zip(written.targets, targets, effects, strict=True))
     return WrittenSummary(
         run=outcome.kept.run,
         estimand=outcome.material.estimand,
-        constant_label=outcome.material.specification.label.favourable
-        if written.constant
-        else unfavourable,
+        constant_label=label,
         training=_part(written.training, written, confidence),
         validation=_part(written.validation, written, confidence),
         held_out=_part(written.held_out, written, confidence),
         targets=[
-            _target(
-                counts,
-                target,
-                effect,
-                (
-                    rates_summary(written.neighbourhood[0], index, confidence),
-                    rates_summary(written.neighbourhood[1], index, confidence),
-                ),
-                confidence,
-            )
-            for index, (counts, target, effect) in enumerate(
-                zip(written.targets, targets, effects, strict=True)
-            )
+            _target(counts, target, effect, _neighbourhood(written, index, confidence), confidence)
+            for index, (counts, target, effect) in figures
         ],
     )
+
+
+def _neighbourhood(
+    written: Written, index: int, confidence: float
+) -> tuple[RatesSummary, RatesSummary]:
+    """Return a target's neighbourhood rates by the original model and by the new one."""
+    before, after = (rates_summary(rates, index, confidence) for rates in written.neighbourhood)
+    return before, after
 
 
 def curve_summary(points: Sequence[CurvePoint]) -> list[CurvePointSummary]:
@@ -222,7 +218,7 @@ def _target(
     rows = (group.rows, others.rows)
     before = observed_rates(rows, (group.selected_before, others.selected_before), confidence)
     after = observed_rates(rows, (group.selected_after, others.selected_after), confidence)
-    change, interval = _combined(
+    observed = _combined(
         (inside.selected.change, inside.selected.interval),
         (outside.selected.change, outside.selected.interval),
     )
@@ -231,12 +227,10 @@ def _target(
         outside=outside,
         observed_before=before,
         observed_after=after,
-        observed=ChangeSummary(
-            before=before.difference, after=after.difference, change=change, interval=interval
-        ),
+        observed=_changed(before, after, observed),
         neighbourhood_before=neighbourhood[0],
         neighbourhood_after=neighbourhood[1],
-        neighbourhood=_changed(*neighbourhood, paired=counts.change),
+        neighbourhood=_changed(*neighbourhood, counts.change),
         levelled_down=levelled_down(target.held_out_before, target.held_out_after),
         effect_before=effect[0],
         effect_after=effect[1],
@@ -257,8 +251,7 @@ def _combined(
 def _changed(
     before: RatesSummary | CounterfactualSummary,
     after: RatesSummary | CounterfactualSummary,
-    *,
-    paired: tuple[float, Interval] | None = None,
+    paired: tuple[float | None, Interval | None] | None = None,
 ) -> ChangeSummary:
     """Write how a difference changed, in pairs where single rows are known.
 
@@ -274,51 +267,30 @@ def _changed(
 
 def rates_summary(estimates: Estimates, group: int, confidence: float) -> RatesSummary:
     """Write the rates of a group down."""
-    one = estimates.take(np.array([group]))
-    sizes = (int(one.rows_in[0]), int(one.rows_out[0]))
-    rates = (_known(one.rate_in[0]), _known(one.rate_out[0]))
-    difference = _known(one.difference[0])
-    ends = None if difference is None else one.population_interval(confidence)
-    return _rates(sizes, rates, difference, ends)
+    own = estimates.take(np.array([group]))
+    difference = _known(own.difference[0])
+    low, high = own.population_interval(confidence)
+    return RatesSummary(
+        n_in=int(own.rows_in[0]),
+        n_out=int(own.rows_out[0]),
+        rate_in=_known(own.rate_in[0]),
+        rate_out=_known(own.rate_out[0]),
+        difference=difference,
+        score=None if difference is None else abs(difference),
+        interval=None if difference is None else (float(low[0]), float(high[0])),
+    )
 
 
 def observed_rates(
     rows: tuple[int, int], selected: tuple[int, int], confidence: float
 ) -> RatesSummary:
     """Compute the selection rates of rows as they are, inside and outside a group."""
-    inside, outside = (
-        chosen / number if number else None for number, chosen in zip(rows, selected, strict=True)
-    )
-    difference = ends = None
-    if inside is not None and outside is not None:
-        difference = inside - outside
-        sides = [
-            Side(*(np.array([figure]) for figure in (number, number, chosen)))
-            for number, chosen in zip(rows, selected, strict=True)
-        ]
-        ends = population_interval(sides[0], sides[1], 1 - confidence, margin_kind="none")
-    return _rates(rows, (inside, outside), difference, ends)
+    tallies = np.array([*rows, *selected], dtype=np.int64)[:, np.newaxis]
+    return rates_summary(counted_estimates(tallies), 0, confidence)
 
 
 def _known(figure: float) -> float | None:
     return None if math.isnan(figure) else float(figure)
-
-
-def _rates(
-    sizes: tuple[int, int],
-    rates: tuple[float | None, float | None],
-    difference: float | None,
-    ends: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
-) -> RatesSummary:
-    return RatesSummary(
-        n_in=sizes[0],
-        n_out=sizes[1],
-        rate_in=rates[0],
-        rate_out=rates[1],
-        difference=difference,
-        score=None if difference is None else abs(difference),
-        interval=None if ends is None else (float(ends[0][0]), float(ends[1][0])),
-    )
 
 
 def levelled_down(before: RatesSummary, after: RatesSummary) -> float | None:

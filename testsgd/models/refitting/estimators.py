@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from testsgd.data import Label, category_text
 from testsgd.errors import ModelError
@@ -54,16 +53,9 @@ class EstimatorRefitter:
         self.kind = f"{type(estimator).__name__}, fitted anew"
         self.takes_weights = weight_parameter(estimator) is not None
 
-    def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
-    ) -> Iterator[Stage[Any]]:
+    def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[Any]]:
         """Fit a clone to the training examples and some more; give it as the only stage."""
-        examples = self._training.instead(weights=weights, labels=labels)
+        examples = self._training.instead(**instead)
         if extra is not None and len(extra):
             examples = examples.join(extra)
         fitted = self._fitted(examples, seed)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from testsgd.data import DatasetSpecification
-from testsgd.data.text import TextSpecification
+from testsgd.data import Specification
 from testsgd.errors import ModelError
+from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import CallableModel, is_keras_model
 from testsgd.models.network import NetworkModel
 from testsgd.models.refitting.estimators import EstimatorRefitter, estimator_of, is_estimator
@@ -22,51 +22,28 @@ from testsgd.models.text.network import TextNetwork
 
 def refitter_for(
     loaded: LoadedModel[Any],
-    specification: DatasetSpecification | TextSpecification,
+    specification: Specification,
     training: Examples,
     validation: Examples,
     *,
     from_scratch: bool = False,
 ) -> Refitter[Any]:
-    """Find out how a model is trained again.
+    """Find out how a model is trained again; a :class:`ModelError` if it cannot be.
 
-    Parameters
-    ----------
-    loaded : LoadedModel
-        The model.
-    specification : DatasetSpecification or TextSpecification
-        The data set, with the favourable label.
-    training : Examples
-        What it is trained on.
-    validation : Examples
-        What says when a training from scratch is at its end.
-    from_scratch : bool
-        True: training starts anew; False: from the original weights, where there are any.
-
-    Returns
-    -------
-    Refitter
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be trained again.
+    It is trained on `training`; `validation` says when a training from scratch is at its end.
+    `from_scratch`: True: training starts anew; False: from the original weights, where there are
+    any.
     """
-    model, origin = loaded.model, estimator_of(loaded.origin)
+    model, origin, card = loaded.model, estimator_of(loaded.origin), loaded.card
+    parts = (card, training, validation)
     if isinstance(model, NetworkModel) and isinstance(origin, Path):
-        return NetworkRefitter(
-            model, origin, loaded.card, training, validation, from_scratch=from_scratch
-        )
+        return NetworkRefitter(model, origin, *parts, from_scratch=from_scratch)
     if isinstance(model, TextNetwork) and isinstance(origin, Path):
-        return TextNetworkRefitter(
-            model, origin, loaded.card, training, validation, from_scratch=from_scratch
-        )
-    if isinstance(model, (CallableModel, CallableTextModel)) and is_keras_model(origin):
-        return KerasRefitter(
-            origin, model, loaded.card, training, validation, from_scratch=from_scratch
-        )
+        return TextNetworkRefitter(model, origin, *parts, from_scratch=from_scratch)
+    if isinstance(model, CheckedFunction) and is_keras_model(origin):
+        return KerasRefitter(origin, model, *parts, from_scratch=from_scratch)
     if isinstance(model, (CallableModel, CallableTextModel)) and is_estimator(origin):
-        return EstimatorRefitter(origin, model, specification.label, loaded.card, training)
+        return EstimatorRefitter(origin, model, specification.label, card, training)
     raise ModelError(
         f"the model, a {model.kind}, cannot be refitted",
         where=f"model {model.name!r}",

@@ -18,66 +18,37 @@ from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import CallableModel, KerasFunction, float_inputs, keras_inputs
 from testsgd.models.files import CARD_FILE, MODEL_FILE, write_retrained_card
-from testsgd.models.refitting.protocol import Examples, Stage
-from testsgd.models.refitting.schedule import (
-    KERAS_ANEW,
-    KERAS_ON,
-    Schedule,
-    StagedRefitter,
-    cross_entropy,
-)
+from testsgd.models.refitting.protocol import Examples, Inputs, Stage
+from testsgd.models.refitting.schedule import KERAS_ANEW, KERAS_ON, StagedRefitter, joined_weights
 from testsgd.models.training import Passes, repeatable_keras
 
 
 class KerasRefitter(StagedRefitter[Any]):
     """A compiled Keras model with one output: copies of it are trained, it is never changed.
 
-    `network`: compiled. Its loss is kept, and so is its optimiser, beginning anew. `model`: the
-    network as it was audited: the copies' answers are read as its own. `card`: its model card, if
-    it has one. `training`, `validation`: rows or texts that it is trained on, and those that end a
-    training from scratch. `from_scratch`: True: what is trained begins with new weights; False:
-    with the original ones. `schedule`: how long; the learning rate is the optimiser's own.
+    `network`: compiled. Its loss is kept, and so is its optimiser, with its learning rate,
+    beginning anew. `model`: the network as it was audited: the copies' answers are read as its own.
     """
 
+    schedules = (KERAS_ON, KERAS_ANEW)
+
     def __init__(
-        self,
-        network: Any,
-        model: CheckedFunction[Any],
-        card: Mapping[str, Any],
-        training: Examples,
-        validation: Examples,
-        *,
-        from_scratch: bool = False,
-        schedule: Schedule | None = None,
+        self, network: Any, model: CheckedFunction[Any], *arguments: Any, **options: Any
     ) -> None:
         self._keras = repeatable_keras()
         self._network = network
-        self._schedule = schedule or (KERAS_ANEW if from_scratch else KERAS_ON)
-        super().__init__(
-            model.kind,
-            card,
-            training,
-            validation,
-            from_scratch=from_scratch,
-            patience=self._schedule.patience,
-        )
-        self._model = model
-        self._rows = isinstance(training.inputs, pd.DataFrame)
+        super().__init__(model, *arguments, **options)
+        self._rows = isinstance(self._training.inputs, pd.DataFrame)
         if not network.compiled:
             raise self._error("it is not compiled", "call its compile with an optimiser and a loss")
-        self._inputs = self._given(training)
+        self._inputs = self._given(self._training)
         # All stages are asked through one copy, see _Snapshot.
         self._asked = KerasFunction(self._copy())
 
-    def _stages(
-        self, training: Examples, extra: Examples | None, seed: int
-    ) -> Iterator[Stage[Any]]:
-        inputs, targets = self._inputs, training.full_targets()
-        weights = training.full_weights()
-        if extra is not None and len(extra):
-            inputs = np.concatenate([inputs, self._given(extra)])
-            targets = np.concatenate([targets, extra.full_targets()])
-            weights = np.concatenate([weights, extra.full_weights()])
+    def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[Any]]:
+        inputs = np.concatenate([self._inputs, *map(self._given, examples[1:])])
+        targets = np.concatenate([some.full_targets() for some in examples])
+        weights = joined_weights(examples)
 
         def data(epoch: int) -> dict[str, Any]:
             order = np.random.default_rng([seed, epoch]).permutation(len(inputs))
@@ -85,7 +56,7 @@ class KerasRefitter(StagedRefitter[Any]):
             return {
                 "x": shuffled if self._rows else keras_inputs(self._network, shuffled.tolist()),
                 "y": targets[order].astype(np.float32),
-                "sample_weight": weights[order].astype(np.float32),
+                "sample_weight": weights[order],
                 "batch_size": self._schedule.batch_size,
                 "shuffle": False,
             }
@@ -127,10 +98,10 @@ class KerasRefitter(StagedRefitter[Any]):
         own = {type(layer).__name__: type(layer) for layer in [network, *network.layers]}
         try:
             with tempfile.TemporaryDirectory() as folder:
-                place = Path(folder) / MODEL_FILE
-                network.save(place)
+                path = Path(folder) / MODEL_FILE
+                network.save(path)
                 return self._keras.saving.load_model(
-                    place, custom_objects=own, compile=False, safe_mode=False
+                    path, custom_objects=own, compile=False, safe_mode=False
                 )
         except Exception as error:
             raise self._error(
@@ -170,11 +141,9 @@ class KerasRefitter(StagedRefitter[Any]):
         assert isinstance(self._model, CallableModel)
         return self._model.given(frame)
 
-    def _loss(self, model: Any) -> float:
-        inputs = self._validation.inputs
+    def _scores(self, model: Any, inputs: Inputs) -> NDArray[np.float64]:
         asked = self._columns(inputs) if isinstance(inputs, pd.DataFrame) else inputs
-        scores = np.asarray(model.function(asked), dtype=np.float64)
-        return cross_entropy(scores.ravel(), self._validation)
+        return np.asarray(model.function(asked), dtype=np.float64).ravel()
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self._model.name!r}", remedy=remedy)

@@ -7,125 +7,75 @@ products. Here an epoch of 26,000 rows takes a twentieth of a second, and Tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
-from testsgd.models.files import (
-    CARD_FILE,
-    MODEL_FILE,
-    PREPROCESSING_FILE,
-    KerasArchive,
-    SigmoidOutput,
-    write_preprocessing,
-    write_retrained_card,
-)
+from testsgd.models.files import PREPROCESSING_FILE, write_preprocessing
 from testsgd.models.network import Layer, NetworkModel, single_threaded_products
 from testsgd.models.refitting.protocol import Examples, Stage
 from testsgd.models.refitting.schedule import (
     ROWS_ANEW,
     ROWS_ON,
+    FileRefitter,
     RowSchedule,
-    StagedRefitter,
-    cross_entropy,
+    joined_weights,
 )
 
 Floats = NDArray[np.float32]
 
 
-class NetworkRefitter(StagedRefitter[NetworkModel]):
-    """A fully connected network of testsgd's, its training rows encoded once.
+class NetworkRefitter(FileRefitter[NetworkModel]):
+    """A fully connected network of testsgd's, its training rows encoded once."""
 
-    `model`: the original; how it encodes rows is kept. `training`, `validation`: rows that it is
-    trained on, and those that end a training from scratch. `from_scratch`: True: training starts
-    from new weights, drawn by its seed; False: from the original ones.
-    """
+    schedules = (ROWS_ON, ROWS_ANEW)
 
     def __init__(
         self,
         model: NetworkModel,
         path: Path,
         card: Mapping[str, Any],
-        training: Examples,
-        validation: Examples,
-        *,
-        from_scratch: bool = False,
-        schedule: RowSchedule | None = None,
+        *parts: Examples,
+        **options: Any,
     ) -> None:
-        self._schedule = schedule or (ROWS_ANEW if from_scratch else ROWS_ON)
-        super().__init__(
-            model.kind,
-            card,
-            training,
-            validation,
-            from_scratch=from_scratch,
-            patience=self._schedule.patience,
-        )
-        self._model = model
-        # Read now: the new network may be written over the original.
-        self._archive = KerasArchive(Path(path).read_bytes())
-        self._inputs = self._encode(training)
+        super().__init__(model, path, card, *parts, **options)
+        self._inputs = self._encode(self._training)
 
-    def _stages(
-        self, training: Examples, extra: Examples | None, seed: int
-    ) -> Iterator[Stage[NetworkModel]]:
+    def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[NetworkModel]]:
         generator = np.random.default_rng(seed)
         layers = self._model.layers
         if not self.goes_on:
             layers = fresh_layers(layers, generator)
-        inputs, targets = self._inputs, sigmoid_targets(training, self._model.sigmoid)
-        weights = training.full_weights()
-        if extra is not None and len(extra):
-            inputs = np.concatenate([inputs, self._encode(extra)])
-            targets = np.concatenate([targets, sigmoid_targets(extra, self._model.sigmoid)])
-            weights = np.concatenate([weights, extra.full_weights()])
         passes = train(
             layers,
-            inputs,
-            targets,
-            weights.astype(np.float32),
+            np.concatenate([self._inputs, *map(self._encode, examples[1:])]),
+            self._targets(examples),
+            joined_weights(examples),
             schedule=self._schedule,
             generator=generator,
         )
+        model = self._model
         for epoch, trained in passes:
-            yield Stage(self._with(trained), f"epoch {epoch}")
+            network = NetworkModel(trained, model.encoding, sigmoid=model.sigmoid, name=model.name)
+            yield Stage(network, f"epoch {epoch}")
 
-    def write(self, model: NetworkModel, folder: Path, about: Mapping[str, Any]) -> list[Path]:
-        """Write a network as ``testsgd train`` does."""
-        folder = Path(folder)
-        write_preprocessing(
-            folder, "tables", model.sigmoid.labels, {"features": model.encoding.to_json()}
-        )
-        write_retrained_card(folder, self._card, about)
-        arrays = [[layer.weights, layer.bias] for layer in model.layers]
-        places = [f"{name}/vars" for name in self._archive.layer_names]
-        content = self._archive.with_arrays(dict(zip(places, arrays, strict=True)))
-        with atomic_path(folder / MODEL_FILE) as temporary:
-            temporary.write_bytes(content)
-        return [folder / MODEL_FILE, folder / PREPROCESSING_FILE, folder / CARD_FILE]
+    def _write_preprocessing(self, model: NetworkModel, folder: Path) -> tuple[str, ...]:
+        features = {"features": model.encoding.to_json()}
+        write_preprocessing(folder, "tables", model.sigmoid.labels, features)
+        return (PREPROCESSING_FILE,)
+
+    def _arrays(self, model: NetworkModel) -> dict[str, Sequence[Floats]]:
+        return {
+            f"{name}/vars": [layer.weights, layer.bias]
+            for name, layer in zip(self._archive.layer_names, model.layers, strict=True)
+        }
 
     def _encode(self, examples: Examples) -> Floats:
-        return self._model.encoding.encode(examples.frame)
-
-    def _with(self, layers: tuple[Layer, ...]) -> NetworkModel:
-        model = self._model
-        return NetworkModel(layers, model.encoding, sigmoid=model.sigmoid, name=model.name)
-
-    def _loss(self, model: NetworkModel) -> float:
-        return cross_entropy(model.scores(self._validation.frame), self._validation)
-
-
-def sigmoid_targets(examples: Examples, sigmoid: SigmoidOutput) -> Floats:
-    """Return what a network's output should be: the probability of the label that it means.
-
-    That label need not be the favourable one.
-    """
-    targets = examples.full_targets().astype(np.float32)
-    return targets if sigmoid.favourable == sigmoid.labels.positive else 1 - targets
+        inputs: Floats = self._model.encoding.encode(examples.frame)
+        return inputs
 
 
 # Adam's constants, as Keras has them.
@@ -231,11 +181,11 @@ def gradients(
     # Of a sigmoid's cross-entropy, the slope by its sum is the score less the target.
     slopes = ((sigmoid(output) - targets) * (weights / np.float32(len(inputs))))[:, np.newaxis]
     by_kernel, by_bias = [], []
-    for place in reversed(range(len(kernels))):
-        by_kernel.append(activations[place].T @ slopes)
+    for index in reversed(range(len(kernels))):
+        by_kernel.append(activations[index].T @ slopes)
         by_bias.append(slopes.sum(axis=0))
-        if place:
-            slopes = (slopes @ kernels[place].T) * (activations[place] > 0)
+        if index:
+            slopes = (slopes @ kernels[index].T) * (activations[index] > 0)
     return [*reversed(by_kernel), *reversed(by_bias)]
 
 

@@ -51,25 +51,11 @@ def _as_type_of(first: pd.Series[Any], second: pd.Series[Any]) -> pd.Series[Any]
 Inputs = pd.DataFrame | tuple[str, ...]
 
 M = TypeVar("M")
-M_co = TypeVar("M_co", covariant=True)
 
 
 @dataclass(frozen=True)
 class Examples:
     """Rows or texts with their labels.
-
-    Attributes
-    ----------
-    inputs : pandas.DataFrame or tuple of str
-        Features as a :class:`~testsgd.data.Table` has them, or texts.
-    favourable : numpy.ndarray of bool, shape (n,)
-        Whether the label is the favourable one.
-    weights : numpy.ndarray of float64, shape (n,), or None
-        How much each counts; None: all 1.
-    targets : numpy.ndarray of float64, shape (n,), or None
-        Probabilities of the favourable label that are to be learnt, such as another model's scores;
-        None: 1 for the favourable label and 0 for any other. What can be fitted to labels only,
-        such as a classifier of scikit-learn, goes by the labels all the same.
 
     Raises
     ------
@@ -85,9 +71,12 @@ class Examples:
     ([20, 30, 40], [1.0, 1.0, 0.5])
     """
 
-    inputs: Inputs
-    favourable: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None = None
+    inputs: Inputs  # Features as a :class:`~testsgd.data.Table` has them, or texts.
+    favourable: NDArray[np.bool_]  # Whether the label is the favourable one; shape (n,).
+    weights: NDArray[np.float64] | None = None  # How much each counts; None: all 1; shape (n,).
+    # Probabilities of the favourable label that are to be learnt, such as another model's scores;
+    # None: 1 for the favourable label and 0 for any other. What can be fitted to labels only, such
+    # as a classifier of scikit-learn, goes by the labels all the same; shape (n,).
     targets: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
@@ -156,36 +145,16 @@ class Examples:
 
 @dataclass(frozen=True)
 class Stage(Generic[M]):
-    """A model at one point of its training.
+    """A model at one point of its training."""
 
-    Attributes
-    ----------
-    model : Model or TextModel
-        The black box, which further training does not change.
-    name : str
-        Which point that is, such as ``"epoch 3"``.
-    """
-
-    model: M
-    name: str
+    model: M  # The black box, which further training does not change.
+    name: str  # Which point that is, such as ``"epoch 3"``.
 
 
-class Refitter(Protocol[M]):
-    """A model that can be trained again, with the examples it is trained on.
+class Trainer(Protocol[M]):
+    """A model that can be trained again, with the examples it is trained on."""
 
-    Attributes
-    ----------
-    kind : str
-        What is trained and how, in words for a report.
-    goes_on : bool
-        True if training starts from the original weights.
-    takes_weights : bool
-        True if examples may count more or less than others.
-    """
-
-    kind: str
-    goes_on: bool
-    takes_weights: bool
+    takes_weights: bool  # True if examples may count more or less than others.
 
     def refit(
         self,
@@ -197,18 +166,18 @@ class Refitter(Protocol[M]):
     ) -> Iterator[Stage[M]]:
         """Train on the training examples and some more; give the model as it gets on, lazily.
 
-        Parameters
-        ----------
-        extra : Examples or None
-            What is trained on besides.
-        weights : numpy.ndarray of float64, optional
-            How much each training example counts, instead of its own weight.
-        labels : numpy.ndarray of bool, optional
-            Whether each training example has the favourable label, instead of its own label.
-        seed : int
-            Same seed, same models.
+        `extra`: what is trained on besides. `weights`, `labels`: how much each training example
+        counts, and whether it has the favourable label, instead of its own weight and label. The
+        same seed gives the same models.
         """
         ...
+
+
+class Refitter(Trainer[M], Protocol[M]):
+    """A model that can be trained again and written."""
+
+    kind: str  # What is trained and how, in words for a report.
+    goes_on: bool  # True if training starts from the original weights.
 
     def write(self, model: M, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write a model that :meth:`refit` gave, and its card with what `about` says.

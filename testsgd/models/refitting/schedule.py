@@ -1,17 +1,21 @@
-"""How a network is trained again: how long, how fast, and when a training is at its end."""
+"""How networks are trained again: how long and how fast, and what is done alike for all kinds."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.models.refitting.protocol import Examples, Stage
+from testsgd._files import atomic_path
+from testsgd.models.files import CARD_FILE, MODEL_FILE, KerasArchive, write_retrained_card
+from testsgd.models.network import SigmoidNetwork
+from testsgd.models.refitting.protocol import Examples, Inputs, Stage
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,7 @@ KERAS_ANEW = Schedule(epochs=30, learning_rate=1e-3, batch_size=128, patience=5)
 
 
 M = TypeVar("M")
+N = TypeVar("N", bound=SigmoidNetwork[Any])
 
 # So little is a score at least away from 0 and from 1: one mistake does not count without end.
 _SMALLEST = 1e-7
@@ -158,50 +163,115 @@ def cross_entropy(scores: NDArray[np.float64], examples: Examples) -> float:
 
 
 class StagedRefitter(ABC, Generic[M]):
-    """A network that is trained again in stages, from scratch until its validation loss grows."""
+    """A network that is trained again in stages, from scratch until its validation loss grows.
+
+    `model`: the network as it was audited. `card`: its model card, empty if it has none.
+    `training`, `validation`: rows or texts that it is trained on, and those that end a training
+    from scratch. `from_scratch`: True: training starts from new weights, drawn by its seed; False:
+    from the original ones.
+    """
 
     takes_weights = True
 
+    # How long, if it is not said: from the original weights, and from new ones.
+    schedules: ClassVar[tuple[Schedule, Schedule]]
+
     def __init__(
         self,
-        kind: str,
+        model: Any,
         card: Mapping[str, Any],
         training: Examples,
         validation: Examples,
         *,
-        from_scratch: bool,
-        patience: int | None,
+        from_scratch: bool = False,
+        schedule: Schedule | None = None,
     ) -> None:
+        self._model = model
         self._card = dict(card)
         self._training, self._validation = training, validation
-        self._patience = patience
+        # Of the class of the schedules above.
+        self._schedule: Any = schedule or self.schedules[from_scratch]
         self.goes_on = not from_scratch
-        self.kind = f"{kind}, {'from scratch' if from_scratch else 'from the original weights'}"
+        start = "from scratch" if from_scratch else "from the original weights"
+        self.kind = f"{model.kind}, {start}"
 
-    def refit(
-        self,
-        extra: Examples | None,
-        *,
-        weights: NDArray[np.float64] | None = None,
-        labels: NDArray[np.bool_] | None = None,
-        seed: int,
-    ) -> Iterator[Stage[M]]:
+    def refit(self, extra: Examples | None, *, seed: int, **instead: Any) -> Iterator[Stage[M]]:
         """Train on the training examples and some more; yield the network as it gets on."""
-        training = self._learnt(weights, labels)
-        return until_no_better(self._stages(training, extra, seed), self._loss, self._patience)
+        training = self._learnt(**instead)
+        examples = [training] if extra is None or not len(extra) else [training, extra]
+        stages = self._stages(examples, seed)
+        return until_no_better(stages, self._loss, self._schedule.patience)
 
     def check_writable(self) -> None:
         """Do nothing: a network can be written without any extra."""
 
-    def _learnt(
-        self, weights: NDArray[np.float64] | None, labels: NDArray[np.bool_] | None
-    ) -> Examples:
-        return self._training.instead(weights=weights, labels=labels)
+    def _learnt(self, **instead: Any) -> Examples:
+        """Return the training examples, perhaps with other weights and labels."""
+        return self._training.instead(**instead)
 
     @abstractmethod
-    def _stages(self, training: Examples, extra: Examples | None, seed: int) -> Iterator[Stage[M]]:
-        """Train to the last stage."""
+    def _stages(self, examples: list[Examples], seed: int) -> Iterator[Stage[M]]:
+        """Train to the last stage on the training examples and, if any, on others after them."""
 
-    @abstractmethod
     def _loss(self, model: M) -> float:
         """Return the loss on the validation examples."""
+        return cross_entropy(self._scores(model, self._validation.inputs), self._validation)
+
+    @abstractmethod
+    def _scores(self, model: M, inputs: Inputs) -> NDArray[np.float64]:
+        """Return the probabilities of the favourable label."""
+
+
+class FileRefitter(StagedRefitter[N]):
+    """A network of testsgd's own, whose files it is written to again."""
+
+    # What it is trained with besides numpy and pandas.
+    packages: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        model: N,
+        path: Path,
+        card: Mapping[str, Any],
+        training: Examples,
+        validation: Examples,
+        **options: Any,
+    ) -> None:
+        super().__init__(model, card, training, validation, **options)
+        # Read now: the new network may be written over the original.
+        self._archive = KerasArchive(Path(path).read_bytes())
+
+    def write(self, model: N, folder: Path, about: Mapping[str, Any]) -> list[Path]:
+        """Write a network as ``testsgd train`` does."""
+        folder = Path(folder)
+        beside = self._write_preprocessing(model, folder)
+        write_retrained_card(folder, self._card, about, packages=self.packages)
+        content = self._archive.with_arrays(self._arrays(model))
+        with atomic_path(folder / MODEL_FILE) as temporary:
+            temporary.write_bytes(content)
+        return [folder / name for name in (MODEL_FILE, *beside, CARD_FILE)]
+
+    @abstractmethod
+    def _write_preprocessing(self, model: N, folder: Path) -> tuple[str, ...]:
+        """Write how rows or texts become inputs; return the names of the files."""
+
+    @abstractmethod
+    def _arrays(self, model: N) -> dict[str, Sequence[NDArray[np.float32]]]:
+        """Return the weights by their places in the file."""
+
+    def _scores(self, model: N, inputs: Inputs) -> NDArray[np.float64]:
+        return model.scores(inputs)
+
+    def _targets(self, examples: Sequence[Examples]) -> NDArray[np.float32]:
+        """Return what the output should be: the probability of the label that it means.
+
+        That label need not be the favourable one.
+        """
+        targets = np.concatenate([some.full_targets().astype(np.float32) for some in examples])
+        sigmoid = self._model.sigmoid
+        return targets if sigmoid.favourable == sigmoid.labels.positive else 1 - targets
+
+
+def joined_weights(examples: Sequence[Examples]) -> NDArray[np.float32]:
+    """Return how much each of some examples counts, one set of them after the other."""
+    return np.concatenate([some.full_weights() for some in examples]).astype(np.float32)

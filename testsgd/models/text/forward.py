@@ -8,7 +8,7 @@ first words stand, so that texts of all lengths go together, and none waits for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,38 +27,20 @@ _BLOCK = 512
 
 @dataclass(frozen=True)
 class TextWeights:
-    """The weights of a network, as Keras lays them out.
+    """The weights of a network, as Keras lays them out; a ValueError if shapes do not fit."""
 
-    Attributes
-    ----------
-    embedding : numpy.ndarray of float32, shape (numbers, dimensions)
-        The vector of each word's number.
-    kernel, kernel_bias : numpy.ndarray of float32, shapes (places, dimensions, filters), (filters,)
-        The convolution, with zeros around the text and a ReLU after it.
-    pool : int
-        Places of which the largest value is kept.
-    input_weights : numpy.ndarray of float32, shape (filters, 4 x units)
-        Of the LSTM, with input gate, forget gate, new cell and output gate side by side.
-    state_weights : numpy.ndarray of float32, shape (units, 4 x units)
-        Of the LSTM, likewise.
-    bias : numpy.ndarray of float32, shape (4 x units,)
-        Of the LSTM.
-    output, output_bias : numpy.ndarray of float32, shapes (units, 1), (1,)
-        The last layer, before its sigmoid.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit together.
-    """
-
-    embedding: Floats
+    embedding: Floats  # The vector of each word's number; shape (numbers, dimensions).
+    # The convolution, with zeros around the text and a ReLU after it; shape (places,
+    # dimensions, filters), (filters,).
     kernel: Floats
     kernel_bias: Floats
-    pool: int
+    pool: int  # Places of which the largest value is kept.
+    # Of the LSTM, with input gate, forget gate, new cell and output gate side by side; shape
+    # (filters, 4 x units).
     input_weights: Floats
-    state_weights: Floats
-    bias: Floats
+    state_weights: Floats  # Of the LSTM, likewise; shape (units, 4 x units).
+    bias: Floats  # Of the LSTM; shape (4 x units,).
+    # The last layer, before its sigmoid; shape (units, 1), (1,).
     output: Floats
     output_bias: Floats
 
@@ -88,27 +70,33 @@ class TextWeights:
         changed: dict[str, Any] = dict(zip(_IN_ORDER, arrays, strict=True))
         return replace(self, **changed)
 
+    @classmethod
+    def of_places(cls, arrays: Callable[[str], Sequence[Floats]], *, pool: int) -> TextWeights:
+        """Read the weights from a file, given what reads the arrays at a place in it."""
+        read: dict[str, Any] = {}
+        for place, names in _BY_PLACE.items():
+            read.update(zip(names, arrays(place), strict=True))
+        return cls(pool=pool, **read)
 
-_IN_ORDER = (
-    "embedding",
-    "kernel",
-    "kernel_bias",
-    "input_weights",
-    "state_weights",
-    "bias",
-    "output",
-    "output_bias",
-)
+    def by_place(self) -> dict[str, Sequence[Floats]]:
+        """Return the weights by their places in a file."""
+        return {
+            place: [getattr(self, name) for name in names] for place, names in _BY_PLACE.items()
+        }
+
+
+# The file of weights calls layers by their kinds, whatever their names are.
+_BY_PLACE = {
+    "embedding/vars": ("embedding",),
+    "conv1d/vars": ("kernel", "kernel_bias"),
+    "lstm/cell/vars": ("input_weights", "state_weights", "bias"),
+    "dense/vars": ("output", "output_bias"),
+}
+_IN_ORDER = tuple(name for names in _BY_PLACE.values() for name in names)
 
 
 class ForwardPass:
-    """A network made ready for many texts, see the module's text.
-
-    Parameters
-    ----------
-    weights : TextWeights
-        The network.
-    """
+    """A network made ready for many texts, see the module's text."""
 
     def __init__(self, weights: TextWeights) -> None:
         self.pool = weights.pool

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from testsgd._files import write_text
 from testsgd.errors import ModelError
-from testsgd.models.answers import Output
 from testsgd.models.files import (
     Labels,
     SigmoidOutput,
@@ -21,6 +20,7 @@ from testsgd.models.files import (
     read_preprocessing,
     write_preprocessing,
 )
+from testsgd.models.network import SigmoidNetwork
 from testsgd.models.text.forward import ForwardPass, TextWeights
 from testsgd.models.text.vocabulary import Vocabulary
 
@@ -33,7 +33,7 @@ _PORTION_CHARACTERS = 1 << 24
 _NEAR_THRESHOLD = 1e-3
 
 
-class TextNetwork:
+class TextNetwork(SigmoidNetwork[Sequence[str]]):
     """A network of embedding, convolution, pooling, LSTM and one output, and its vocabulary.
 
     Parameters
@@ -54,29 +54,16 @@ class TextNetwork:
     """
 
     kind = "convolutional LSTM network"
-    output: Output = "scores"
-    thread_safe = True
 
     def __init__(
-        self,
-        weights: TextWeights,
-        vocabulary: Vocabulary,
-        *,
-        sigmoid: SigmoidOutput,
-        name: str,
+        self, weights: TextWeights, vocabulary: Vocabulary, *, sigmoid: SigmoidOutput, name: str
     ) -> None:
+        super().__init__(sigmoid=sigmoid, name=name)
         if len(weights.embedding) != vocabulary.size:
             raise ValueError(len(weights.embedding))
         self.weights = weights
         self.vocabulary = vocabulary
-        self.name = name
-        self.threshold: float | None = sigmoid.threshold
-        self.sigmoid = sigmoid
         self._forward = ForwardPass(weights)
-
-    def scores(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Return each text's probability of the favourable label."""
-        return self.sigmoid.scores(self.output_sums(texts))
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return for each text whether the network gives it the favourable label."""
@@ -84,8 +71,8 @@ class TextNetwork:
         # Where rounding could decide, the text is computed again by itself, so that the answer does
         # not depend on the texts that happen to stand beside it.
         near = np.flatnonzero(np.abs(sums - self.sigmoid.turning_sum) < _NEAR_THRESHOLD)
-        for place in near.tolist():
-            sums[place] = self._forward.sums(self.vocabulary.numbers([texts[place]]))[0]
+        for index in near.tolist():
+            sums[index] = self._forward.sums(self.vocabulary.numbers([texts[index]]))[0]
         return self.sigmoid.decide(sums)
 
     def output_sums(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -94,6 +81,9 @@ class TextNetwork:
             self._forward.sums(self.vocabulary.numbers(portion)) for portion in _portions(texts)
         ]
         return np.concatenate(sums) if sums else np.zeros(0, dtype=np.float32)
+
+    def _sums(self, asked: Sequence[str]) -> NDArray[np.float32]:
+        return self.output_sums(asked)
 
     def knows(self, word: str) -> bool:
         """Return whether a word, or every word of a term, is in the vocabulary.
@@ -166,12 +156,8 @@ def read_text_network(
     ----------
     path : path-like
         The ``.keras`` file; its preprocessing and its vocabulary are looked for beside it.
-    favourable : str
-        The label whose rate is compared.
-    name : str
-        What to call the network.
-    threshold : float
-        Scores of the favourable label above it count as favourable.
+    favourable, name, threshold
+        As for :func:`read_network`.
 
     Returns
     -------
@@ -180,7 +166,7 @@ def read_text_network(
     Raises
     ------
     ModelError
-        If a file is missing or is not what it should be, or the network is of another kind.
+        As for :func:`read_network`.
     """
     path = Path(path)
     labels, (longest, digest) = read_preprocessing(
@@ -246,22 +232,7 @@ def _text_weights(
     pool = _plain(pooling["pool_size"])
     if pool != _plain(pooling["strides"]) or len(pool) != 1:
         raise WrongLayersError
-    # The file of weights calls layers by their kinds, whatever their names are.
-    (vectors,) = arrays("embedding/vars")
-    kernel, kernel_bias = arrays("conv1d/vars")
-    input_weights, state_weights, bias = arrays("lstm/cell/vars")
-    output, output_bias = arrays("dense/vars")
-    return TextWeights(
-        embedding=vectors,
-        kernel=kernel,
-        kernel_bias=kernel_bias,
-        pool=int(pool[0]),
-        input_weights=input_weights,
-        state_weights=state_weights,
-        bias=bias,
-        output=output,
-        output_bias=output_bias,
-    )
+    return TextWeights.of_places(arrays, pool=int(pool[0]))
 
 
 def _plain(value: Any) -> Any:

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._files import atomic_path
 from testsgd.data.text import SensitiveTerms, Texts, load_terms, texts_fingerprint
 from testsgd.models.files import MODEL_FILE, TrainingReport, write_card
 from testsgd.models.text.keras_network import Batches, keras_batches, keras_text_network
 from testsgd.models.text.network import read_text_network, write_text_preprocessing
 from testsgd.models.text.vocabulary import Vocabulary, fit_vocabulary
-from testsgd.models.training import accuracies, bare_network, check_training, fit, seeded_keras
-from testsgd.models.training_split import Split, binary_labels, output_labels, split_examples
+from testsgd.models.training import accuracies, check_training, fit, seeded_keras
+from testsgd.models.training_split import Split, data_labels, output_labels, split_data
 
 EPOCHS = 8
 
@@ -37,15 +36,9 @@ _PATIENCE = 2
 
 @dataclass(frozen=True)
 class TextTrainingReport(TrainingReport):
-    """What a training on texts gave.
+    """What a training on texts gave."""
 
-    Attributes
-    ----------
-    balanced_accuracy : float
-        Mean of the accuracies on the test texts of either label.
-    """
-
-    balanced_accuracy: float
+    balanced_accuracy: float  # Mean of the accuracies on the test texts of either label.
 
 
 def train_text_network(
@@ -68,13 +61,8 @@ def train_text_network(
     folder : path-like
         Where to write ``model.keras``, ``vocabulary.txt``, ``preprocessing.json`` and
         ``card.json``.
-    seed : int
-        Fixes the split and the training.
-    epochs : int
-        At most so many passes over the training texts; the network with the smallest validation
-        loss is kept.
-    progress : callable, optional
-        Called with the epochs done and the most there can be.
+    seed, epochs, progress
+        As for :func:`train_network`.
 
     Returns
     -------
@@ -82,12 +70,8 @@ def train_text_network(
 
     Raises
     ------
-    MissingExtraError
-        If TensorFlow is not installed.
-    DataError
-        If the texts have no labels, or are too few to be split.
-    ParameterError
-        If the seed or the number of epochs is out of its range.
+    MissingExtraError, DataError, ParameterError
+        As for :func:`train_network`.
 
     References
     ----------
@@ -96,17 +80,8 @@ def train_text_network(
     check_training(seed=seed, epochs=epochs)
     folder = Path(folder)
     label = texts.specification.label
-    source = texts.source or "the data"
-    labels = binary_labels(texts.labels, label, one="text", source=source)
-    parts = split_examples(
-        labels,
-        seed,
-        one="text",
-        source=source,
-        parts=texts.parts,
-        clusters=texts.clusters,
-        training_only=texts.training_only,
-    )
+    labels = data_labels(texts)
+    parts = split_data(texts, labels, seed)
     terms = load_terms(texts.specification.terms)
     vocabulary = fit_vocabulary(
         [texts.texts[row] for row in parts.train.tolist()],
@@ -126,26 +101,17 @@ def train_text_network(
         units=_UNITS,
     )
     data = _training_data(texts, labels, parts, vocabulary, seed)
-    passes, seconds = fit(
-        keras, network, data, epochs=epochs, patience=_PATIENCE, progress=progress
-    )
-    with atomic_path(folder / MODEL_FILE) as temporary:
-        bare_network(keras, network).save(temporary)
-    write_text_preprocessing(folder, vocabulary, output_labels(texts.labels, label))
+    path = folder / MODEL_FILE
+    trained = fit(keras, network, data, path, epochs=epochs, patience=_PATIENCE, progress=progress)
+    write_text_preprocessing(folder, vocabulary, output_labels(texts))
     # What is reported is measured on the network as it will be audited, read back from its files.
-    model = read_text_network(
-        folder / MODEL_FILE, favourable=label.favourable, name=texts.specification.name
-    )
+    model = read_text_network(path, favourable=label.favourable, name=texts.specification.name)
     right = model.decisions(texts.texts) == labels.astype(bool)
     tested = labels[parts.test]
+    balanced = np.mean([right[parts.test][tested == answer].mean() for answer in np.unique(tested)])
+    figures = accuracies(right, labels, parts, texts.specification)
     report = TextTrainingReport(
-        str(folder),
-        **accuracies(right, labels, parts, texts.specification),
-        epochs=passes,
-        seconds=round(seconds, 1),
-        balanced_accuracy=float(
-            np.mean([right[parts.test][tested == answer].mean() for answer in np.unique(tested)])
-        ),
+        str(folder), **figures, **trained, balanced_accuracy=float(balanced)
     )
     write_card(folder, _about(texts, parts, vocabulary, terms, seed), report)
     return report

@@ -5,8 +5,8 @@ no word of the writer's is passed over: line breaks of web pages, addresses, cha
 entities, and the names of users.
 
 A Python dictionary takes a tenth of a microsecond a word, which for half a million reviews is more
-than the network itself takes. So a word's first 24 bytes become one 64-bit number, its key, and
-:class:`WordTable` is an array that is looked into at the place which the key's first bits name.
+than the network itself takes. So a word's first 24 bytes become one 64-bit number, its key, which
+is found in a table of hashes, all words at once.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 # What is no word. All signs are ASCII, so that blanks can take the place of just as many bytes; and
@@ -116,69 +117,13 @@ def _without_noise(content: bytes) -> bytes:
 
 Keys = NDArray[np.uint64]
 
-# Words of more bytes are not in a table.
+# Words of more bytes are in no vocabulary.
 LONGEST_WORD = 24
 
 # Odd, so that multiplying by it loses nothing, and with bits that look like chance: a key's first
 # bits then depend on all letters. From the fractional parts of the square roots of 2, 3 and 5.
 _FACTORS = tuple(np.uint64(n) for n in (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B))
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
-
-
-class WordTable:
-    """Words, each with a number.
-
-    `words`: different words of at most 24 bytes in UTF-8, as :func:`words_of` gives them; they are
-    numbered from `first` on.
-
-    Examples
-    --------
-    >>> table = WordTable(["good", "bad"], first=2, unknown=1)
-    >>> table.numbers(find_words(["Bad, not good"])).tolist()
-    [3, 1, 2]
-    """
-
-    def __init__(self, words: Sequence[str], *, first: int, unknown: int) -> None:
-        places = find_words(words)
-        if not (np.diff(places.offsets) == 1).all() or (places.length > LONGEST_WORD).any():
-            raise ValueError("not a word")
-        keys = _keys(places)
-        if len(np.unique(keys)) != len(keys):
-            # Different words of more than 8 bytes have equal keys with a chance of one in 10**19.
-            raise ValueError("a word stands twice")
-        self._unknown = unknown
-        # Eight places a word or more: hardly a word lies elsewhere than at the first place tried.
-        bits = max(8, (8 * len(words) - 1).bit_length())
-        self._shift = np.uint64(64 - bits)
-        # A word whose place is taken lies at the next free one, at the end beyond the last place.
-        size = (1 << bits) + len(words)
-        self._keys = np.zeros(size, dtype=np.uint64)
-        self._numbers = np.full(size, unknown, dtype=np.int64)
-        for number, (key, place) in enumerate(
-            zip(keys.tolist(), self._places(keys).tolist(), strict=True), start=first
-        ):
-            while self._keys[place]:
-                place += 1
-            self._keys[place] = key
-            self._numbers[place] = number
-
-    def numbers(self, places: WordPlaces) -> NDArray[np.int64]:
-        """Return the number of each word."""
-        keys = _keys(places)
-        at = self._places(keys)
-        found = self._keys[at]
-        elsewhere = np.flatnonzero((found != keys) & (found != 0))
-        while len(elsewhere):
-            at[elsewhere] += 1
-            found[elsewhere] = self._keys[at[elsewhere]]
-            elsewhere = elsewhere[(found[elsewhere] != keys[elsewhere]) & (found[elsewhere] != 0)]
-        numbers = self._numbers[at]
-        numbers[(found == 0) | (places.length > LONGEST_WORD)] = self._unknown
-        return numbers
-
-    def _places(self, keys: Keys) -> NDArray[np.int64]:
-        places: NDArray[np.int64] = (keys >> self._shift).view(np.int64)
-        return places
 
 
 def _keys(places: WordPlaces) -> Keys:
@@ -216,17 +161,10 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class WordNumbers:
-    """The words of some texts as numbers.
+    """The words of some texts as numbers."""
 
-    Attributes
-    ----------
-    numbers : numpy.ndarray of int64, shape (words,)
-        The words of all texts, one text after another.
-    offsets : numpy.ndarray of int64, shape (texts + 1,)
-        The words of text i are ``numbers[offsets[i]:offsets[i + 1]]``.
-    """
-
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # The words of all texts, one text after another; shape (words,).
+    # The words of text i are ``numbers[offsets[i]:offsets[i + 1]]``; shape (texts + 1,).
     offsets: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -264,14 +202,6 @@ class WordNumbers:
 class Vocabulary:
     """The words that a network knows, and how much of a text it takes.
 
-    Attributes
-    ----------
-    words : tuple of str
-        Different words, as :func:`words_of` gives them; the first has the
-        number 2, as 0 is padding and 1 stands for every word that is not here.
-    longest : int
-        Even. Of a text with more words the first and the last ``longest / 2`` are kept.
-
     Examples
     --------
     >>> vocabulary = Vocabulary(("a", "good", "film"), longest=4)
@@ -282,8 +212,10 @@ class Vocabulary:
     (True, False)
     """
 
+    # Different words, as :func:`words_of` gives them; the first has the number 2, as 0 is
+    # padding and 1 stands for every word that is not here.
     words: tuple[str, ...]
-    longest: int
+    longest: int  # Even. Of a text with more words the first and the last ``longest / 2`` are kept.
 
     @property
     def size(self) -> int:
@@ -306,7 +238,7 @@ class Vocabulary:
 
     def _block(self, texts: Sequence[str]) -> WordNumbers:
         places = find_words(texts)
-        numbers, offsets = self._table.numbers(places), places.offsets
+        numbers, offsets = self._numbers_of(places), places.offsets
         counts = np.diff(offsets)
         long = np.flatnonzero(counts > self.longest)
         if not len(long):
@@ -318,9 +250,22 @@ class Vocabulary:
         counts[long] = self.longest
         return WordNumbers(numbers[kept], np.concatenate([[0], np.cumsum(counts)]))
 
+    def _numbers_of(self, places: WordPlaces) -> NDArray[np.int64]:
+        found = self._table.get_indexer(pd.Index(_keys(places)))
+        unknown = (found < 0) | (places.length > LONGEST_WORD)
+        return np.where(unknown, UNKNOWN, found + FIRST_WORD)
+
     @cached_property
-    def _table(self) -> WordTable:
-        return WordTable(self.words, first=FIRST_WORD, unknown=UNKNOWN)
+    def _table(self) -> pd.Index[int]:
+        """The key of each word."""
+        places = find_words(self.words)
+        if not (np.diff(places.offsets) == 1).all() or (places.length > LONGEST_WORD).any():
+            raise ValueError("not a word")
+        keys = pd.Index(_keys(places))
+        if not keys.is_unique:
+            # Different words of more than 8 bytes have equal keys with a chance of one in 10**19.
+            raise ValueError("a word stands twice")
+        return keys
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -335,26 +280,11 @@ def fit_vocabulary(
     always: Iterable[str] = (),
     least: int = 3,
 ) -> Vocabulary:
-    """Choose the words that a network is to know.
+    """Choose the words that a network is to know: the commonest first, then by the alphabet.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        The texts it is trained on.
-    size : int
-        How many words there may be, besides those of `always`.
-    longest : int
-        As for :class:`Vocabulary`.
-    always : iterable of str
-        Words that are to be known even if others are commoner, such as sensitive terms.
-    least : int
-        A word must stand in at least so many of the texts: one of `always` too, as nothing can be
-        learnt of a word that is not there.
-
-    Returns
-    -------
-    Vocabulary
-        The commonest words first, then by the alphabet.
+    `size`: how many there may be, besides those of `always`, which are to be known even if others
+    are commoner, such as sensitive terms. `least`: a word must stand in at least so many of the
+    texts: one of `always` too, as nothing can be learnt of a word that is not there.
 
     Examples
     --------
