@@ -36,7 +36,7 @@ def check_pieces(problem: Given, rare: tuple[float, ...], steps: int, *, compile
         # Half-spaces that contradict each other have nobody in common, assumptions or not.
         if pieces.shares[box].sum() < 1.0:
             assert not (held[:, 0] & held[:, 1]).any()
-            if np.isfinite(again.thresholds[box, 2:4]).all():
+            if np.isfinite(again.bounds.thresholds[box, 2:4]).all():
                 assert not (held[:, 1] & held[:, 2]).any()
                 assert not (held[:, 0] & held[:, 3]).any()
         certified, falsified = decided(held)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.proving import Axes, counted_points
+from testsgd.certification.proving import Axes, BoxBounds, counted_points
 from testsgd.certification.proving.axes import Floats
+from testsgd.certification.proving.half_spaces import SPACES
 from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, known_before
 
 
@@ -21,35 +22,26 @@ from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, 
 class Reanalysis:
     """What is proved of B boxes, and where.
 
-    `lo`, `hi`: shape (B, axes), the boxes; `status`: shape (B,), 0 where a box is open, as it
-    should be; `bins`: shape (B,), how finely each is counted; `forms`, `thresholds`, `counted`: of
-    the half-spaces of each box, and the shares that are counted in them; shapes (B, half-spaces,
-    columns), (B, half-spaces) and (B, half-spaces). The first four are everybody above, everybody
-    below, one above, another below; the others are assumptions, with a threshold of minus infinity
-    if there is none; `fair`, `unfair`: shape (B,), shares of the box; `apart`: shape (B,), which
-    half-spaces are surely disjoint.
+    `lo`, `hi`: shape (B, axes), the boxes; `bins`: shape (B,), how finely each is counted;
+    `bounds`: what is proved of each, with its half-spaces. The first four of these are everybody
+    above, everybody below, one above, another below; the others are assumptions, with a threshold
+    of minus infinity if there is none.
     """
 
     axes: Axes
     lo: Floats
     hi: Floats
-    status: NDArray[np.int8]
     bins: Floats
-    forms: Floats
-    thresholds: Floats
-    counted: Floats
-    fair: Floats
-    unfair: Floats
-    apart: NDArray[np.int8]
+    bounds: BoxBounds
 
     def holds(self, of: NDArray[np.intp], points: Floats) -> NDArray[np.bool_]:
         """Return which half-spaces hold points of boxes `of`, shape (n, half-spaces).
 
         An assumption that is not made holds for everybody.
         """
-        held = np.zeros((len(points), self.thresholds.shape[1]), dtype=bool)
-        for space in range(held.shape[1]):
-            threshold = self.thresholds[of, space]
+        held = np.zeros((len(points), SPACES), dtype=bool)
+        for space in range(SPACES):
+            threshold = self.bounds.thresholds[of, space]
             held[threshold == -np.inf, space] = True
             some = np.flatnonzero(np.isfinite(threshold))
             if len(some):
@@ -57,7 +49,7 @@ class Reanalysis:
                     self.axes,
                     self.lo[of[some]],
                     self.hi[of[some]],
-                    self.forms[of[some], space],
+                    self.bounds.forms[of[some], space],
                     threshold[some],
                     self.bins[of[some]],
                     points[some],
@@ -66,32 +58,20 @@ class Reanalysis:
 
 
 def analyse_again(search: BranchAndBound, places: NDArray[np.intp]) -> Reanalysis:
-    """Look at some open boxes again.
-
-    `places`: shape (B,).
-    """
-    boxes, prover, many = search.boxes, search.prover, len(places)
+    """Look at some open boxes again."""
+    boxes, prover = search.boxes, search.prover
     lo, hi = boxes.ends(places)
     levels = boxes["level"][places].astype(np.int64)
     known = known_before(boxes["known"][places])
-    status = np.zeros(many, dtype=np.int8)
-    forms = np.zeros((many, prover.spaces, search.axes.width))
-    thresholds = np.full((many, prover.spaces), np.inf)
-    counted = np.zeros((many, prover.spaces))
-    fair, unfair = np.zeros(many), np.zeros(many)
-    apart = np.zeros(many, dtype=np.int8)
+    bounds = prover.unseen(len(places), keep=True)
     for level in np.unique(levels):
         some = np.flatnonzero(levels == level)
         analysed = prover.analyse(
             lo[some], hi[some], bins=int(BINS[level]), known=known[some], keep=True
         )
-        status[some], fair[some], unfair[some] = analysed.status, analysed.fair, analysed.unfair
-        forms[some], thresholds[some] = analysed.forms, analysed.thresholds
-        counted[some], apart[some] = analysed.counted, analysed.apart
-    return Reanalysis(
-        search.axes, lo, hi, status, BINS[levels].astype(np.float64), forms, thresholds, counted,
-        fair, unfair, apart,
-    )  # fmt: skip
+        for name in bounds._fields:
+            getattr(bounds, name)[some] = getattr(analysed, name)
+    return Reanalysis(search.axes, lo, hi, BINS[levels].astype(np.float64), bounds)
 
 
 def decided(held: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

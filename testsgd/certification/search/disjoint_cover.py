@@ -31,18 +31,13 @@ of both; and of these, falsified are those who fail no assumption.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.certification.proving import Prover
-from testsgd.certification.proving.axes import Axes, Floats
+from testsgd.certification.proving.axes import Floats
 from testsgd.certification.search.box_reanalysis import Reanalysis, decided
-
-if TYPE_CHECKING:
-    from testsgd.certification.proving.compiled_axis_parts import AxisView
-
 
 # Groups of draws of one piece of work of a thread.
 _GROUPS = 32
@@ -126,16 +121,17 @@ def cut_boxes(again: Reanalysis) -> Pieces:
 
     Returned: as few of them as cover it with the least share together.
     """
-    counted = again.counted
-    lost = np.where(again.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
-    alone = again.apart % 2 == 0
+    bounds = again.bounds
+    counted = bounds.counted
+    lost = np.where(bounds.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
+    alone = bounds.apart % 2 == 0
     more = np.where(counted[:, 0] >= counted[:, 1], 0, 1)
     neither = np.maximum(1.0 - counted[:, 0] - counted[:, 1], 0.0)
     neither[alone] = 1.0 - counted[alone, :2].max(axis=1)
     not_below = np.maximum(1.0 - counted[:, 1] - counted[:, 2], 0.0)
     not_above = np.maximum(1.0 - counted[:, 0] - counted[:, 3], 0.0)
-    both = np.isfinite(again.thresholds[:, 2:4]).all(axis=1) & (again.apart == 3)
-    both &= (not_below + not_above < neither) & (again.unfair > 0)
+    both = np.isfinite(bounds.thresholds[:, 2:4]).all(axis=1) & (bounds.apart == 3)
+    both &= (not_below + not_above < neither) & (bounds.unfair > 0)
     shares = np.zeros((len(counted), _FIRST + lost.shape[1]))
     pairs = np.full((len(counted), 2, 2), -1, dtype=np.int64)
     shares[:, 0] = np.where(both, not_below, neither)
@@ -148,7 +144,7 @@ def cut_boxes(again: Reanalysis) -> Pieces:
     whole = shares.sum(axis=1) >= 1.0
     shares[whole], pairs[whole] = 0.0, -1
     shares[whole, 0] = 1.0
-    shares[again.status > 0] = 0.0
+    shares[bounds.status > 0] = 0.0
     return Pieces(shares, pairs)
 
 
@@ -168,27 +164,27 @@ def draw_from_pieces(
     # Imported here: the machine code takes a second to load.
     from testsgd.certification.proving.compiled_drawing import draw_outside
 
-    many, axes = len(of), again.lo.shape[1]
-    points, drawn = np.zeros((many, axes)), np.zeros(many)
+    many, width = again.lo[of].shape
+    points, drawn = np.zeros((many, width)), np.zeros(many)
     if many == 0:
         return points, drawn > 0
-    uniforms = generator.random((many, axes + 1, 2))
+    uniforms = generator.random((many, width + 1, 2))
     order = np.lexsort((piece, of))
     of, piece = of[order], piece[order]
     new = np.concatenate([[True], (of[1:] != of[:-1]) | (piece[1:] != piece[:-1])])
     firsts = np.concatenate([np.flatnonzero(new), [many]]).astype(np.int64)
     of, piece = of[new], piece[new]
     spaces = np.stack(pieces.spaces(of, piece), axis=1)
-    forms = again.forms[of[:, None], spaces]
-    thresholds = np.where(spaces < 0, np.inf, again.thresholds[of[:, None], spaces])
+    forms = again.bounds.forms[of[:, None], spaces]
+    thresholds = np.where(spaces < 0, np.inf, again.bounds.thresholds[of[:, None], spaces])
     masses, bins = pieces.shares[of, piece], again.bins[of]
     lo, hi = again.lo[of], again.hi[of]
-    where = _view_of(again.axes)
+    axes = again.axes.arrays
 
     def work(start: int) -> None:
         stop = min(start + _GROUPS, len(of))
         draw_outside(
-            where, lo, hi, forms, thresholds, bins, masses, firsts, start, stop, uniforms, points,
+            axes, lo, hi, forms, thresholds, bins, masses, firsts, start, stop, uniforms, points,
             drawn,
         )  # fmt: skip
 
@@ -196,18 +192,3 @@ def draw_from_pieces(
     # Back to the order that was asked for.
     back = np.argsort(order)
     return points[back], drawn[back] > 0
-
-
-def _view_of(axes: Axes) -> AxisView:
-    """Lay out axes for drawing."""
-    from testsgd.certification.proving.compiled_axis_parts import AxisView
-
-    return AxisView(
-        axes.kinds,
-        axes.columns,
-        # Machine code is made for arrays of one type, empty or not.
-        np.concatenate([axes.edges, np.zeros(1)]),
-        np.concatenate([axes.cumulative, np.zeros(1)]),
-        axes.starts,
-        axes.shifts,
-    )

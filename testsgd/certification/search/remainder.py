@@ -225,8 +225,8 @@ def _as_searched(search: BranchAndBound) -> _Region:
 
 def _region(again: Reanalysis, pieces: Pieces, share: Floats) -> _Region:
     # Analysed in another way, a box may turn out to be unfair as a whole.
-    beside = pieces.beside | (again.status == 2)
-    return _Region(pieces.together * share, np.where(beside, again.unfair, 0.0) * share)
+    beside = pieces.beside | (again.bounds.status == 2)
+    return _Region(pieces.together * share, np.where(beside, again.bounds.unfair, 0.0) * share)
 
 
 def _measured_again(search: BranchAndBound) -> _Region:
