@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from testsgd.certification.network.parts import (
     Softmax,
     affine,
     batch_scaling,
+    damaged,
     scaling,
     too_large,
 )
@@ -119,13 +120,7 @@ _REMEDY = (
     "(softmax last), ReLU, LeakyReLU, Activation, Dropout, Flatten, Normalization, Rescaling "
     "and BatchNormalization"
 )
-_FUNCTIONS: Mapping[str, Activation] = {
-    "linear": "linear",
-    "relu": "relu",
-    "leaky_relu": "leaky_relu",
-    "sigmoid": "sigmoid",
-    "tanh": "tanh",
-}
+_FUNCTIONS = get_args(Activation)
 # When a network is asked, not trained, and its input is flat.
 _WITHOUT_EFFECT = ("InputLayer", "Dropout", "GaussianNoise", "GaussianDropout", "Flatten")
 # The slope of keras.activations.leaky_relu where none is given.
@@ -150,10 +145,9 @@ def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
         for part in found:
             if isinstance(part, Affine):
                 if part.weights.shape[0] != current:
-                    raise ModelError(
+                    raise damaged(
                         f"it takes {part.weights.shape[0]} numbers, but is given {current}",
-                        where=part.where,
-                        remedy="give a sound file",
+                        part.where,
                     )
                 current = part.weights.shape[1]
                 total += part.weights.size
@@ -269,11 +263,7 @@ def _dense(where: str, config: Mapping[str, Any], stored: list[NDArray[np.generi
         raise ModelError("it is quantised or has LoRA weights", where=where, remedy=_REMEDY)
     wanted = 2 if config.get("use_bias", True) else 1
     if len(stored) != wanted:
-        raise ModelError(
-            f"there are {len(stored)} arrays of weights, not {wanted}",
-            where=where,
-            remedy="give a sound file",
-        )
+        raise damaged(f"there are {len(stored)} arrays of weights, not {wanted}", where)
     part = affine(where, stored[0], stored[1] if wanted == 2 else None)
     return [part, *_activation(where, config.get("activation", "linear"))]
 
@@ -301,7 +291,7 @@ def _activation(where: str, given: Any) -> list[Part]:
             f"the activation {given!r} cannot be certified", where=where, remedy=_REMEDY
         )
     slope = _LEAKY_FUNCTION if given == "leaky_relu" else 0.0
-    return [Activate(where, _FUNCTIONS[given], slope)]
+    return [Activate(where, given, slope)]
 
 
 def _leaky(where: str, slope: Any) -> list[Part]:

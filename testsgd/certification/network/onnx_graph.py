@@ -20,9 +20,10 @@ from testsgd.certification.network.parts import (
     MAXIMUM_LAYERS,
     MAXIMUM_WIDTH,
     ReadNetwork,
+    damaged,
     too_large,
 )
-from testsgd.errors import MissingExtraError, ModelError, TestSGDError
+from testsgd.errors import MissingExtraError, ModelError
 
 
 def input_width(given: Any) -> int:
@@ -99,7 +100,7 @@ def _node(
         )
     missing = [name for name in entry.input if name not in values]
     if missing:
-        raise ModelError(f"there is no {missing[0]!r}", where=where, remedy="give a sound file")
+        raise damaged(f"there is no {missing[0]!r}", where)
     inputs = tuple(values[name] for name in entry.input)
     return Node(where, entry.op_type, inputs, attributes_of(entry, where), precision)
 
@@ -129,29 +130,9 @@ def _decides(outputs: list[Value | None]) -> tuple[Chain, tuple[str, ...]]:
 
 def read_onnx_file(path: Path) -> ReadNetwork:
     """Read an ``.onnx`` file."""
-    onnx = import_onnx()
-    path = Path(path)
-    if not path.is_file():
-        raise ModelError("there is no such file", where=str(path), remedy="check the path")
-    try:
-        # Weights in other files would be of the author's choosing, so they are not looked up.
-        model = onnx.load(str(path), load_external_data=False)
-        return graph_network(model)
-    except TestSGDError:
-        raise
-    except Exception as error:
-        # Whatever the parser raises at bytes that are damaged.
-        raise ModelError(
-            f"this is no ONNX network that can be read ({type(error).__name__})",
-            where=str(path),
-            remedy="give a sound .onnx file",
-        ) from error
-
-
-def import_onnx() -> Any:
-    """Import onnx, or say which extra brings it."""
     try:
         import onnx
     except ImportError as error:
         raise MissingExtraError("onnx", extra="onnx", purpose="reading an .onnx file") from error
-    return onnx
+    # Weights in other files would be of the author's choosing, so they are not looked up.
+    return graph_network(onnx.load(str(path), load_external_data=False))
