@@ -20,14 +20,9 @@ from .outcome import Region as Region
 from .outcome import Remainder as Remainder
 from .outcome import Shares as Shares
 from .outcome import Stopped as Stopped
-from .report.exports import counterexamples_frame as counterexamples_frame
-from .report.exports import regions_frame as regions_frame
-from .report.exports import render_certification_csv as render_certification_csv
-from .report.exports import render_certification_junit as render_certification_junit
 from .report.summarise import summarise_certification as summarise_certification
 from .report.summary import CertificationSummary as CertificationSummary
 from .report.summary import CertificationVerdict as CertificationVerdict
-from .report.verdict import certification_verdict as certification_verdict
 from .report.verdict import check_policy as check_policy
 from .result import CertificationResult as CertificationResult
 from .run import certify_network as certify_network

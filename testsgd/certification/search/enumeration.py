@@ -147,6 +147,10 @@ class Answers:
         different: NDArray[np.bool_] = (self.decisions != self.decisions[:, :1]).any(axis=1)
         return different
 
+    def of(self, chosen: NDArray[np.intp]) -> Answers:
+        """Return the answers of some points."""
+        return Answers(self.decisions[chosen], self.sums[chosen])
+
 
 def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
     """Run the network for every compared person at points, shape (n, free inputs)."""
