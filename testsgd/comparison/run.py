@@ -12,10 +12,16 @@ import numpy as np
 from testsgd.auditing import AuditParameters, Progress, TableFindings, run_audit
 from testsgd.baselines import BaselineFinding, BaselineResult, Subject, run_baseline, subject_of
 from testsgd.baselines.registry import find_baseline
-from testsgd.comparison.common_metric import side_of
 from testsgd.comparison.matching import NEAR, Split, nearness, splits_of
 from testsgd.comparison.nearest_group import nearest_groups
-from testsgd.comparison.outcome import ComparedFinding, ComparedMethod, Comparison, InAudit, Nearest
+from testsgd.comparison.outcome import (
+    ComparedFinding,
+    ComparedMethod,
+    Comparison,
+    InAudit,
+    Nearest,
+    side_of,
+)
 from testsgd.comparison.testsgd_method import (
     AUDIT,
     audit_as_method,
@@ -145,9 +151,9 @@ def _finding(
 def _nearest(name: str, splits: tuple[Split, ...], others: list[_Placed]) -> Nearest:
     groups = [(nearness(splits, other.splits), other.place) for other in others if other.splits]
     if not groups or not splits:
-        return Nearest(name, None, 0.0)
+        return Nearest(method=name, place=None, nearness=0.0)
     best, place = max(groups, key=lambda pair: (pair[0], -pair[1]))
-    return Nearest(name, place, best)
+    return Nearest(method=name, place=place, nearness=best)
 
 
 class RunBaseline(Protocol):
