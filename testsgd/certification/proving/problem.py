@@ -194,9 +194,10 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
     axes = lay_out(domain)
     units = sum(layer.weights.shape[1] for layer in network.layers)
     guard = 4 * (4 * (units + axes.width + network.width) + 64) * 2.0**-53
+    terms = [(len(layer.weights) + 2) * _UNIT[network.precision] for layer in network.layers]
     roundings = [
-        _MORE * (_gamma(len(layer.weights) + 2, network.precision) + layer.relative_error) + guard
-        for layer in network.layers
+        _MORE * (product / (1.0 - product) + layer.relative_error) + guard
+        for product, layer in zip(terms, network.layers, strict=True)
     ]
     first, offsets, noise = _first_layer(network, domain, axes, roundings[0], largest[0])
     maps = [first]
@@ -221,10 +222,11 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
         classes = network.outputs
         pairs = tuple((k, m) for k in range(1, classes) for m in range(k))
         above, below = network.decision.tolerance, -network.decision.tolerance
+        maps[-1] = _compare(maps[-1], pairs)
         if len(maps) == 1:
-            maps, offsets, noise = _compare_first(maps[0], offsets, noise, pairs)
-        else:
-            maps[-1] = _compare(maps[-1], pairs)
+            # A linear model, whose only layer is the first.
+            one, two = (list(side) for side in zip(*pairs, strict=True))
+            offsets, noise = offsets[:, one] - offsets[:, two], noise[:, one] + noise[:, two]
     return Problem(
         axes=axes,
         maps=tuple(maps),
@@ -242,11 +244,6 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
         pairs=pairs,
         classes=classes,
     )
-
-
-def _gamma(terms: int, precision: str) -> float:
-    product = terms * _UNIT[precision]
-    return product / (1.0 - product)
 
 
 def _extra(layer: DenseLayer, largest: Floats, precision: str) -> Floats:
@@ -339,16 +336,4 @@ def _compare(last: Map, pairs: tuple[tuple[int, int], ...]) -> Map:
         last.bias_absolute[one] + last.bias_absolute[two],
         last.rounding,
         last.extra[one] + last.extra[two],
-    )
-
-
-def _compare_first(
-    first: Map, offsets: Floats, noise: Floats, pairs: tuple[tuple[int, int], ...]
-) -> tuple[list[Map], Floats, Floats]:
-    """Do the same for a linear model, whose only layer is the first."""
-    one, two = (np.array(side) for side in zip(*pairs, strict=True))
-    return (
-        [_compare(first, pairs)],
-        offsets[:, one] - offsets[:, two],
-        noise[:, one] + noise[:, two],
     )

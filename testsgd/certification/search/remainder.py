@@ -11,6 +11,7 @@ is fixed before the first one: the share that is kept estimates how large the re
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,7 +117,12 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
     -------
     Draws
     """
-    region = _as_searched(search)
+    boxes = search.boxes
+    # What the search keeps of its boxes. The pieces, if the falsified are beside them, leave room
+    # for these; if not, for none.
+    room = boxes["share"] - boxes["fair"] - boxes["cover"]
+    beside = np.where(room > boxes["unfair"] / 2, boxes["unfair"], 0.0)
+    region = _Region(boxes["cover"].copy(), beside)
     for correction in range(_CORRECTIONS + 1):
         measure = float(region.cover.sum())
         if measure <= 0 or samples <= 0:
@@ -125,17 +131,11 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
         tries = _tries(samples, len(pilot.points))
         main = _try(search, region, tries, generator)
         if len(pilot.other) + len(main.other) == 0 or correction == _CORRECTIONS:
-            beside = float(region.beside.sum())
+            outside = float(region.beside.sum())
             return Draws(
-                main.points,
-                main.nodes,
-                tries,
-                measure,
-                search.unfair + beside,
-                beside > 0,
-                main.more,
-                main.more_left_out,
-            )
+                main.points, main.nodes, tries, measure, search.unfair + outside, outside > 0,
+                main.more, main.more_left_out,
+            )  # fmt: skip
         if correction == 0:
             # A checkpoint, read where boxes are looked at in another way than where it was written.
             region = _measured_again(search)
@@ -152,16 +152,10 @@ def _tries(samples: int, kept: int) -> int:
     """Return a number of tries of which enough are kept, nearly for sure, from a pilot's."""
     rate, _ = clopper_pearson(kept, _PILOT, 2 * _RISK)
     most = samples * _MORE
-    least = samples
-    if binom.cdf(samples - 1, most, rate) > _RISK:
-        return most
-    while least < most:
-        middle = (least + most) // 2
-        if binom.cdf(samples - 1, middle, rate) > _RISK:
-            least = middle + 1
-        else:
-            most = middle
-    return least
+    enough = bisect_left(
+        range(samples, most), True, key=lambda n: bool(binom.cdf(samples - 1, n, rate) <= _RISK)
+    )
+    return samples + enough
 
 
 def _try(
@@ -212,15 +206,6 @@ def _try(
         np.concatenate(others),
         _Region(np.concatenate(covers), np.concatenate(besides)),
     )
-
-
-def _as_searched(search: BranchAndBound) -> _Region:
-    """Return what the search keeps of its boxes."""
-    boxes = search.boxes
-    cover, unfair = boxes["cover"], boxes["unfair"]
-    # The pieces, if the falsified are beside them, leave room for these; if not, for none.
-    room = boxes["share"] - boxes["fair"] - cover
-    return _Region(cover.copy(), np.where(room > unfair / 2, unfair, 0.0))
 
 
 def _region(again: Reanalysis, pieces: Pieces, share: Floats) -> _Region:
