@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,31 +65,35 @@ class CertificationParameters:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("time", "undecided", "confidence"):
-            _check_kind(name, getattr(self, name), Real, "a number")
-        for name in ("jobs", "samples", "counterexamples", "regions", "random_state"):
-            _check_kind(name, getattr(self, name), Integral, "a whole number")
-        if self.time is not None and not self.time > 0:
-            raise _out_of_range("time", self.time, "above 0", "give seconds such as 60")
-        if self.undecided is not None and not 0 <= self.undecided <= 1:
-            raise _out_of_range(
-                "undecided", self.undecided, "between 0 and 1", "give a share such as 0.05"
-            )
-        if not 0 < self.confidence < 1:
-            raise _out_of_range(
-                "confidence", self.confidence, "between 0 and 1", "give a level such as 0.95"
-            )
-        for name, least in (
-            ("jobs", 1),
-            ("samples", 0),
-            ("counterexamples", 0),
-            ("regions", 0),
-            ("random_state", 0),
-        ):
-            if getattr(self, name) < least:
-                raise _out_of_range(
-                    name, getattr(self, name), f"at least {least}", "give a whole number"
-                )
+        if self.time is not None:
+            _check(self, "time", Real, lambda x: x > 0, "above 0", "give seconds such as 60")
+        if self.undecided is not None:
+            wanted = ("between 0 and 1", "give a share such as 0.05")
+            _check(self, "undecided", Real, lambda x: 0 <= x <= 1, *wanted)
+        wanted = ("between 0 and 1", "give a level such as 0.95")
+        _check(self, "confidence", Real, lambda x: 0 < x < 1, *wanted)
+        _check(self, "jobs", Integral, lambda x: x >= 1, "at least 1", "give a whole number")
+        for name in ("samples", "counterexamples", "regions", "random_state"):
+            _check(self, name, Integral, lambda x: x >= 0, "at least 0", "give a whole number")
+
+
+def _check(
+    parameters: CertificationParameters,
+    name: str,
+    kind: type,
+    fits: Callable[[Any], bool],
+    bounds: str,
+    remedy: str,
+) -> None:
+    """Raise an error if a parameter is of another kind of number, or out of its bounds."""
+    value = getattr(parameters, name)
+    wanted = "a number" if kind is Real else "a whole number"
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise ParameterError(
+            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
+        )
+    if not fits(value):
+        raise ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)
 
 
 @dataclass(frozen=True)
@@ -312,16 +317,3 @@ class Certification:
             return self.remainder.domain_high
         high = 1.0 if self.remainder is None else self.remainder.high
         return min(1.0, self.shares.falsified + self.shares.undecided * high)
-
-
-def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
-    if value is None and name in ("time", "undecided"):
-        return
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise ParameterError(
-            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
-        )
-
-
-def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
-    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)
