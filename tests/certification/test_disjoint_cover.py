@@ -11,8 +11,7 @@ from stressed_problems import RARE, Given, inside, stressed
 from testsgd.certification.proving import Prover, build_problem
 from testsgd.certification.proving.prover import can_compile
 from testsgd.certification.search import BranchAndBound
-from testsgd.certification.search.box_reanalysis import analyse_again, decided
-from testsgd.certification.search.disjoint_cover import cut_boxes
+from testsgd.certification.search.disjoint_cover import analyse_again, cut_boxes, decided
 
 
 def check_pieces(problem: Given, rare: tuple[float, ...], steps: int, *, compiled: bool) -> None:

@@ -35,7 +35,7 @@ from testsgd.certification.search import (
     read_checkpoint,
     write_checkpoint,
 )
-from testsgd.certification.search.box_reanalysis import analyse_again
+from testsgd.certification.search.disjoint_cover import analyse_again
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -21,8 +21,7 @@ from testsgd.certification.search import (
     read_checkpoint,
     write_checkpoint,
 )
-from testsgd.certification.search.box_reanalysis import analyse_again, decided
-from testsgd.certification.search.disjoint_cover import cut_boxes
+from testsgd.certification.search.disjoint_cover import analyse_again, cut_boxes, decided
 
 
 @dataclass

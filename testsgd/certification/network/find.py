@@ -26,7 +26,7 @@ from testsgd.certification.network.keras_files import (
     read_keras_object,
 )
 from testsgd.certification.network.nnet_files import read_nnet_file
-from testsgd.certification.network.onnx_graph import read_onnx_file
+from testsgd.certification.network.onnx_files import read_onnx_file
 from testsgd.certification.network.parts import ReadNetwork, numbers, unit_roundoff
 from testsgd.certification.network.sklearn_models import is_sklearn_model, read_sklearn_model
 from testsgd.data import DatasetSpecification, bundled_folder

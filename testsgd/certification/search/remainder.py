@@ -20,14 +20,16 @@ from scipy.stats import binom
 
 from testsgd.certification.proving import Axes
 from testsgd.certification.proving.axes import CATEGORY, INTEGER, REAL, WEIGHTED_REAL, Floats
-from testsgd.certification.search.box_reanalysis import (
+from testsgd.certification.search.branch_and_bound import BranchAndBound
+from testsgd.certification.search.disjoint_cover import (
+    Pieces,
     Reanalysis,
     analyse_again,
+    cut_boxes,
     decided,
     decided_points,
+    draw_from_pieces,
 )
-from testsgd.certification.search.branch_and_bound import BranchAndBound
-from testsgd.certification.search.disjoint_cover import Pieces, cut_boxes, draw_from_pieces
 from testsgd.scoring import clopper_pearson
 
 # Draws at most, as a multiple of those that were asked for.
