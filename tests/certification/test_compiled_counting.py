@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from counted_by_arrays import round_half_space
-from half_space_boxes import Cut, cuts
+from half_space_boxes import Cut, counted_share, cuts
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from testsgd.certification import proving
 from testsgd.certification.domain import Domain, IntegerInput, Marginal, RealInput
 from testsgd.certification.proving.axes import lay_out
 
 
 def counted(cut: Cut, bins: int) -> float:
-    half_space = proving.round_half_space(cut.axes, cut.lo, cut.hi, cut.form, cut.threshold, bins)
-    return half_space.share
+    return counted_share(cut.axes, cut.lo, cut.hi, cut.form, cut.threshold, bins)
 
 
 def by_arrays(cut: Cut, bins: int) -> float:

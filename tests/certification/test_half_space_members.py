@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from enumeration import truth_of
+from half_space_boxes import counted_share
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -23,7 +24,6 @@ from testsgd.certification.proving import (
     Prover,
     build_problem,
     counted_points,
-    round_half_space,
 )
 from testsgd.certification.proving.prover import can_compile
 
@@ -182,7 +182,7 @@ def test_the_mean_form_is_rounded_against_us(seed: int) -> None:
         )
         spaces = compiled_half_spaces.make_spaces(1)
         compiled_half_spaces.choose_half_spaces(problem.above, problem.below, box, forms, spaces)
-        counted = round_half_space(
+        counted = counted_share(
             problem.axes, box.lo, box.hi, spaces.forms[0], float(spaces.thresholds[0]), 48
         )
-        assert counted.share == 0
+        assert counted == 0

@@ -17,8 +17,6 @@ rounded half-space, and membership can be asked: :func:`counted_points`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,77 +27,10 @@ from testsgd.certification.proving.linear_bounds import ranges
 ASSUMPTIONS = 16
 # Half-spaces of a box: everybody above, everybody below, one above, another below; assumptions.
 SPACES = 4 + ASSUMPTIONS
-# Rounds a quotient up (or, as divisor, down) by more than its own rounding.
+# As the count has them, see compiled_counting: rounds a quotient up by more than its own rounding,
+# and contributions whose sum is below count as 0.
 _UP = 1.0 + 4e-15
-# Contributions whose sum is below this count as 0: a step must not be.
 _LEAST_STEPS = 1e-290
-
-
-@dataclass(frozen=True)
-class RoundedHalfSpace:
-    """The part of one box that is counted.
-
-    Attributes
-    ----------
-    axes : Axes
-    lo, hi : numpy.ndarray, shape (axes,)
-        The box.
-    form : numpy.ndarray, shape (columns,)
-    threshold : float
-        The half-space is ``form @ x > threshold``.
-    bins : int
-        How many steps the rounded axes may reach together.
-    """
-
-    axes: Axes
-    lo: Floats
-    hi: Floats
-    form: Floats
-    threshold: float
-    bins: int
-
-    @property
-    def share(self) -> float:
-        """Share of the box that is counted: at most the share where the form is above."""
-        # Imported here: the machine code takes a second to load.
-        from testsgd.certification.proving import compiled_counting as machine
-
-        box = machine.make_box(self.axes.arrays, self.lo, self.hi)
-        histogram = machine.make_histogram(len(self.lo), self.bins)
-        return float(machine.share_above(self.form, self.threshold, box, self.bins, histogram))
-
-
-def round_half_space(
-    axes: Axes, lo: Floats, hi: Floats, form: Floats, threshold: float, bins: int
-) -> RoundedHalfSpace:
-    """Lay out a half-space of a box for counting.
-
-    Parameters
-    ----------
-    axes : Axes
-    lo, hi : numpy.ndarray, shape (axes,)
-        The box.
-    form : numpy.ndarray, shape (columns,)
-    threshold : float
-        The half-space is ``form @ x > threshold``.
-    bins : int
-        How finely to round: the sum of all rounded axes makes this many steps.
-
-    Returns
-    -------
-    RoundedHalfSpace
-
-    Examples
-    --------
-    >>> from testsgd.certification.domain import Domain, IntegerInput
-    >>> from testsgd.certification.proving.axes import lay_out
-    >>> inputs = (IntegerInput("a", 0, 9), IntegerInput("b", 0, 9), IntegerInput("p", 0, 1))
-    >>> axes = lay_out(Domain("example", inputs, ("p",), ((0.0,), (1.0,))))
-    >>> one = np.array([1.0, 1.0])
-    >>> round_half_space(axes, axes.low, axes.high, one, 9.0, 64).share  # 45 of 100
-    0.449...
-    """
-    return RoundedHalfSpace(axes, lo, hi, form, float(threshold), bins)
 
 
 def counted_points(
@@ -120,7 +51,8 @@ def counted_points(
         A box and a point of it.
     forms : numpy.ndarray, shape (n, columns)
     thresholds, bins : numpy.ndarray, shape (n,)
-        As for :func:`round_half_space`; an infinite threshold holds no points.
+        The half-space is ``form @ x > threshold``, and none of an infinite threshold holds points;
+        the sum of all rounded axes makes so many steps.
 
     Returns
     -------
