@@ -18,7 +18,6 @@ from .report.summary import ComparisonVerdict as ComparisonVerdict
 from .report.verdict import comparison_verdict as comparison_verdict
 from .result import ComparisonResult as ComparisonResult
 from .run import FIRST_FINDINGS as FIRST_FINDINGS
-from .run import RunBaseline as RunBaseline
 from .run import compare_methods as compare_methods
 from .run import side_by_side as side_by_side
 from .testsgd_method import AUDIT as AUDIT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -156,16 +156,6 @@ def _nearest(name: str, splits: tuple[Split, ...], others: list[_Placed]) -> Nea
     return Nearest(method=name, place=place, nearness=best)
 
 
-class RunBaseline(Protocol):
-    """Runs a method by its name, as :func:`testsgd.baselines.run_baseline` does."""
-
-    def __call__(
-        self, name: str, subject: Subject, *, time_limit: float | None = None
-    ) -> BaselineResult:
-        """Run the method."""
-        ...
-
-
 def compare_methods(
     model: LoadedModel[Model],
     table: Table,
@@ -174,7 +164,6 @@ def compare_methods(
     methods: str | Sequence[str] | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
-    run: RunBaseline | None = None,
 ) -> Comparison:
     """Run the audit and the other methods, one after another, and compare what they find.
 
@@ -192,8 +181,6 @@ def compare_methods(
         Seconds that each of the others may take.
     progress : callable, optional
         Called with a phase's name, how much is done and how much there is.
-    run : callable, optional
-        How a method is run, in place of :func:`testsgd.baselines.run_baseline`.
 
     Returns
     -------
@@ -232,7 +219,7 @@ def compare_methods(
         if progress is not None:
             progress("other methods", done, len(others))
         start = time.perf_counter()
-        results.append((run or run_baseline)(name, subject, time_limit=time_limit))
+        results.append(run_baseline(name, subject, time_limit=time_limit))
         seconds[name] = time.perf_counter() - start
     if progress is not None and others:
         progress("other methods", len(others), len(others))

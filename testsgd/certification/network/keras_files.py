@@ -70,7 +70,7 @@ def _by_class(layers: Any, configuration: Any) -> Arrays:
         counts[base] = count + 1
         counted[layer["config"]["name"]] = f"{base}_{count}" if count else base
 
-    def arrays(name: str, kind: str, position: int) -> Sequence[NDArray[np.generic]]:
+    def arrays(name: str) -> Sequence[NDArray[np.generic]]:
         key = named.get(name) if named else counted[name]
         if key is None:
             return []
@@ -105,7 +105,7 @@ def _read_h5(path: Path) -> ReadNetwork:
 def _by_name(weights: Any) -> Arrays:
     """Find weights in a .h5 file, where each layer lists the places of its own."""
 
-    def arrays(name: str, kind: str, position: int) -> Sequence[NDArray[np.generic]]:
+    def arrays(name: str) -> Sequence[NDArray[np.generic]]:
         # A layer's name may hold a slash, and is one place below each other then.
         group = _inside(weights, name)
         return [_array(group, _text(place), name) for place in _listed(group)]
@@ -178,7 +178,7 @@ def read_keras_object(source: Any) -> ReadNetwork:
                 remedy="give a network of Keras' own layers",
             )
 
-    def arrays(name: str, kind: str, position: int) -> Sequence[NDArray[np.generic]]:
+    def arrays(name: str) -> Sequence[NDArray[np.generic]]:
         return [np.asarray(array) for array in source.get_layer(name).get_weights()]
 
     try:

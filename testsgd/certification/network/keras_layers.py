@@ -113,7 +113,7 @@ def describe(layer: Mapping[str, Any]) -> str:
     return f"layer {str(layer['config'].get('name', '?'))!r} ({layer['class_name']})"
 
 
-Arrays = Callable[[str, str, int], Sequence[NDArray[np.generic]]]
+Arrays = Callable[[str], Sequence[NDArray[np.generic]]]
 
 _REMEDY = (
     "give a network of Dense layers with linear, relu, leaky_relu, sigmoid or tanh units "
@@ -131,43 +131,29 @@ def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
     """Turn a network's configuration and weights into parts.
 
     `configuration`: what ``model.to_json()`` holds: ``class_name`` and ``config``; `arrays`: from a
-    layer's name, its class and its place to its weights, in Keras' order.
+    layer's name to its weights, in Keras' order.
     """
     layers = layer_chain(configuration)
     if len(layers) > MAXIMUM_LAYERS:
         raise ModelError(f"there are more than {MAXIMUM_LAYERS} layers", where="model")
-    width = _input_width(layers)
-    precision = _precision(layers)
+    width, precision = _input_width(layers), _precision(layers)
     parts: list[Part] = []
-    current, total = width, 0
-    for position, layer in enumerate(layers):
-        found = _parts(layer, current, arrays, position, precision)
-        for part in found:
-            if isinstance(part, Affine):
-                if part.weights.shape[0] != current:
-                    raise damaged(
-                        f"it takes {part.weights.shape[0]} numbers, but is given {current}",
-                        part.where,
-                    )
-                current = part.weights.shape[1]
-                total += part.weights.size
-                if total > MAXIMUM_NUMBERS:
-                    raise too_large("model")
-        _check_slopes(found, precision)
-        parts.extend(found)
+    total = 0
+    for layer in layers:
+        for part in _parts(layer, arrays, precision):
+            total += part.weights.size if isinstance(part, Affine) else 0
+            if total > MAXIMUM_NUMBERS:
+                raise too_large("model")
+            slope = part.negative_slope if isinstance(part, Activate) else 0.0
+            # TensorFlow and other backends would make different numbers of it.
+            if precision == "float64" and float(np.float32(slope)) != slope:
+                raise ModelError(
+                    f"TensorFlow rounds its slope {slope} to float32, the network is of float64",
+                    where=part.where,
+                    remedy="give a slope such as 0.25",
+                )
+            parts.append(part)
     return ReadNetwork(width, tuple(parts), precision, "Keras network")
-
-
-def _check_slopes(parts: Sequence[Part], precision: Precision) -> None:
-    """Refuse slopes of which TensorFlow and other backends would make different numbers."""
-    for part in parts:
-        slope = part.negative_slope if isinstance(part, Activate) else 0.0
-        if precision == "float64" and float(np.float32(slope)) != slope:
-            raise ModelError(
-                f"TensorFlow rounds its slope {slope} to float32, the network is of float64",
-                where=part.where,
-                remedy="give a slope such as 0.25",
-            )
 
 
 def _input_width(layers: Sequence[dict[str, Any]]) -> int:
@@ -216,13 +202,11 @@ def _precision(layers: Sequence[dict[str, Any]]) -> Precision:
     return "float64" if "float64" in found else "float32"
 
 
-def _parts(
-    layer: dict[str, Any], width: int, arrays: Arrays, position: int, precision: Precision
-) -> list[Part]:
+def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[Part]:
     where, kind, config = describe(layer), layer["class_name"], layer["config"]
 
     def stored() -> list[NDArray[np.generic]]:
-        return [np.asarray(array) for array in arrays(str(config["name"]), kind, position)]
+        return [np.asarray(array) for array in arrays(str(config["name"]))]
 
     if layer.get("registered_name") not in (None, kind, f"keras>{kind}"):
         raise _unknown(where)
@@ -281,7 +265,7 @@ def _activation(where: str, given: Any) -> list[Part]:
             given = given.get("config")
         elif kind in ("LeakyReLU", "ReLU"):
             layer = {"class_name": kind, "config": {"name": "activation", **config}}
-            return _parts(layer, 0, lambda *_: [], 0, "float32")
+            return _parts(layer, lambda _: [], "float32")
         else:
             given = kind
     if given == "softmax":

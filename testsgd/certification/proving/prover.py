@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,12 +143,7 @@ class Prover:
         self._limits = threadpool_limits(1, user_api="blas")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         if self._limits is not None:
