@@ -22,13 +22,12 @@ from testsgd.certification.proving.axes import (
     Ints,
 )
 from testsgd.certification.proving.compiled_counting import (
-    LEAST_STEPS,
     UP,
-    axis_range,
-    axis_sizes,
     compiled,
     cumulative_at,
     is_discrete,
+    lay_out_form,
+    steps_at,
 )
 
 # Axes of so many values are cut into single ones.
@@ -180,31 +179,13 @@ def lay_half_space(
 ) -> None:
     """Lay out half-space f as it is counted; one that holds all or nothing has no axes."""
     sizes = work.sizes
-    base, total, solved = axis_sizes(form, box, sizes)
-    for axis in range(len(box.lo)):
-        work.reach[f, axis] = 0
-    work.solved[f] = -1
-    work.step[f] = 1.0
-    work.need[f] = np.inf
-    if threshold == np.inf:
-        return
-    need = threshold - base
-    if need < 0.0:
-        work.need[f] = -1.0
-        return
-    if need >= total:
-        return
+    need, step, solved = lay_out_form(form, threshold, box, bins, sizes)
     work.need[f] = need
-    work.solved[f] = solved
-    others = 0.0
-    for axis in range(len(box.lo)):
-        if axis != solved:
-            others += sizes[axis]
-    step = others / bins if others > LEAST_STEPS else 1.0
     work.step[f] = step
+    work.solved[f] = solved
     for axis in range(len(box.lo)):
-        if axis != solved:
-            work.reach[f, axis] = int(sizes[axis] / step / UP)
+        rounded = axis != solved and 0.0 <= need < np.inf
+        work.reach[f, axis] = int(sizes[axis] / step / UP) if rounded else 0
 
 
 @compiled
@@ -277,21 +258,11 @@ def _step_edge(a: float, span: float, discrete: bool, step: float, reach: int, p
 @compiled
 def _value_steps(box: Box, axis: int, form: Floats, f: int, at: int, work: Workspace) -> None:
     """Fill in how many steps each value of an axis makes."""
-    many = int(box.hi[axis] - box.lo[axis]) + 1
     reach = work.reach[f, axis]
-    category = box.kinds[axis] == CATEGORY
-    c = box.columns[axis]
-    first = c + int(box.lo[axis]) if category else c
-    least, _ = axis_range(form, box, axis)
-    for k in range(many):
-        if reach == 0:
-            q = 0
-        elif category:
-            q = int((form[first + k] - least) / work.step[f] / UP)
-        else:
-            distance = many - 1 - k if form[c] < 0.0 else k
-            q = int(abs(form[c]) / work.step[f] * distance / UP)
-        work.steps[f, at + k] = min(q, reach)
+    for k in range(int(box.hi[axis] - box.lo[axis]) + 1):
+        value = box.lo[axis] + k
+        q = steps_at(form, box, axis, work.step[f], reach, value) if reach > 0 else 0
+        work.steps[f, at + k] = q
 
 
 @compiled

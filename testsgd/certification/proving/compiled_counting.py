@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd._machine_code import compiler
 from testsgd.certification.proving.axes import (
@@ -183,6 +184,40 @@ def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int
 
 
 @compiled
+def lay_out_form(
+    form: Floats, threshold: float, box: Box, bins: float, sizes: Floats
+) -> tuple[float, float, int]:
+    """Lay a half-space of a box out for counting, and fill in how far each axis moves the form.
+
+    Gives by how much the form must exceed its least value, -1 if every point is above and infinity
+    if none is; the size of a step; and which axis of numbers is solved for, -1 if none.
+    """
+    base, total, largest = axis_sizes(form, box, sizes)
+    need = threshold - base
+    if need < 0.0:
+        return -1.0, 1.0, -1
+    if need >= total:
+        return np.inf, 1.0, -1
+    others = 0.0
+    for axis in range(len(box.lo)):
+        if axis != largest:
+            others += sizes[axis]
+    return need, others / bins if others > LEAST_STEPS else 1.0, largest
+
+
+@compiled
+def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: float) -> int:
+    """How many steps an axis makes at a value, rounded down; `reach` is above 0."""
+    c = box.columns[axis]
+    if box.kinds[axis] == CATEGORY:
+        least, _ = axis_range(form, box, axis)
+        return min(int((form[c + int(value)] - least) / step / UP), reach)
+    # The distance from the end where the form is least.
+    distance = box.hi[axis] - value if form[c] < 0.0 else value - box.lo[axis]
+    return min(int(abs(form[c]) / step * distance / UP), reach)
+
+
+@compiled
 def _take_in(histogram: Histogram, top: int, steps: int, share: float) -> None:
     """Add to the other histogram what is there, so many steps further."""
     for s in range(top + 1):
@@ -198,9 +233,8 @@ def _spread_axis(
     lo = box.lo[axis]
     hi = box.hi[axis]
     if box.kinds[axis] == CATEGORY:
-        least, _ = axis_range(form, box, axis)
         for v in range(int(lo), int(hi) + 1):
-            q = min(int((form[c + v] - least) / step / UP), reach)
+            q = steps_at(form, box, axis, step, reach, float(v))
             _take_in(histogram, top, q, point_share(box, axis, v - int(lo)))
         return
     a = abs(form[c]) / step
@@ -225,18 +259,15 @@ def share_above(form: Floats, threshold: float, box: Box, bins: int, histogram: 
     order = histogram.order
     sizes = histogram.sizes
     counts = histogram.counts
-    base, total, last = axis_sizes(form, box, sizes)
-    need = threshold - base
+    need, step, last = lay_out_form(form, threshold, box, bins, sizes)
     if need < 0.0:
         return 1.0
-    if need >= total:
+    if need == np.inf:
         return 0.0
-    others = 0.0
     count = 0
     for axis in range(len(box.lo)):
         if axis == last or sizes[axis] <= 0.0:
             continue
-        others += sizes[axis]
         # Narrow axes first: the histogram stays short while they are taken in.
         place = count
         while place > 0 and sizes[order[place - 1]] > sizes[axis]:
@@ -244,7 +275,6 @@ def share_above(form: Floats, threshold: float, box: Box, bins: int, histogram: 
             place -= 1
         order[place] = axis
         count += 1
-    step = others / bins if others > LEAST_STEPS else 1.0
     counts[0] = 1.0
     top = 0
     for place in range(count):
@@ -279,6 +309,48 @@ def share_above(form: Floats, threshold: float, box: Box, bins: int, histogram: 
                 t = floor(v) + 1.0 if discrete else v
                 share += counts[s] * (1.0 - share_below(box, last, backwards, t))
     return min(max(share - 1e-12, 0.0), 1.0)
+
+
+@compiled
+def _is_counted(
+    form: Floats, threshold: float, box: Box, bins: float, point: Floats, sizes: Floats
+) -> bool:
+    """Return whether a point is among those that :func:`share_above` counts."""
+    need, step, last = lay_out_form(form, threshold, box, bins, sizes)
+    if need < 0.0 or need == np.inf:
+        return bool(need < 0.0)
+    steps = 0
+    for axis in range(len(point)):
+        reach = int(sizes[axis] / step / UP) if axis != last else 0
+        if reach > 0:
+            steps += steps_at(form, box, axis, step, reach, point[axis])
+    left = need - steps * step / UP
+    if left < 0.0 or last < 0:
+        return bool(left < 0.0)
+    a = form[box.columns[last]]
+    distance = box.hi[last] - point[last] if a < 0.0 else point[last] - box.lo[last]
+    return bool(distance > left / abs(a) * UP)
+
+
+@compiled
+def find_counted(
+    axes: AxisArrays,
+    lo: Floats,
+    hi: Floats,
+    forms: Floats,
+    thresholds: Floats,
+    bins: Floats,
+    points: Floats,
+    counted: NDArray[np.bool_],
+) -> None:
+    """Fill in which points are counted, each in a box and a half-space of its own."""
+    sizes = np.zeros(lo.shape[1])
+    for row in range(len(points)):
+        if np.isfinite(thresholds[row]):
+            box = make_box(axes, lo[row], hi[row])
+            counted[row] = _is_counted(
+                forms[row], thresholds[row], box, bins[row], points[row], sizes
+            )
 
 
 _ROOT_TWO = sqrt(2.0)

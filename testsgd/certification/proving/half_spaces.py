@@ -20,17 +20,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.proving.axes import CATEGORY, Axes, Floats
-from testsgd.certification.proving.linear_bounds import ranges
+from testsgd.certification.proving.axes import Axes, Floats
 
 # At most so many assumptions are made about a box.
 ASSUMPTIONS = 16
 # Half-spaces of a box: everybody above, everybody below, one above, another below; assumptions.
 SPACES = 4 + ASSUMPTIONS
-# As the count has them, see compiled_counting: rounds a quotient up by more than its own rounding,
-# and contributions whose sum is below count as 0.
-_UP = 1.0 + 4e-15
-_LEAST_STEPS = 1e-290
 
 
 def counted_points(
@@ -58,42 +53,9 @@ def counted_points(
     -------
     numpy.ndarray of bool, shape (n,)
     """
-    least, most = ranges(axes, forms, lo, hi)
-    sizes = most - least
-    plain = axes.kinds != CATEGORY
-    # As the count does it, too: the ends themselves may be rounded by more than their distance.
-    sizes[:, plain] = np.abs(forms[:, axes.columns[plain]]) * (hi - lo)[:, plain]
-    numbers = np.where(axes.kinds == CATEGORY, -1.0, sizes)
-    largest = numbers.argmax(axis=1)
-    rows = np.arange(len(lo))
-    solved = numbers[rows, largest] > 0
-    rounded = sizes.copy()
-    rounded[rows[solved], largest[solved]] = 0.0
-    others = rounded.sum(axis=1)
-    step = np.where(others > _LEAST_STEPS, others / bins, 1.0)
-    need = thresholds - least.sum(axis=1)
-    sums = np.zeros(len(lo))
-    parts, _ = ranges(axes, forms, points, points)
-    contributions = parts - least
-    for axis in range(len(axes.kinds)):
-        used = rounded[:, axis] > 0
-        if axes.kinds[axis] == CATEGORY:
-            steps = np.floor(contributions[:, axis] / step / _UP)
-        else:
-            # As the count does it: the distance from the end where the form is least.
-            form = forms[:, axes.columns[axis]]
-            distance = np.where(
-                form < 0, hi[:, axis] - points[:, axis], points[:, axis] - lo[:, axis]
-            )
-            steps = np.floor(np.abs(form) / step * distance / _UP)
-        sums += np.where(used, np.minimum(steps, np.floor(sizes[:, axis] / step / _UP)), 0.0)
-    sums *= step / _UP
-    form = forms[rows, axes.columns[largest]]
-    value = points[rows, largest]
-    distance = np.where(form < 0, hi[rows, largest] - value, value - lo[rows, largest])
-    left = need - sums
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reached = distance > left / np.abs(form) * _UP
-    above = np.where(solved, (left < 0) | reached, left < 0)
-    held = np.where(need < 0, True, np.where(need >= sizes.sum(axis=1), False, above))
-    return np.asarray(held & np.isfinite(thresholds))
+    # Imported here: the machine code takes a second to load.
+    from testsgd.certification.proving.compiled_counting import find_counted
+
+    counted = np.zeros(len(points), dtype=np.bool_)
+    find_counted(axes.arrays, lo, hi, forms, thresholds, bins, points, counted)
+    return counted
