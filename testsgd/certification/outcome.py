@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
 
 from testsgd.errors import ParameterError
 
@@ -98,21 +100,24 @@ def _check(
 
 @dataclass(frozen=True)
 class Shares:
-    """Three shares of the domain; together they are 1.
+    """What is proved, as shares of the domain that together are 1; holds for every point of it."""
 
-    Attributes
-    ----------
-    certified : float
-        Lower bound: here every protected value provably gets the same decision.
-    falsified : float
-        Lower bound: here two protected values provably get different decisions.
-    undecided : float
-        Upper bound: nothing is proved of the rest.
-    """
+    # A summary checks the shares that it is given.
+    __pydantic_config__ = ConfigDict(
+        extra="forbid", allow_inf_nan=False, revalidate_instances="always"
+    )
 
-    certified: float
-    falsified: float
-    undecided: float
+    certified: Annotated[
+        float,
+        Field(ge=0, le=1, description="lower bound: every protected value gets the same decision"),
+    ]
+    falsified: Annotated[
+        float,
+        Field(ge=0, le=1, description="lower bound: two protected values get different decisions"),
+    ]
+    undecided: Annotated[
+        float, Field(ge=0, le=1, description="upper bound: nothing is proved of the rest")
+    ]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from testsgd.certification.report.summary import (
     LayerSummary,
     MomentSummary,
     NetworkSummary,
-    ProvedSummary,
     RegionRule,
     RegionSummary,
 )
@@ -80,7 +79,7 @@ def summarise_certification(
     settings = CertificationSettings(
         **asdict(asked), max_unfair=max_unfair, min_certified=min_certified
     )
-    proved = ProvedSummary(**asdict(certification.shares))
+    proved = certification.shares
     estimated, described = _estimated(certification), _domain(domain)
     labels = certification.network.decision.labels
     return CertificationSummary(

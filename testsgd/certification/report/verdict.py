@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from testsgd.certification.outcome import Shares
 from testsgd.certification.report.summary import (
     CertificationSettings,
     CertificationVerdict,
     DomainSummary,
     EstimatedSummary,
     PolicyRule,
-    ProvedSummary,
 )
 from testsgd.certification.report.wording import (
     ProvedTexts,
@@ -70,7 +70,7 @@ def check_policy(max_unfair: float | None, min_certified: float | None) -> None:
 
 def certification_verdict(
     certification: Certification,
-    proved: ProvedSummary,
+    proved: Shares,
     estimated: EstimatedSummary | None,
     domain: DomainSummary,
     settings: CertificationSettings,
@@ -126,7 +126,7 @@ def certification_verdict(
 
 
 def _headline(
-    proved: ProvedSummary,
+    proved: Shares,
     texts: ProvedTexts,
     domain: DomainSummary,
     counted: tuple[int, int] | None,
@@ -181,9 +181,7 @@ _OUTCOMES = {
 }
 
 
-def _policy(
-    proved: ProvedSummary, settings: CertificationSettings, digits: int
-) -> list[PolicyRule]:
+def _policy(proved: Shares, settings: CertificationSettings, digits: int) -> list[PolicyRule]:
     rules = []
     for name, limit, least, other in (
         ("max_unfair", settings.max_unfair, proved.falsified, proved.certified),

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
+from testsgd.certification.outcome import Shares
 from testsgd.certification.report.summary import (
     AnswerSummary,
     CertificationSummary,
     DomainSummary,
     LayerSummary,
-    ProvedSummary,
     RegionSummary,
 )
 from testsgd.report.formatting import MINUS, count, plural, series, share, shorten
@@ -100,9 +100,7 @@ def bound(text: str, sign: str) -> str:
     return text if text in ("0%", "100%") else f"{sign} {text}"
 
 
-def people_counts(
-    proved: ProvedSummary, domain: DomainSummary, method: str
-) -> tuple[int, int] | None:
+def people_counts(proved: Shares, domain: DomainSummary, method: str) -> tuple[int, int] | None:
     """Return to how many people it is fair and unfair, where each was tried and counts the same."""
     points = domain.points
     if method != "enumerated" or proved.undecided or domain.weight != "volume" or not points:
@@ -153,7 +151,7 @@ class ProvedTexts:
     digits: int
 
 
-def proved_texts(proved: ProvedSummary) -> ProvedTexts:
+def proved_texts(proved: Shares) -> ProvedTexts:
     """Write the three shares.
 
     Returned: with at least one decimal place, two if nothing is undecided, and more until no share
@@ -172,7 +170,7 @@ def proved_texts(proved: ProvedSummary) -> ProvedTexts:
     return ProvedTexts(_written(certified), _written(falsified), _written(rest), digits)
 
 
-def _rest(proved: ProvedSummary, digits: int) -> float:
+def _rest(proved: Shares, digits: int) -> float:
     """Return the share that is left of the two proved ones as they are written."""
     proved_shares = (proved.certified, proved.falsified)
     return 1 - float(sum(_percent(share, digits, ROUND_FLOOR) for share in proved_shares)) / 100
