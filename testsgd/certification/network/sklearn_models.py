@@ -142,10 +142,6 @@ def _one_hot(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
     return _categories(step, inputs, table)
 
 
-def _ordinal(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
-    return _categories(step, inputs, lambda _, size: np.arange(size, dtype=np.float64)[:, None])
-
-
 def _imputer(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
     """Nothing is missing in a domain, so an imputer of NaN changes nothing."""
     gap = step.missing_values
@@ -196,7 +192,9 @@ def _positions(columns: Any, names: list[str]) -> list[int]:
 
 _KNOWN: Mapping[str, Callable[[Any, list[InputColumns]], list[InputColumns]]] = {
     "OneHotEncoder": _one_hot,
-    "OrdinalEncoder": _ordinal,
+    "OrdinalEncoder": lambda step, inputs: _categories(
+        step, inputs, lambda _, size: np.arange(size, dtype=np.float64)[:, None]
+    ),
     "SimpleImputer": _imputer,
     "ColumnTransformer": _column_transformer,
 }

@@ -33,18 +33,7 @@ from testsgd.errors import ModelError
 _MOST = {"float32": 1e37, "float64": 1e300}
 
 
-def check_slopes(network: FeedForward) -> None:
-    """Raise a ModelError if an activation is not convex and rising, as the lines assume."""
-    for place, layer in enumerate(network.layers):
-        if not 0 <= layer.negative_slope <= 1:
-            raise ModelError(
-                f"the slope {layer.negative_slope} of layer {place + 1} is not between 0 and 1",
-                where="model",
-                remedy="certify a network with ReLU or leaky ReLU units",
-            )
-
-
-def largest_inputs(network: FeedForward, domain: Domain) -> list[Floats]:
+def _largest_inputs(network: FeedForward, domain: Domain) -> list[Floats]:
     """Bound the absolute inputs of each layer, and last the absolute sums that decide."""
     columns = []
     for given, wanted in zip(network.inputs, domain.inputs, strict=True):
@@ -67,7 +56,7 @@ def largest_inputs(network: FeedForward, domain: Domain) -> list[Floats]:
     return reach
 
 
-def check_range(network: FeedForward, largest: list[Floats]) -> None:
+def _check_range(network: FeedForward, largest: list[Floats]) -> None:
     """Raise a ModelError if a sum, or a coefficient of the bounds, may overflow."""
     most = max(float(reach.max(initial=0.0)) for reach in largest)
     if not most < _MOST[network.precision]:
@@ -188,9 +177,16 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
     ModelError
         If the sums may leave the range of the model's arithmetic, or a slope is not within 0 and 1.
     """
-    check_slopes(network)
-    largest = largest_inputs(network, domain)
-    check_range(network, largest)
+    for number, layer in enumerate(network.layers, start=1):
+        # The lines assume an activation that is convex and rising.
+        if not 0 <= layer.negative_slope <= 1:
+            raise ModelError(
+                f"the slope {layer.negative_slope} of layer {number} is not between 0 and 1",
+                where="model",
+                remedy="certify a network with ReLU or leaky ReLU units",
+            )
+    largest = _largest_inputs(network, domain)
+    _check_range(network, largest)
     axes = lay_out(domain)
     units = sum(layer.weights.shape[1] for layer in network.layers)
     guard = 4 * (4 * (units + axes.width + network.width) + 64) * 2.0**-53

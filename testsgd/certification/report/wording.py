@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import groupby
 from typing import TypeAlias
 
 from testsgd.certification.outcome import Shares
@@ -84,15 +85,12 @@ def people(domain: DomainSummary) -> str:
 
 def layers_text(columns: int, layers: list[LayerSummary]) -> str:
     """Write the layers of a network, equal ones next to each other once."""
-    parts: list[tuple[str, int]] = []
-    for layer in layers:
-        text = f"{count(layer.units)} {layer.activation.replace('_', ' ')}"
-        if parts and parts[-1][0] == text:
-            parts[-1] = (text, parts[-1][1] + 1)
-        else:
-            parts.append((text, 1))
-    written = [text if times == 1 else f"{count(times)} times {text}" for text, times in parts]
-    return ", ".join([plural(columns, "column"), *written])
+    texts = [f"{count(layer.units)} {layer.activation.replace('_', ' ')}" for layer in layers]
+    parts = [plural(columns, "column")]
+    for text, equal in groupby(texts):
+        times = len(list(equal))
+        parts.append(text if times == 1 else f"{count(times)} times {text}")
+    return ", ".join(parts)
 
 
 def bound(text: str, sign: str) -> str:
