@@ -137,7 +137,7 @@ CERTIFICATION = {
     "": "The document",
     "CertificationVerdict": "`verdict`",
     "PolicyRule": "`verdict.rules[]`",
-    "ProvedSummary": "`proved`",
+    "Shares": "`proved`",
     "EstimatedSummary": "`estimated`",
     "CounterexampleSummary": "`counterexamples[]`",
     "AnswerSummary": "`counterexamples[].answers[]`",

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from testsgd import _machine_code
 from testsgd.certification.proving import Axes, counted_points
-from testsgd.certification.proving.compiled_axis_parts import AxisView
 
 Floats = NDArray[np.float64]
 
@@ -51,13 +50,9 @@ def draw(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Draw points of one box outside of two half-spaces."""
     many = len(uniforms)
-    where = AxisView(
-        axes.kinds, axes.columns, np.append(axes.edges, 0.0), np.append(axes.cumulative, 0.0),
-        axes.starts, axes.shifts,
-    )  # fmt: skip
     points, drawn = np.zeros((many, len(lo))), np.zeros(many)
     module.draw_outside(
-        where, lo[None], hi[None], forms[None], thresholds[None], np.array([float(bins)]),
+        axes.arrays, lo[None], hi[None], forms[None], thresholds[None], np.array([float(bins)]),
         np.array([mass]), np.array([0, many]), 0, 1, uniforms, points, drawn,
     )  # fmt: skip
     return points, drawn > 0

@@ -99,3 +99,14 @@ def cuts(draw: st.DrawFn, *, most_axes: int = 3, largest: int = 9) -> Cut:
     at = float(cut.sums(points[[draw(st.integers(0, len(points) - 1))]])[0])
     threshold = at + draw(st.sampled_from((0.0, 0.0, 1e-3, -1e-3, 0.4)))
     return Cut(axes, lo, hi, form, threshold)
+
+
+def counted_share(
+    axes: Axes, lo: Floats, hi: Floats, form: Floats, threshold: float, bins: int
+) -> float:
+    """Count the points of a box in one half-space, as the prover does; gives their share."""
+    from testsgd.certification.proving import compiled_counting as machine
+
+    box = machine.make_box(axes.arrays, lo, hi)
+    histogram = machine.make_histogram(len(lo), bins)
+    return float(machine.share_above(form, float(threshold), box, bins, histogram))

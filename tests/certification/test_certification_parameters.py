@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from testsgd.certification.outcome import (
     Certification,
-    CertificationParameters,
     Remainder,
     Shares,
 )
+from testsgd.certification.parameters import CertificationParameters
 from testsgd.errors import ParameterError
 
 

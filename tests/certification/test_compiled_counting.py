@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from counted_by_arrays import round_half_space
-from half_space_boxes import Cut, cuts
+from half_space_boxes import Cut, counted_share, cuts
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -13,17 +13,7 @@ from testsgd.certification.proving.axes import lay_out
 
 
 def counted(cut: Cut, bins: int) -> float:
-    from testsgd.certification.proving.compiled_counting import share_above
-
-    axes, many = cut.axes, len(cut.lo)
-    return float(
-        share_above(
-            cut.form, cut.threshold, cut.lo, cut.hi, axes.kinds, axes.columns,
-            np.append(axes.edges, 0.0), np.append(axes.cumulative, 0.0), axes.starts, axes.shifts,
-            bins, np.zeros(many, dtype=np.int64), np.zeros(many), np.zeros(bins + 2),
-            np.zeros(bins + 2),
-        )
-    )  # fmt: skip
+    return counted_share(cut.axes, cut.lo, cut.hi, cut.form, cut.threshold, bins)
 
 
 def by_arrays(cut: Cut, bins: int) -> float:

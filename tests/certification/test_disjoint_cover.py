@@ -11,8 +11,7 @@ from stressed_problems import RARE, Given, inside, stressed
 from testsgd.certification.proving import Prover, build_problem
 from testsgd.certification.proving.prover import can_compile
 from testsgd.certification.search import BranchAndBound
-from testsgd.certification.search.box_reanalysis import analyse_again, decided
-from testsgd.certification.search.disjoint_cover import cut_boxes
+from testsgd.certification.search.disjoint_cover import analyse_again, cut_boxes, decided
 
 
 def check_pieces(problem: Given, rare: tuple[float, ...], steps: int, *, compiled: bool) -> None:
@@ -36,7 +35,7 @@ def check_pieces(problem: Given, rare: tuple[float, ...], steps: int, *, compile
         # Half-spaces that contradict each other have nobody in common, assumptions or not.
         if pieces.shares[box].sum() < 1.0:
             assert not (held[:, 0] & held[:, 1]).any()
-            if np.isfinite(again.thresholds[box, 2:4]).all():
+            if np.isfinite(again.bounds.thresholds[box, 2:4]).all():
                 assert not (held[:, 1] & held[:, 2]).any()
                 assert not (held[:, 0] & held[:, 3]).any()
         certified, falsified = decided(held)

@@ -7,19 +7,19 @@ from math import comb
 
 import numpy as np
 import pytest
-from half_space_boxes import Cut, cuts
+from half_space_boxes import Cut, counted_share, cuts
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from testsgd.certification.domain import Domain, IntegerInput, Marginal, RealInput
-from testsgd.certification.proving import Axes, counted_points, round_half_space
+from testsgd.certification.proving import Axes, counted_points
 from testsgd.certification.proving.axes import lay_out
 
 _SUMMING = 1e-11
 
 
 def share(cut: Cut, bins: int) -> float:
-    return round_half_space(cut.axes, cut.lo, cut.hi, cut.form, cut.threshold, bins).share
+    return counted_share(cut.axes, cut.lo, cut.hi, cut.form, cut.threshold, bins)
 
 
 @given(cut=cuts(), bins=st.sampled_from((1, 2, 7, 48, 192)))
@@ -65,7 +65,7 @@ def _domain(*inputs: IntegerInput | RealInput, **marginals: Marginal) -> Domain:
 
 
 def _share(axes: Axes, form: list[float], threshold: float, bins: int) -> float:
-    return round_half_space(axes, axes.low, axes.high, np.array(form), threshold, bins).share
+    return counted_share(axes, axes.low, axes.high, np.array(form), threshold, bins)
 
 
 @pytest.mark.parametrize("bins", [48, 768, 2048])
@@ -113,10 +113,8 @@ def test_weighted_reals_with_a_stretch_of_nothing(sign: float) -> None:
     for threshold, truth in ((0.0, 1.0), (0.5, 0.75), (1.0, 0.5), (2.5, 0.5), (3.5, 0.25)):
         given = threshold if sign > 0 else threshold - 4.0
         assert _share(axes, [sign], given, 48) == pytest.approx(truth, abs=1e-11)
-    inside = round_half_space(
-        axes, np.array([1.5]), np.array([2.5]), np.array([sign]), 2.0 * sign, 48
-    )
-    assert 0 <= inside.share <= 1  # the box weighs nothing, so any share is true
+    inside = counted_share(axes, np.array([1.5]), np.array([2.5]), np.array([sign]), 2.0 * sign, 48)
+    assert 0 <= inside <= 1  # the box weighs nothing, so any share is true
 
 
 def test_axes_of_one_value_and_of_no_width() -> None:

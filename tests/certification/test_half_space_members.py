@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from enumeration import truth_of
+from half_space_boxes import counted_share
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -25,10 +24,7 @@ from testsgd.certification.proving import (
     Prover,
     build_problem,
     counted_points,
-    round_half_space,
 )
-from testsgd.certification.proving.half_spaces import choose_half_spaces
-from testsgd.certification.proving.linear_bounds import bound
 from testsgd.certification.proving.prover import can_compile
 
 Floats = NDArray[np.float64]
@@ -175,18 +171,18 @@ def test_the_mean_form_is_rounded_against_us(seed: int) -> None:
         Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64",
     )  # fmt: skip
     problem = build_problem(network, domain)
-    lo, hi = problem.axes.low[None], problem.axes.high[None]
-    some = bound(problem, lo, hi)
+    # Imported here: the machine code takes a second to load.
+    from testsgd.certification.proving import compiled_counting, compiled_half_spaces
+
+    box = compiled_counting.make_box(problem.axes.arrays, problem.axes.low, problem.axes.high)
     for factor in generator.uniform(0.01, 1, 200):
-        form = np.array([factor, 0.0]).reshape(1, 2, 1, 1)
-        constant = np.array([0.0, -1e-13]).reshape(1, 2, 1)
-        bounds = replace(
-            some, lower_form=form, upper_form=form,
-            lower_constant=constant, upper_constant=constant + 1e12,
-            least_change=constant - 1e12, most_change=constant + 1e12,
-        )  # fmt: skip
-        spaces = choose_half_spaces(problem, bounds, lo, hi)
-        counted = round_half_space(
-            problem.axes, lo[0], hi[0], spaces.forms[0, 0], float(spaces.thresholds[0, 0]), 48
+        form, constant = np.array([[factor], [0.0]]), np.array([0.0, -1e-13])
+        forms = compiled_half_spaces.Forms(
+            form, form, constant, constant + 1e12, constant - 1e12, constant + 1e12
         )
-        assert counted.share == 0
+        spaces = compiled_half_spaces.make_spaces(1)
+        compiled_half_spaces.choose_half_spaces(problem.above, problem.below, box, forms, spaces)
+        counted = counted_share(
+            problem.axes, box.lo, box.hi, spaces.forms[0], float(spaces.thresholds[0]), 48
+        )
+        assert counted == 0

@@ -35,7 +35,7 @@ from testsgd.certification.search import (
     read_checkpoint,
     write_checkpoint,
 )
-from testsgd.certification.search.box_reanalysis import analyse_again
+from testsgd.certification.search.disjoint_cover import analyse_again
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -97,7 +97,7 @@ def test_uniform_under_assumptions(steps: int, persons: int) -> None:
         if len(search.boxes) == 0:
             continue
         again = analyse_again(search, np.arange(len(search.boxes)))
-        assumed += int(np.isfinite(again.thresholds[:, 4:]).any(axis=1).sum())
+        assumed += int(np.isfinite(again.bounds.thresholds[:, 4:]).any(axis=1).sum())
         rates.append(check_uniform(search, problem[1], 20_000, seed))
     assert assumed > 0
     assert np.median(rates) > 0.5
@@ -111,8 +111,8 @@ def test_the_second_look_is_as_the_first(compiled: bool) -> None:
         again = analyse_again(search, np.arange(len(search.boxes)))
         share = search.boxes["share"]
         boxes += len(share)
-        assert again.fair * share == pytest.approx(search.boxes["fair"], abs=1e-15)
-        assert again.unfair * share == pytest.approx(search.boxes["unfair"], abs=1e-15)
+        assert again.bounds.fair * share == pytest.approx(search.boxes["fair"], abs=1e-15)
+        assert again.bounds.unfair * share == pytest.approx(search.boxes["unfair"], abs=1e-15)
     assert boxes > 20
 
 

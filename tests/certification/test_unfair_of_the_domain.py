@@ -21,8 +21,7 @@ from testsgd.certification.search import (
     read_checkpoint,
     write_checkpoint,
 )
-from testsgd.certification.search.box_reanalysis import analyse_again, decided
-from testsgd.certification.search.disjoint_cover import cut_boxes
+from testsgd.certification.search.disjoint_cover import analyse_again, cut_boxes, decided
 
 
 @dataclass
@@ -45,10 +44,10 @@ def told_by_everybody(search: BranchAndBound, truth: Truth) -> Told:
     again = analyse_again(search, np.arange(len(search.boxes)))
     pieces = cut_boxes(again)
     share = search.boxes["share"]
-    told.beside = float((again.unfair * share)[pieces.beside].sum())
+    told.beside = float((again.bounds.unfair * share)[pieces.beside].sum())
     told.boxes_beside = int(pieces.beside.sum())
-    told.boxes_inside = int(((again.unfair > 0) & ~pieces.beside).sum())
-    told.assumed = int(np.isfinite(again.thresholds[:, 4:]).any(axis=1).sum())
+    told.boxes_inside = int(((again.bounds.unfair > 0) & ~pieces.beside).sum())
+    told.assumed = int(np.isfinite(again.bounds.thresholds[:, 4:]).any(axis=1).sum())
     lows, highs = search.boxes.ends(np.arange(len(search.boxes)))
     for box, (lo, hi) in enumerate(zip(lows, highs, strict=True)):
         here = np.flatnonzero(((truth.people >= lo) & (truth.people <= hi)).all(axis=1))
@@ -108,7 +107,7 @@ def test_what_the_search_keeps_says_where_the_falsified_lie(
     for seed in range(10, 20):
         search = searched_for(far_apart(rarely_bent(2, seed), 8), 4, compiled=compiled)
         again = analyse_again(search, np.arange(len(search.boxes)))
-        kept = (again.unfair * search.boxes["share"])[cut_boxes(again).beside].sum()
+        kept = (again.bounds.unfair * search.boxes["share"])[cut_boxes(again).beside].sum()
         draws = draw_open(search, 100, np.random.default_rng(seed))
         assert draws.falsified == pytest.approx(search.unfair + kept, abs=1e-12)
         assert draws.beside == (kept > 0)
@@ -128,8 +127,8 @@ def test_a_checkpoint_looked_at_in_another_way(tmp_path: Path, written_by_machin
         search = BranchAndBound(Prover(build_problem(*problem), compiled=not written_by_machine))
         read_checkpoint(tmp_path / "checkpoint.npz", search, about)
         again = analyse_again(search, np.arange(len(search.boxes)))
-        outside = cut_boxes(again).beside | (again.status == 2)
-        beside = (again.unfair * search.boxes["share"])[outside].sum()
+        outside = cut_boxes(again).beside | (again.bounds.status == 2)
+        beside = (again.bounds.unfair * search.boxes["share"])[outside].sum()
         draws = draw_open(search, 2_000, np.random.default_rng(seed))
         assert draws.falsified == pytest.approx(search.unfair + beside, abs=1e-12)
         changed += abs(beside - search.boxes["unfair"].sum()) > 1e-6

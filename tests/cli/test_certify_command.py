@@ -14,11 +14,11 @@ import pytest
 
 from testsgd.certification.outcome import (
     Certification,
-    CertificationParameters,
     Moment,
     Remainder,
     Shares,
 )
+from testsgd.certification.parameters import CertificationParameters
 
 # The fixtures of this area.
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails

@@ -40,14 +40,14 @@ class Stub:
         return result(name, finding(np.arange(400) < 100))
 
 
-def test_each_method_is_run_once_with_its_time() -> None:
+def test_each_method_is_run_once_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     run, seen = Stub(), []
+    monkeypatch.setattr("testsgd.comparison.run.run_baseline", run)
     comparison = compare_methods(
         loaded(),
         table(),
         parameters(max_features=1, seed=7),
         time_limit=9.0,
-        run=run,
         progress=lambda *step: seen.append(step),
     )
 

@@ -20,7 +20,6 @@ from testsgd.certification.network import (
 )
 from testsgd.certification.outcome import (
     Certification,
-    CertificationParameters,
     Condition,
     Counterexample,
     Moment,
@@ -28,6 +27,7 @@ from testsgd.certification.outcome import (
     Remainder,
     Shares,
 )
+from testsgd.certification.parameters import CertificationParameters
 
 JOBS = ("clerk", "cook", "driver", "farmer")
 RACES = ("Amber", "Blue", "Crimson")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.certification.report.summary import ProvedSummary
+from testsgd.certification.outcome import Shares
 from testsgd.certification.report.wording import (
     at_least,
     at_most,
@@ -32,8 +32,8 @@ def as_written(share: float) -> Fraction:
     return Fraction(Decimal(repr(share)))
 
 
-def proved(certified: float, falsified: float, undecided: float) -> ProvedSummary:
-    return ProvedSummary(certified=certified, falsified=falsified, undecided=undecided)
+def proved(certified: float, falsified: float, undecided: float) -> Shares:
+    return Shares(certified=certified, falsified=falsified, undecided=undecided)
 
 
 @given(SHARES, st.integers(1, 6))

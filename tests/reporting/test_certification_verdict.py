@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from testsgd.certification import summarise_certification
 from testsgd.certification.domain import IntegerInput
-from testsgd.certification.outcome import CertificationParameters, Remainder, Shares
+from testsgd.certification.outcome import Remainder, Shares
+from testsgd.certification.parameters import CertificationParameters
 
 GRID = st.integers(0, 1000)
 

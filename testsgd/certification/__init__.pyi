@@ -11,7 +11,6 @@ from .domain import with_data_weights as with_data_weights
 from .network import FeedForward as FeedForward
 from .network import find_network as find_network
 from .outcome import Certification as Certification
-from .outcome import CertificationParameters as CertificationParameters
 from .outcome import Condition as Condition
 from .outcome import Counterexample as Counterexample
 from .outcome import Method as Method
@@ -20,13 +19,9 @@ from .outcome import Region as Region
 from .outcome import Remainder as Remainder
 from .outcome import Shares as Shares
 from .outcome import Stopped as Stopped
-from .report.exports import counterexamples_frame as counterexamples_frame
-from .report.exports import regions_frame as regions_frame
-from .report.exports import render_certification_csv as render_certification_csv
-from .report.exports import render_certification_junit as render_certification_junit
+from .parameters import CertificationParameters as CertificationParameters
 from .report.summarise import summarise_certification as summarise_certification
 from .report.summary import CertificationSummary as CertificationSummary
 from .report.summary import CertificationVerdict as CertificationVerdict
-from .report.verdict import certification_verdict as certification_verdict
 from .result import CertificationResult as CertificationResult
 from .run import certify_network as certify_network

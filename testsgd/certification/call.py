@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from testsgd.certification.domain import Domain, find_domain, with_data_weights
 from testsgd.certification.network import FeedForward, find_network
-from testsgd.certification.outcome import CertificationParameters, Moment
+from testsgd.certification.outcome import Moment
+from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report.summarise import summarise_certification
 from testsgd.certification.result import CertificationResult
 from testsgd.data import (
@@ -27,15 +27,7 @@ from testsgd.parameters import parameters_of
 Weight = Literal["volume", "data"]
 
 
-@dataclass(frozen=True)
-class CertificationInputs:
-    """A network and the domain that it is certified for; they fit each other."""
-
-    network: FeedForward
-    domain: Domain
-
-
-def certification_inputs(
+def _network_and_domain(
     model: Any,
     domain: Any,
     *,
@@ -44,7 +36,7 @@ def certification_inputs(
     threshold: float | None,
     weight: str,
     data: Any,
-) -> CertificationInputs:
+) -> tuple[FeedForward, Domain]:
     """Find the network and the domain, with the data's weights if they are asked for."""
     _check_weight(weight, data)
     names = protected_names(protected)
@@ -59,14 +51,22 @@ def certification_inputs(
         )
 
     # A mistake in the domain is found before the network is read.
-    raw = described(None)
+    groups = described(None).groups
     network = find_network(
-        model, threshold=threshold, specification=specification, categories=raw.groups
+        model, threshold=threshold, specification=specification, categories=groups
     )
-    found = described(network)
+    fitted = described(network)
     if weight == "data":
-        found = _weighted(found, specification, data)
-    return CertificationInputs(network, found)
+        if specification is None:
+            raise ParameterError(
+                "only a data set's description says how its rows are read",
+                where="weight",
+                remedy="give a data set's name or description as the domain, or weight by volume",
+                name="weight",
+            )
+        table = find_table(data, specification, limit=None, seed=0)
+        fitted = with_data_weights(fitted, table)
+    return network, fitted
 
 
 def protected_names(protected: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -77,26 +77,20 @@ def protected_names(protected: str | Sequence[str] | None) -> tuple[str, ...] | 
     >>> protected_names("race, gender"), protected_names(["race", "gender,age"])
     (('race', 'gender'), ('race', 'gender', 'age'))
     """
-    if protected is None:
+    if protected is None or protected in ([], ()):
         return None
-    given = [protected] if isinstance(protected, str) else protected
-    if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
+    texts = [protected] if isinstance(protected, str) else protected
+    fits = isinstance(texts, (list, tuple)) and all(isinstance(text, str) for text in texts)
+    parts = [part.strip() for text in texts for part in text.split(",")] if fits else []
+    names = tuple(dict.fromkeys(part for part in parts if part))
+    if not names:
         raise ParameterError(
-            f"{protected!r} is no list of inputs",
+            "no input is named" if fits else f"{protected!r} is no list of inputs",
             where="protected",
             remedy="give names of inputs, with commas or as a list",
             name="protected",
         )
-    names = tuple(dict.fromkeys(part.strip() for one in given for part in one.split(",")))
-    names = tuple(name for name in names if name)
-    if given and not names:
-        raise ParameterError(
-            "no input is named",
-            where="protected",
-            remedy="give names of inputs, with commas or as a list",
-            name="protected",
-        )
-    return names or None
+    return names
 
 
 def _check_weight(weight: str, data: Any) -> None:
@@ -137,7 +131,19 @@ def _domain_of(model: Any, threshold: float | None) -> Any:
 
 def _data_set(domain: Any) -> DatasetSpecification | None:
     """Return the data set's description, if the domain is one; its features are the inputs."""
-    if not _is_data_set(domain):
+    if isinstance(domain, (str, Path)) and str(domain) not in catalogue():
+        path = Path(domain)
+        if path.suffix != ".toml" or not path.is_file():
+            return None
+        text = read_toml_text(path, purpose="describes the domain")
+        keys = set(parse_toml(text, where=str(domain)))
+    elif isinstance(domain, Mapping):
+        keys = set(domain)
+    elif isinstance(domain, (str, Path, DatasetSpecification, TextSpecification)):
+        keys = {"features"}
+    else:
+        return None
+    if not keys & {"features", "text"}:
         return None
     specification = resolve_specification(domain)
     if isinstance(specification, TextSpecification):
@@ -148,33 +154,6 @@ def _data_set(domain: Any) -> DatasetSpecification | None:
             name="domain",
         )
     return specification
-
-
-def _is_data_set(domain: Any) -> bool:
-    if isinstance(domain, (DatasetSpecification, TextSpecification)):
-        return True
-    if isinstance(domain, Mapping):
-        return "features" in domain or "text" in domain
-    if not isinstance(domain, (str, Path)):
-        return False
-    text = str(domain)
-    if text in catalogue():
-        return True
-    if not text.endswith(".toml") or not Path(text).is_file():
-        return False
-    document = parse_toml(read_toml_text(Path(text), purpose="describes the domain"), where=text)
-    return "features" in document or "text" in document
-
-
-def _weighted(domain: Domain, specification: DatasetSpecification | None, data: Any) -> Domain:
-    if specification is None:
-        raise ParameterError(
-            "only a data set's description says how its rows are read",
-            where="weight",
-            remedy="give a data set's name or description as the domain, or weight by volume",
-            name="weight",
-        )
-    return with_data_weights(domain, find_table(data, specification, limit=None, seed=0))
 
 
 def certify(
@@ -263,7 +242,7 @@ def certify(
 
     settings = parameters_of(CertificationParameters, parameters, where="certify")
     path = _checkpoint(checkpoint, resume)
-    given = certification_inputs(
+    network, fitted = _network_and_domain(
         model,
         domain,
         protected=protected,
@@ -273,8 +252,8 @@ def certify(
         data=data,
     )
     certification = certify_network(
-        given.network,
-        given.domain,
+        network,
+        fitted,
         settings,
         progress=progress,
         checkpoint=path,

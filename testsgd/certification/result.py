@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 from testsgd.certification.report.exports import (
     counterexamples_frame,
     regions_frame,
-    render_certification_csv,
     render_certification_junit,
 )
 from testsgd.certification.report.layout import certification_layout
@@ -106,7 +105,8 @@ class CertificationResult(DocumentResult[CertificationSummary]):
 
     def to_csv(self) -> str:
         """Return the regions as CSV text."""
-        return render_certification_csv(self.summary)
+        text: str = self.regions.to_csv(index=False, lineterminator="\n")
+        return text
 
     def __repr__(self) -> str:
         return f"<CertificationResult of {self.summary.network.name!r}: {self.verdict.headline}>"

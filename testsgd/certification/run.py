@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,13 @@ from testsgd.certification.domain import Domain, check_domain
 from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import (
     Certification,
-    CertificationParameters,
     Counterexample,
     Moment,
     Remainder,
     Shares,
     Stopped,
 )
+from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.proving import Problem, Prover, build_problem
 from testsgd.certification.search import (
     Answers,
@@ -74,12 +75,7 @@ class Clock:
             signal.signal(signal.SIGINT, self._interrupt)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -165,13 +161,8 @@ def counterexamples_of(
         np.concatenate([asked.sums, answers.sums]),
     )
     chosen = np.flatnonzero(answers.unfair)
-    return clearest(
-        network,
-        points[chosen],
-        Answers(answers.decisions[chosen], answers.sums[chosen]),
-        falsified[chosen],
-        parameters.counterexamples,
-    )
+    count = parameters.counterexamples
+    return clearest(network, points[chosen], answers.of(chosen), falsified[chosen], count)
 
 
 def clearest(
@@ -269,21 +260,37 @@ def certify_network(
     """
     check_domain(domain, network)
     problem = build_problem(network, domain)
+    task = _Task(network, domain, problem, parameters, progress)
     if checkpoint is None and is_small(problem, domain.points):
-        return _everybody(network, domain, problem, parameters, progress)
-    return _boxes(network, domain, problem, parameters, progress, checkpoint, should_stop)
+        return _everybody(task)
+    return _boxes(task, None if checkpoint is None else Path(checkpoint), should_stop)
 
 
-def _everybody(
-    network: FeedForward,
-    domain: Domain,
-    problem: Problem,
-    parameters: CertificationParameters,
-    progress: Progress | None,
-) -> Certification:
+@dataclass(frozen=True)
+class _Task:
+    """What is to be certified, and how."""
+
+    network: FeedForward
+    domain: Domain
+    problem: Problem
+    parameters: CertificationParameters
+    progress: Progress | None
+
+    def certification(self, **figures: Any) -> Certification:
+        """Return what was found."""
+        return Certification(
+            network=self.network,
+            domain=self.domain,
+            parameters=self.parameters,
+            points=self.domain.points,
+            **figures,
+        )
+
+
+def _everybody(task: _Task) -> Certification:
     """Try every person."""
     start = time.perf_counter()
-    everybody = enumerate_people(network, domain, problem)
+    everybody = enumerate_people(task.network, task.domain, task.problem)
     unfair = everybody.answers.unfair
     falsified = float(everybody.weights[unfair].sum()) / float(everybody.weights.sum())
     if unfair.all():
@@ -291,55 +298,38 @@ def _everybody(
     shares = Shares(1.0 - falsified, falsified, 0.0)
     chosen = np.flatnonzero(unfair & (everybody.weights > 0))
     examples = clearest(
-        network,
+        task.network,
         everybody.points[chosen],
-        Answers(everybody.answers.decisions[chosen], everybody.answers.sums[chosen]),
+        everybody.answers.of(chosen),
         np.ones(len(chosen), dtype=bool),
-        parameters.counterexamples,
+        task.parameters.counterexamples,
     )
     seconds = time.perf_counter() - start
     moment = Moment(seconds, len(everybody.points), shares)
-    if progress is not None:
-        progress(moment)
-    return Certification(
-        network=network,
-        domain=domain,
-        parameters=parameters,
+    if task.progress is not None:
+        task.progress(moment)
+    return task.certification(
         shares=shares,
         stopped="done",
         method="enumerated",
-        points=domain.points,
         boxes=len(everybody.points),
         open_boxes=0,
         seconds=seconds,
         moments=(moment,),
         remainder=None,
         counterexamples=examples,
-        regions=regions_of_everybody(everybody, domain, problem.axes, parameters.regions),
+        regions=regions_of_everybody(
+            everybody, task.domain, task.problem.axes, task.parameters.regions
+        ),
         within_rounding=everybody.within_rounding,
     )
 
 
-@dataclass
-class _Run:
-    """A search and its history."""
-
-    search: BranchAndBound
-    clock: Clock
-    moments: list[Moment]
-    stopped: Stopped = "done"
-
-
 def _boxes(
-    network: FeedForward,
-    domain: Domain,
-    problem: Problem,
-    parameters: CertificationParameters,
-    progress: Progress | None,
-    checkpoint: Path | None,
-    should_stop: Callable[[], bool] | None,
+    task: _Task, checkpoint: Path | None, should_stop: Callable[[], bool] | None
 ) -> Certification:
     """Search over boxes."""
+    problem, parameters = task.problem, task.parameters
     # The clock is held until the end: what is drawn afterwards is part of the result.
     with (
         Clock(parameters.time_limit, should_stop) as clock,
@@ -349,81 +339,72 @@ def _boxes(
         prover.analyse(problem.axes.low[None], problem.axes.high[None], bins=1, keep=True)
         search = BranchAndBound(prover)
         already, moments = 0.0, list[Moment]()
-        about = fingerprint(network, domain) if checkpoint is not None else ""
-        known = checkpoint is not None and Path(checkpoint).exists()
+        about = fingerprint(task.network, task.domain) if checkpoint is not None else ""
+        known = checkpoint is not None and checkpoint.exists()
         if checkpoint is not None and known:
-            already, moments = read_checkpoint(Path(checkpoint), search, about)
+            already, moments = read_checkpoint(checkpoint, search, about)
         clock.start(already)
         if not known:
             search.begin()
-        run = _Run(search, clock, moments)
-        _search(run, parameters, progress, checkpoint, about)
+
+        def save(seconds: float) -> None:
+            if checkpoint is not None:
+                write_checkpoint(checkpoint, search, about, seconds, moments)
+
+        stopped = _search(task, search, clock, moments, save)
         seconds = clock.seconds
-        if checkpoint is not None:
-            write_checkpoint(Path(checkpoint), search, about, seconds, run.moments)
+        save(seconds)
         generator = np.random.default_rng(parameters.random_state)
         draws = draw_open(search, parameters.samples, generator)
-        answers = ask(network, domain, draws.points)
+        answers = ask(task.network, task.domain, draws.points)
         shares = search.shares
-        return Certification(
-            network=network,
-            domain=domain,
-            parameters=parameters,
+        return task.certification(
             shares=shares,
-            stopped=run.stopped,
+            stopped=stopped,
             method="bounded",
-            points=domain.points,
             boxes=search.looks,
             open_boxes=int((search.boxes["undecided"] > 0).sum()),
             seconds=seconds,
-            moments=tuple(run.moments),
+            moments=tuple(moments),
             remainder=remainder_of(answers, draws, shares, parameters.confidence),
             counterexamples=counterexamples_of(
-                network, domain, search, draws.points, answers, parameters, generator
+                task.network, task.domain, search, draws.points, answers, parameters, generator
             ),
             regions=regions_of_search(
-                search, domain, draws.nodes, answers.unfair, parameters.regions
+                search, task.domain, draws.nodes, answers.unfair, parameters.regions
             ),
             within_rounding=0,
         )
 
 
 def _search(
-    run: _Run,
-    parameters: CertificationParameters,
-    progress: Progress | None,
-    checkpoint: Path | None,
-    about: str,
-) -> None:
-    """Take steps until something stops the search."""
-    search, clock = run.search, run.clock
+    task: _Task,
+    search: BranchAndBound,
+    clock: Clock,
+    moments: list[Moment],
+    save: Callable[[float], None],
+) -> Stopped:
+    """Take steps until something stops the search, and return what did."""
+    enough = task.parameters.undecided
     told, saved = -_PROGRESS, clock.seconds
     while True:
         seconds, shares = clock.seconds, search.shares
         moment = Moment(seconds, search.looks, shares)
-        _remember(run.moments, moment)
-        if progress is not None and seconds - told >= _PROGRESS:
+        moments.append(moment)
+        if len(moments) > _MOMENTS:
+            # Every other one is dropped, never the first or last.
+            del moments[1:-1:2]
+        if task.progress is not None and seconds - told >= _PROGRESS:
             told = seconds
-            progress(moment)
-        if checkpoint is not None and seconds - saved >= _CHECKPOINT:
+            task.progress(moment)
+        if seconds - saved >= _CHECKPOINT:
             saved = seconds
-            write_checkpoint(Path(checkpoint), search, about, seconds, run.moments)
+            save(seconds)
         if shares.undecided <= 0:
-            run.stopped = "done"
-            return
-        if parameters.undecided is not None and shares.undecided <= parameters.undecided:
-            run.stopped = "undecided"
-            return
+            return "done"
+        if enough is not None and shares.undecided <= enough:
+            return "undecided"
         if (why := clock.stopped()) is not None:
-            run.stopped = why
-            return
+            return why
         if not search.step(clock.in_time):
-            run.stopped = "done"
-            return
-
-
-def _remember(moments: list[Moment], moment: Moment) -> None:
-    """Keep a moment; of a long history every other one is dropped, never the first or last."""
-    moments.append(moment)
-    if len(moments) > _MOMENTS:
-        del moments[1:-1:2]
+            return "done"

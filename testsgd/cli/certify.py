@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testsgd.certification.outcome import CertificationParameters
+from testsgd.certification.parameters import CertificationParameters
 from testsgd.cli.console import print_block, print_files, print_line, print_verdict
 from testsgd.cli.folders import check_writable
 from testsgd.cli.options import QuietOption, VerboseTimingsOption, listed, with_options

@@ -1,5 +1,4 @@
 from .call import compare as compare
-from .common_metric import side_of as side_of
 from .matching import NEAR as NEAR
 from .matching import Split as Split
 from .matching import alikeness as alikeness
@@ -12,13 +11,13 @@ from .outcome import InAudit as InAudit
 from .outcome import Nearest as Nearest
 from .outcome import Search as Search
 from .outcome import Side as Side
+from .outcome import side_of as side_of
 from .report.summarise import summarise_comparison as summarise_comparison
 from .report.summary import ComparisonSummary as ComparisonSummary
 from .report.summary import ComparisonVerdict as ComparisonVerdict
 from .report.verdict import comparison_verdict as comparison_verdict
 from .result import ComparisonResult as ComparisonResult
 from .run import FIRST_FINDINGS as FIRST_FINDINGS
-from .run import RunBaseline as RunBaseline
 from .run import compare_methods as compare_methods
 from .run import side_by_side as side_by_side
 from .testsgd_method import AUDIT as AUDIT

@@ -62,7 +62,12 @@ def nearness(one: Sequence[Split], other: Sequence[Split]) -> float:
     >>> nearness(group, group), nearness(group, (Split(~rows, 3),)), nearness(group, ())
     (1.0, 1.0, 0.0)
     """
-    return max((_near(left, right) for left in one for right in other), default=0.0)
+    pairs = [
+        alikeness(np.count_nonzero(left.rows & right.rows), left.size, right.size, len(left.rows))
+        for left in one
+        for right in other
+    ]
+    return float(max(pairs, default=0.0))
 
 
 def alikeness(both: ArrayLike, one: ArrayLike, other: ArrayLike, rows: int) -> Floats:
@@ -97,11 +102,6 @@ def alikeness(both: ArrayLike, one: ArrayLike, other: ArrayLike, rows: int) -> F
     straight = np.minimum(_share(shared, rows - neither), _share(neither, rows - shared))
     turned = np.minimum(_share(here, rows - there), _share(there, rows - here))
     return np.maximum(straight, turned)
-
-
-def _near(one: Split, other: Split) -> float:
-    both = np.count_nonzero(one.rows & other.rows)
-    return float(alikeness(both, one.size, other.size, len(one.rows)))
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

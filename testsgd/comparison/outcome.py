@@ -4,57 +4,76 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
 from testsgd.auditing import TableFindings
 from testsgd.baselines import BaselineFinding, BaselineResult, Subject
+from testsgd.report.summaries import Part
 
 
-@dataclass(frozen=True)
-class Side:
-    """How the model treats a group, by its decisions on the rows as they are.
+class Side(Part):
+    """How the model treats a group: its decisions on the rows as they are."""
 
-    Attributes
+    n_in: int = Field(description="rows in the group")
+    n_out: int = Field(description="rows outside")
+    share: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
+    rate_in: float | None = Field(description="rate of the favourable label in the group")
+    rate_out: float | None = Field(description="rate outside")
+    difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
+
+
+def side_of(decisions: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Side:
+    """Measure how a model treats a group of rows.
+
+    Parameters
     ----------
-    n_in, n_out : int
-        Rows in the group and outside.
-    rate_in, rate_out : float or None
-        Rate of the favourable label; None where there is no row.
+    decisions : numpy.ndarray of bool, shape (rows,)
+        Who gets the favourable label.
+    rows : numpy.ndarray of bool, shape (rows,)
+        Who is in the group.
+
+    Returns
+    -------
+    Side
+
+    Examples
+    --------
+    >>> side = side_of(np.array([True, True, False, False]), np.array([True, True, True, False]))
+    >>> side.n_in, side.rate_out, side.share
+    (3, 0.0, 0.75)
     """
-
-    n_in: int
-    n_out: int
-    rate_in: float | None
-    rate_out: float | None
-
-    @property
-    def share(self) -> float:
-        """The group's share of the rows."""
-        return self.n_in / max(self.n_in + self.n_out, 1)
-
-    @property
-    def difference(self) -> float | None:
-        """Rate in the group minus rate outside; None if one side has no rows."""
-        if self.rate_in is None or self.rate_out is None:
-            return None
-        return self.rate_in - self.rate_out
+    n_in = int(rows.sum())
+    n_out = len(rows) - n_in
+    favourable_in = int((decisions & rows).sum())
+    favourable_out = int(decisions.sum()) - favourable_in
+    rate_in = favourable_in / n_in if n_in else None
+    rate_out = favourable_out / n_out if n_out else None
+    return Side(
+        n_in=n_in,
+        n_out=n_out,
+        share=n_in / max(n_in + n_out, 1),
+        rate_in=rate_in,
+        rate_out=rate_out,
+        difference=None if rate_in is None or rate_out is None else rate_in - rate_out,
+    )
 
 
-@dataclass(frozen=True)
-class Nearest:
-    """The finding of another method that is nearest to a finding.
+class Nearest(Part):
+    """The finding of another method that is nearest to a finding."""
 
-    Attributes
-    ----------
-    method : str
-        The other method.
-    place : int or None
-        Its finding's place, from 1; None if it has no groups of rows.
-    nearness : float
-        See :func:`testsgd.comparison.nearness`.
-    """
-
-    method: str
-    place: int | None
-    nearness: float
+    method: str = Field(description="the other method")
+    place: int | None = Field(
+        description="the place of its finding; null if it found no group of rows"
+    )
+    nearness: float = Field(
+        ge=0,
+        le=1,
+        description="Jaccard's index of the rows of both, or of those outside, whichever is "
+        "smaller; a group and everybody else count as one division of the rows; of a pair the "
+        "better one of its groups",
+    )
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from testsgd.auditing import AuditParameters, Progress, TableFindings, run_audit
 from testsgd.baselines import BaselineFinding, BaselineResult, Subject, run_baseline, subject_of
 from testsgd.baselines.registry import find_baseline
-from testsgd.comparison.common_metric import side_of
 from testsgd.comparison.matching import NEAR, Split, nearness, splits_of
 from testsgd.comparison.nearest_group import nearest_groups
-from testsgd.comparison.outcome import ComparedFinding, ComparedMethod, Comparison, InAudit, Nearest
+from testsgd.comparison.outcome import (
+    ComparedFinding,
+    ComparedMethod,
+    Comparison,
+    InAudit,
+    Nearest,
+    side_of,
+)
 from testsgd.comparison.testsgd_method import (
     AUDIT,
     audit_as_method,
@@ -145,19 +151,9 @@ def _finding(
 def _nearest(name: str, splits: tuple[Split, ...], others: list[_Placed]) -> Nearest:
     groups = [(nearness(splits, other.splits), other.place) for other in others if other.splits]
     if not groups or not splits:
-        return Nearest(name, None, 0.0)
+        return Nearest(method=name, place=None, nearness=0.0)
     best, place = max(groups, key=lambda pair: (pair[0], -pair[1]))
-    return Nearest(name, place, best)
-
-
-class RunBaseline(Protocol):
-    """Runs a method by its name, as :func:`testsgd.baselines.run_baseline` does."""
-
-    def __call__(
-        self, name: str, subject: Subject, *, time_limit: float | None = None
-    ) -> BaselineResult:
-        """Run the method."""
-        ...
+    return Nearest(method=name, place=place, nearness=best)
 
 
 def compare_methods(
@@ -168,7 +164,6 @@ def compare_methods(
     methods: str | Sequence[str] | None = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
-    run: RunBaseline | None = None,
 ) -> Comparison:
     """Run the audit and the other methods, one after another, and compare what they find.
 
@@ -186,8 +181,6 @@ def compare_methods(
         Seconds that each of the others may take.
     progress : callable, optional
         Called with a phase's name, how much is done and how much there is.
-    run : callable, optional
-        How a method is run, in place of :func:`testsgd.baselines.run_baseline`.
 
     Returns
     -------
@@ -226,7 +219,7 @@ def compare_methods(
         if progress is not None:
             progress("other methods", done, len(others))
         start = time.perf_counter()
-        results.append((run or run_baseline)(name, subject, time_limit=time_limit))
+        results.append(run_baseline(name, subject, time_limit=time_limit))
         seconds[name] = time.perf_counter() - start
     if progress is not None and others:
         progress("other methods", len(others), len(others))

@@ -93,7 +93,8 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
         Its first distinct groups by their score.
     """
     groups = first_groups(findings)
-    members = group_rows(findings, groups)
+    cells = findings.rule_sets.members(groups, findings.contingency)
+    members = cells[:, findings.contingency.cell_of_row]
     score = findings.sizes
     return BaselineResult(
         method=AUDIT,
@@ -154,10 +155,3 @@ def time_search(subject: Subject) -> Search:
 def first_groups(findings: TableFindings) -> NDArray[np.intp]:
     """Return the groups an audit looks at first, as many as other methods may find."""
     return np.array(findings.highlights[:MOST_FINDINGS], dtype=np.intp)
-
-
-def group_rows(findings: TableFindings, groups: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which rows belong to each of some groups, shape (groups, rows)."""
-    cells = findings.rule_sets.members(groups, findings.contingency)
-    rows: NDArray[np.bool_] = cells[:, findings.contingency.cell_of_row]
-    return rows

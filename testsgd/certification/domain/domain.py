@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -68,9 +68,7 @@ class IntegerInput:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        for key in ("low", "high"):
-            object.__setattr__(self, key, _whole(getattr(self, key), self.name))
-        _check_order(self.low, self.high, self.name)
+        _read_ends(self, _whole)
 
     @property
     def size(self) -> int:
@@ -119,9 +117,7 @@ class RealInput:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        for key in ("low", "high"):
-            object.__setattr__(self, key, _finite(getattr(self, key), self.name))
-        _check_order(self.low, self.high, self.name)
+        _read_ends(self, _finite)
         _finite(self.high - self.low, self.name)
 
     @property
@@ -174,7 +170,9 @@ class CategoryInput:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        if isinstance(self.values, str) or not all(_is_category(value) for value in self.values):
+        if isinstance(self.values, str) or not all(
+            isinstance(value, (str, int, float)) or hasattr(value, "item") for value in self.values
+        ):
             raise SpecificationError(
                 f"the values of the input are {self.values!r}",
                 where=self.name,
@@ -185,11 +183,10 @@ class CategoryInput:
             raise SpecificationError(
                 "the input has no values", where=self.name, remedy="list its values"
             )
-        for value in self.values:
-            if self.values.count(value) > 1:
-                raise SpecificationError(
-                    f"the value {value!r} stands twice", where=self.name, remedy="name it once"
-                )
+        if twice := repeated(list(self.values)):
+            raise SpecificationError(
+                f"the value {twice!r} stands twice", where=self.name, remedy="name it once"
+            )
         if self.columns is not None:
             object.__setattr__(self, "columns", _columns(self.columns, self))
 
@@ -248,17 +245,17 @@ def _whole(value: Any, name: str) -> int:
     return int(value) if isinstance(value, Integral) else int(number)
 
 
-def _check_order(low: float, high: float, name: str) -> None:
-    if low > high:
+def _read_ends(item: IntegerInput | RealInput, read: Callable[[Any, str], float]) -> None:
+    """Make the ends of a range numbers of one type, the smaller first."""
+    for key in ("low", "high"):
+        object.__setattr__(item, key, read(getattr(item, key), item.name))
+    if item.low > item.high:
         raise SpecificationError(
-            f"the range [{low:g}, {high:g}] is empty: {low:g} is above {high:g}",
-            where=name,
+            f"the range [{item.low:g}, {item.high:g}] is empty: {item.low:g} is above "
+            f"{item.high:g}",
+            where=item.name,
             remedy="give the smaller number first",
         )
-
-
-def _is_category(value: Any) -> bool:
-    return isinstance(value, (str, int, float)) or hasattr(value, "item")
 
 
 def _columns(columns: Any, group: CategoryInput) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from testsgd.certification.domain.bounds_file import (
     split_bounds_source,
 )
 from testsgd.certification.domain.document import Described, domain_of_features, read_document
-from testsgd.certification.domain.domain import CategoryInput, Domain, DomainInput, choice, some
+from testsgd.certification.domain.domain import CategoryInput, Domain, choice, some
 from testsgd.certification.domain.fitting import check_domain, fitted_inputs
 from testsgd.certification.domain.protected import compared_values, protected_inputs
 from testsgd.certification.network.feedforward import FeedForward
@@ -84,7 +84,18 @@ def find_domain(
     ['race = White', 'race = Black', 'race = Hispanic', 'race = Asian']
     """
     found = _described(source)
-    _check_are_inputs(found, protected)
+    named = [protected] if isinstance(protected, (str, int)) else protected
+    no_inputs = [
+        name for name in (found.no_inputs if named is None else named) if name in found.no_inputs
+    ]
+    if no_inputs:
+        raise ParameterError(
+            f"the protected attribute {no_inputs[0]!r} is no input of the model by the "
+            "description, and a proof compares values of inputs",
+            where="protected",
+            remedy="name inputs as protected, or audit the model instead",
+            name=no_inputs[0],
+        )
     default = protected_inputs(found.inputs, found.protected) if found.protected else None
     names = default if protected is None else protected_inputs(found.inputs, protected)
     if names is None:
@@ -100,29 +111,29 @@ def find_domain(
         inputs = fitted_inputs(inputs, network, names, where=found.name)
     domain = Domain(found.name, inputs, names, compared_values(inputs, names, protected_values))
     if isinstance(source, Domain) and source.marginals:
-        domain = _as_weighted(domain, source)
+        if (domain.inputs, domain.protected) != (source.inputs, source.protected):
+            raise ParameterError(
+                "the domain is weighted, and its inputs or protected attributes would change",
+                where="domain",
+                remedy="choose the protected attributes and fit it to the network first, then "
+                "weight it",
+            )
+        domain = replace(domain, marginals=source.marginals)
     if network is not None:
         check_domain(domain, network)
     return domain
 
 
-def _check_are_inputs(found: Described, protected: str | Sequence[str | int] | None) -> None:
-    """Raise a :class:`ParameterError` if what is to be compared is no input of the model."""
-    named = [protected] if isinstance(protected, (str, int)) else protected
-    wanted = found.no_inputs if named is None else [one for one in named if one in found.no_inputs]
-    if wanted:
-        raise ParameterError(
-            f"the protected attribute {wanted[0]!r} is no input of the model by the description, "
-            "and a proof compares values of inputs",
-            where="protected",
-            remedy="name inputs as protected, or audit the model instead",
-            name=wanted[0],
-        )
-
-
 def _described(source: Any) -> Described:
     if isinstance(source, Domain):
-        return _of_domain(source)
+        compared = tuple(
+            tuple(
+                item.text(value) if isinstance(item := source.input(name), CategoryInput) else value
+                for name, value in zip(source.protected, row, strict=True)
+            )
+            for row in source.protected_values
+        )
+        return Described(source.name, source.inputs, source.protected, compared, source.name)
     if isinstance(source, (DatasetSpecification, TextSpecification)):
         return _of_data_set(source)
     if isinstance(source, Mapping):
@@ -134,21 +145,6 @@ def _described(source: Any) -> Described:
         where="domain",
         remedy="give a data set of the catalogue, or a file with the range of every input",
     )
-
-
-def _of_domain(source: Domain) -> Described:
-    compared = tuple(
-        tuple(
-            _given(source.input(name), value)
-            for name, value in zip(source.protected, row, strict=True)
-        )
-        for row in source.protected_values
-    )
-    return Described(source.name, source.inputs, source.protected, compared, source.name)
-
-
-def _given(item: DomainInput, value: float) -> str | float:
-    return item.text(value) if isinstance(item, CategoryInput) else value
 
 
 def _of_data_set(specification: Specification) -> Described:
@@ -210,13 +206,3 @@ def _of_bounds(bounds: Mapping[str, Any], *, where: str, name: str) -> Described
         return Described(name, inputs, None, None, where)
     item = inputs[place]
     return Described(name, inputs, (item.name,), ((item.low,), (item.high,)), where)
-
-
-def _as_weighted(domain: Domain, source: Domain) -> Domain:
-    if (domain.inputs, domain.protected) == (source.inputs, source.protected):
-        return replace(domain, marginals=source.marginals)
-    raise ParameterError(
-        "the domain is weighted, and its inputs or protected attributes would change",
-        where="domain",
-        remedy="choose the protected attributes and fit it to the network first, then weight it",
-    )

@@ -14,6 +14,7 @@ from testsgd.certification.domain.domain import (
 )
 from testsgd.certification.network.feedforward import CategoryColumns, FeedForward, InputColumns
 from testsgd.errors import ParameterError
+from testsgd.report.formatting import plural
 
 _NO_NAME = re.compile(r"x\d+")
 
@@ -80,14 +81,12 @@ def _check_names(inputs: Sequence[DomainInput], network: FeedForward, where: str
     wanted = [item.name for item in network.inputs]
     both = min(sum(map(_is_name, own)), sum(map(_is_name, wanted))) > 0
     missing = [name for name in wanted if _is_name(name) and name not in own] if both else []
-    if missing and any(_is_name(name) and name not in wanted for name in own):
-        unknown = [name for name in own if name not in wanted]
-        seen = f", which has {some(unknown)} instead"
-    else:
-        seen = ""
     if missing and all(map(_is_name, own)):
+        unknown = [name for name in own if name not in wanted]
+        seen = f", which has {some(unknown)} instead" if unknown else ""
+        are = "is" if len(missing) == 1 else "are"
         raise ParameterError(
-            f"{_inputs(len(missing))} of the model {_are(len(missing))} missing in the domain: "
+            f"{plural(len(missing), 'input')} of the model {are} missing in the domain: "
             f"{some(missing)}{seen}",
             where=where,
             remedy="describe every input of the model, under the model's names",
@@ -95,7 +94,7 @@ def _check_names(inputs: Sequence[DomainInput], network: FeedForward, where: str
         )
     if len(own) != len(wanted):
         raise ParameterError(
-            f"the domain has {_inputs(len(own))}, and the model takes {len(wanted)}",
+            f"the domain has {plural(len(own), 'input')}, and the model takes {len(wanted)}",
             where=where,
             remedy="describe every input; a category that is a group of 0/1 columns needs "
             "`columns`, their positions",
@@ -158,11 +157,3 @@ def _is_name(name: str) -> bool:
 
 def _whole(text: str) -> int | None:
     return int(text) if re.fullmatch(r"-?\d{1,9}", text) else None
-
-
-def _inputs(count: int) -> str:
-    return f"{count} input" if count == 1 else f"{count} inputs"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"

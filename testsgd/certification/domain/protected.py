@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,6 @@ from testsgd.certification.domain.domain import (
     LARGEST_COMPARISON,
     CategoryInput,
     DomainInput,
-    RealInput,
     choice,
     some,
 )
@@ -110,7 +110,18 @@ def _product(chosen: list[DomainInput], values: Mapping[Any, Any]) -> Combinatio
                 where="protected_values",
                 remedy="give a list of them",
             )
-    counts = [len(values[item.name]) if item.name in values else _size(item) for item in chosen]
+    counts = []
+    for item in chosen:
+        size = len(values[item.name]) if item.name in values else item.size
+        if size is None:
+            raise ParameterError(
+                f"the protected attribute {item.name!r} takes all {item.extent}, which cannot all "
+                "be compared",
+                where="protected_values",
+                remedy="name the values to compare",
+                name=item.name,
+            )
+        counts.append(size)
     if math.prod(counts) > LARGEST_COMPARISON:
         raise ParameterError(
             f"the protected attributes {some(names)} have {math.prod(counts):,} combinations of "
@@ -118,33 +129,14 @@ def _product(chosen: list[DomainInput], values: Mapping[Any, Any]) -> Combinatio
             where="protected_values",
             remedy="name the values to compare, or protect fewer attributes",
         )
-    axes = [
-        [_value(item, one) for one in values[item.name]]
-        if item.name in values
-        else _all_values(item)
-        for item in chosen
-    ]
+    axes = []
+    for item, count in zip(chosen, counts, strict=True):
+        if item.name in values:
+            axes.append([_value(item, value) for value in values[item.name]])
+        else:
+            low = 0 if isinstance(item, CategoryInput) else item.low
+            axes.append([float(low + index) for index in range(count)])
     return tuple(itertools.product(*axes))
-
-
-def _size(item: DomainInput) -> int:
-    if item.size is None:
-        raise ParameterError(
-            f"the protected attribute {item.name!r} takes all {item.extent}, which cannot all be "
-            "compared",
-            where="protected_values",
-            remedy="name the values to compare",
-            name=item.name,
-        )
-    return item.size
-
-
-def _all_values(item: DomainInput) -> list[float]:
-    if isinstance(item, CategoryInput):
-        return [float(index) for index in range(item.size)]
-    if isinstance(item, RealInput):
-        return [item.low]
-    return [float(value) for value in range(item.low, item.high + 1)]
 
 
 def _combination(chosen: list[DomainInput], row: Any) -> tuple[float, ...]:
@@ -165,9 +157,10 @@ def _value(item: DomainInput, given: Any) -> float:
             return float(item.values.index(text))
         remedy = choice(text, item.values)
     else:
-        number = _number(given)
-        if number is not None and item.holds(number):
-            return number
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            number = math.nan if isinstance(given, bool) else float(given)
+            if item.holds(number):
+                return number
         remedy = f"choose among {item.extent}"
     raise ParameterError(
         f"the value {given!r} of the protected attribute {item.name!r} is outside of the domain",
@@ -175,10 +168,3 @@ def _value(item: DomainInput, given: Any) -> float:
         remedy=remedy,
         name=item.name,
     )
-
-
-def _number(given: Any) -> float | None:
-    try:
-        return None if isinstance(given, bool) else float(given)
-    except (TypeError, ValueError, OverflowError):
-        return None

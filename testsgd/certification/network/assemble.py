@@ -33,6 +33,7 @@ from testsgd.certification.network.parts import (
     ReadNetwork,
     Scaling,
     Softmax,
+    damaged,
     group_inputs,
     reorder_columns,
     too_large,
@@ -42,22 +43,19 @@ from testsgd.errors import ModelError, ParameterError
 
 def assemble(
     read: ReadNetwork,
-    inputs: Sequence[InputColumns],
     *,
     name: str,
-    threshold: float | None = None,
-    labels: Sequence[str] | None = None,
     categories: Mapping[str, Sequence[int]] | None = None,
     file_sha256: str | None = None,
 ) -> FeedForward:
     """Put a network together.
 
-    `inputs`: their columns, side by side, are what the network takes. Scalings before the first
-    layer are folded into them; `threshold`: label 1 if the output is above it. By default 0.5 for a
-    sigmoid and 0 for a plain sum; `labels`: by default ``"0"``, ``"1"`` and so on; `categories`:
-    groups of 0/1 columns that are one category each, by the positions of their inputs;
-    `file_sha256`: of the file it was read from.
+    Scalings before the first layer are folded into the inputs. `categories`: groups of 0/1 columns
+    that are one category each, by the positions of their inputs.
     """
+    inputs: Sequence[InputColumns] = read.inputs
+    if not inputs:
+        inputs = number_inputs([f"x{n}" for n in range(read.width)])
     rest = list(read.parts)
     while rest and isinstance(part := rest[0], Scaling):
         inputs = scale_inputs(inputs, part)
@@ -66,8 +64,7 @@ def assemble(
         inputs, order = group_inputs(inputs, categories)
         rest = reorder_columns(rest, order)
     layers, output = _layers(rest, read.width, name, read.precision)
-    units = layers[-1].weights.shape[1]
-    decision = _decision(output, units, threshold, labels or read.labels, read.precision, name)
+    decision = _decision(read, output, layers[-1].weights.shape[1], name)
     return FeedForward(
         name, read.kind, tuple(layers), tuple(inputs), decision, read.precision, file_sha256
     )
@@ -145,7 +142,11 @@ def _layers(
     parts: Sequence[Part], width: int, name: str, precision: Precision
 ) -> tuple[list[DenseLayer], Activate | Softmax | None]:
     """Make layers of parts; the output's activation is given apart."""
-    output = _output(parts[-1]) if parts else None
+    # What comes last, if it is no hidden activation but makes the output.
+    output: Activate | Softmax | None = None
+    last = parts[-1] if parts else None
+    if isinstance(last, Softmax) or (isinstance(last, Activate) and last.function == "sigmoid"):
+        output = last
     layers: list[DenseLayer] = []
     for part in parts[:-1] if output is not None else parts:
         if isinstance(part, Softmax):
@@ -155,7 +156,12 @@ def _layers(
                 remedy="only a last softmax can be proved",
             )
         if isinstance(part, Activate):
-            _attach(layers, part, width, precision)
+            if part.function != "linear":
+                if not layers or layers[-1].activation != "linear":
+                    layers.append(_identity(width))
+                # The slope that the model multiplies with.
+                slope = float(np.asarray(part.negative_slope, dtype=precision))
+                layers[-1] = replace(layers[-1], activation=part.function, negative_slope=slope)
             continue
         if isinstance(part, Affine):
             if part.weights.shape[0] != width:
@@ -176,23 +182,6 @@ def _layers(
         # A ReLU or tanh that comes last is a hidden layer before a sum of one term.
         layers.append(_identity(width))
     return layers, output
-
-
-def _output(part: Part) -> Activate | Softmax | None:
-    """Return what comes last if it is no hidden activation but makes the output."""
-    if isinstance(part, Softmax) or (isinstance(part, Activate) and part.function == "sigmoid"):
-        return part
-    return None
-
-
-def _attach(layers: list[DenseLayer], part: Activate, width: int, precision: Precision) -> None:
-    if part.function == "linear":
-        return
-    if not layers or layers[-1].activation != "linear":
-        layers.append(_identity(width))
-    # The slope that the model multiplies with.
-    slope = float(np.asarray(part.negative_slope, dtype=precision))
-    layers[-1] = replace(layers[-1], activation=part.function, negative_slope=slope)
 
 
 def _identity(width: int) -> DenseLayer:
@@ -217,40 +206,30 @@ def _diagonal(part: Scaling, width: int) -> DenseLayer:
 
 
 def _misfit(part: Affine | Scaling, given: int, taken: int) -> ModelError:
-    return ModelError(
-        f"it takes {taken} numbers, but is given {given}",
-        where=part.where,
-        remedy="give a sound file",
-    )
+    return damaged(f"it takes {taken} numbers, but is given {given}", part.where)
 
 
 def _decision(
-    output: Activate | Softmax | None,
-    units: int,
-    threshold: float | None,
-    labels: Sequence[str] | None,
-    precision: Precision,
-    name: str,
+    read: ReadNetwork, output: Activate | Softmax | None, units: int, name: str
 ) -> Decision:
-    named = tuple(labels) if labels else tuple(str(n) for n in range(max(units, 2)))
-    if len(named) != max(units, 2):
+    threshold, precision = read.threshold, read.precision
+    labels = read.labels or tuple(str(n) for n in range(max(units, 2)))
+    if len(labels) != max(units, 2):
         raise ModelError(
-            f"there are {len(named)} labels, but {units} outputs",
+            f"there are {len(labels)} labels, but {units} outputs",
             where=name,
             remedy="give a sound model",
         )
-    sigmoid = isinstance(output, Activate) and output.function == "sigmoid"
     if units == 1:
         if isinstance(output, Softmax):
             raise ModelError("a softmax of one unit always gives 1", where=output.where)
-        if sigmoid:
-            score = 0.5 if threshold is None else threshold
-            return sigmoid_decision(score, named, precision)
-        return plain_decision(0.0 if threshold is None else threshold, named, precision)
-    if sigmoid:
+        if isinstance(output, Activate):
+            return sigmoid_decision(0.5 if threshold is None else threshold, labels, precision)
+        return plain_decision(0.0 if threshold is None else threshold, labels, precision)
+    if isinstance(output, Activate):
         raise ModelError(
             f"{units} sigmoid outputs make {units} decisions, not one",
-            where=output.where if output else name,
+            where=output.where,
             remedy="give a network with one sigmoid output or a softmax",
         )
     if threshold is not None and threshold != 0.5:
@@ -260,5 +239,5 @@ def _decision(
             remedy="leave it out",
         )
     if isinstance(output, Softmax):
-        return softmax_decision(named, precision)
-    return Decision("argmax", 0.0, 0.0, named)
+        return softmax_decision(labels, precision)
+    return Decision("argmax", 0.0, 0.0, labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from testsgd._files import sha256_of_file
-from testsgd.certification.network.assemble import assemble, number_inputs
+from testsgd.certification.network.assemble import assemble
 from testsgd.certification.network.feedforward import (
     CategoryColumns,
     FeedForward,
@@ -26,25 +26,18 @@ from testsgd.certification.network.keras_files import (
     read_keras_object,
 )
 from testsgd.certification.network.nnet_files import read_nnet_file
-from testsgd.certification.network.onnx_graph import read_onnx_file
+from testsgd.certification.network.onnx_files import read_onnx_file
 from testsgd.certification.network.parts import ReadNetwork, numbers, unit_roundoff
 from testsgd.certification.network.sklearn_models import is_sklearn_model, read_sklearn_model
 from testsgd.data import DatasetSpecification, bundled_folder
-from testsgd.errors import ModelError, ParameterError
+from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, read_preprocessing
 from testsgd.models.resolve import import_object, trained_network
 from testsgd.models.skops_files import read_skops
 
 
-def has_preprocessing(path: Path) -> bool:
-    """Return whether a network's preprocessing lies beside it."""
-    return (path.parent / PREPROCESSING_FILE).is_file()
-
-
-def read_own_network(
-    path: Path, *, name: str, threshold: float | None, favourable: str | None, file_sha256: str
-) -> FeedForward:
+def _read_own_network(path: Path, threshold: float | None, favourable: str | None) -> ReadNetwork:
     """Read a network of rows that ``testsgd train`` wrote.
 
     `threshold`: scores of the favourable label above it count as favourable; `favourable`: the
@@ -58,7 +51,7 @@ def read_own_network(
         favourable=favourable,
         read=lambda document: Encoding.from_json(document["features"]),
     )
-    read = read_keras_file(path)
+    read = _read_file(path)
     if read.width != encoding.width:
         raise ModelError(
             f"the network takes {read.width} inputs, its preprocessing gives {encoding.width}",
@@ -66,14 +59,13 @@ def read_own_network(
             remedy="keep the .keras file beside the preprocessing.json it was written with",
         )
     score = 0.5 if threshold is None else threshold
-    return assemble(
-        replace(read, kind="network of testsgd"),
-        [_input(feature) for feature in encoding.features],
-        name=name,
+    return replace(
+        read,
+        kind="network of testsgd",
+        inputs=tuple(_input(feature) for feature in encoding.features),
         # The network gives the positive label's score; that of the other is one minus it.
         threshold=score if favourable == labels.positive else 1 - score,
         labels=(labels.negative, labels.positive),
-        file_sha256=file_sha256,
     )
 
 
@@ -113,12 +105,20 @@ def _input(feature: FeatureEncoding) -> InputColumns:
     return InputColumns(feature.name, columns)
 
 
-_READERS = {
-    ".h5": read_keras_file,
-    ".hdf5": read_keras_file,
-    ".keras": read_keras_file,
-    ".onnx": read_onnx_file,
-    ".nnet": read_nnet_file,
+_Reader = tuple[Callable[[Path], ReadNetwork], str, str]
+
+_KERAS: _Reader = (
+    read_keras_file,
+    "Keras network",
+    "give a whole model that Keras saved as .keras or .h5, not weights only",
+)
+# Of each kind of file its reader, and what to say of one that is damaged.
+_READERS: Mapping[str, _Reader] = {
+    ".h5": _KERAS,
+    ".hdf5": _KERAS,
+    ".keras": _KERAS,
+    ".onnx": (read_onnx_file, "ONNX network", "give a sound .onnx file"),
+    ".nnet": (read_nnet_file, ".nnet file", "give a sound file"),
 }
 _REMEDY = (
     "give a .keras, .h5, .onnx, .skops or .nnet file, a name of the catalogue, or a Keras or "
@@ -190,15 +190,31 @@ def find_network(
             )
         source, called = trained
         name = name or called
-    if isinstance(source, (str, Path)):
-        path = _file(str(source))
-        if path is None:
-            return _of_object(
-                import_object(str(source)), name or str(source), threshold, categories
-            )
-        with _naming(path):
-            return _of_file(path, name, threshold, categories, favourable)
-    return _of_object(source, name or type(source).__name__, threshold, categories)
+    path = _file(str(source)) if isinstance(source, (str, Path)) else None
+    if path is None:
+        if isinstance(source, (str, Path)):
+            name = name or str(source)
+            source = import_object(str(source))
+        read = _read_object(source, threshold)
+        return assemble(read, name=name or type(source).__name__, categories=categories)
+    name = name or (path.parent.name if path.name == MODEL_FILE else path.stem) or str(path)
+    with _naming(path):
+        suffix = path.suffix.lower()
+        if suffix == ".skops":
+            read = _read_object(read_skops(path), threshold)
+        elif suffix == ".keras" and (path.parent / PREPROCESSING_FILE).is_file():
+            if categories:
+                raise ParameterError(
+                    f"{next(iter(categories))!r} is given by columns, but the network knows its "
+                    "categories",
+                    where="categories",
+                    remedy="leave out the columns",
+                )
+            read = _read_own_network(path, threshold, favourable)
+        else:
+            read = replace(_read_file(path), threshold=threshold)
+        digest = sha256_of_file(path)
+        return assemble(read, name=name, categories=categories, file_sha256=digest)
 
 
 @contextlib.contextmanager
@@ -213,24 +229,19 @@ def _naming(path: Path) -> Iterator[None]:
         raise ModelError(error.what, where=where, remedy=error.remedy, **error.details) from error
 
 
-def _of_file(
-    path: Path,
-    name: str | None,
-    threshold: float | None,
-    categories: Mapping[str, Sequence[int]] | None,
-    favourable: str | None,
-) -> FeedForward:
-    digest = sha256_of_file(path)
-    called = name or (path.parent.name if path.name == MODEL_FILE else path.stem) or str(path)
-    suffix = path.suffix.lower()
-    if suffix == ".skops":
-        return _of_estimator(read_skops(path), called, threshold, categories, digest)
-    if suffix == ".keras" and has_preprocessing(path):
-        _no_groups(categories)
-        return read_own_network(
-            path, name=called, threshold=threshold, favourable=favourable, file_sha256=digest
-        )
-    return _of_columns(_READERS[suffix](path), called, threshold, categories, digest)
+def _read_file(path: Path) -> ReadNetwork:
+    reader, kind, remedy = _READERS[path.suffix.lower()]
+    try:
+        return reader(path)
+    except TestSGDError:
+        raise
+    except Exception as error:
+        # Whatever the parsers raise at bytes that are damaged.
+        raise ModelError(
+            f"this is no {kind} that can be read ({type(error).__name__})",
+            where=str(path),
+            remedy=remedy,
+        ) from error
 
 
 def _file(text: str) -> Path | None:
@@ -248,48 +259,10 @@ def _file(text: str) -> Path | None:
     raise ModelError(f"there is no model {text!r}", where="model", remedy=_REMEDY)
 
 
-def _of_object(
-    source: Any, name: str, threshold: float | None, categories: Mapping[str, Sequence[int]] | None
-) -> FeedForward:
+def _read_object(source: Any, threshold: float | None) -> ReadNetwork:
     if is_keras_object(source):
-        return _of_columns(read_keras_object(source), name, threshold, categories, None)
-    return _of_estimator(source, name, threshold, categories, None)
-
-
-def _of_estimator(
-    source: Any,
-    name: str,
-    threshold: float | None,
-    categories: Mapping[str, Sequence[int]] | None,
-    digest: str | None,
-) -> FeedForward:
-    if not is_sklearn_model(source):
-        what = "function" if callable(source) else type(source).__name__
-        raise ModelError(
-            f"a {what} is no network that can be certified", where="model", remedy=_REMEDY
-        )
-    return read_sklearn_model(
-        source, name=name, threshold=threshold, categories=categories, file_sha256=digest
-    )
-
-
-def _of_columns(
-    read: ReadNetwork,
-    name: str,
-    threshold: float | None,
-    categories: Mapping[str, Sequence[int]] | None,
-    digest: str | None,
-) -> FeedForward:
-    inputs = number_inputs([f"x{n}" for n in range(read.width)])
-    return assemble(
-        read, inputs, name=name, threshold=threshold, categories=categories, file_sha256=digest
-    )
-
-
-def _no_groups(categories: Mapping[str, Sequence[int]] | None) -> None:
-    if categories:
-        raise ParameterError(
-            f"{next(iter(categories))!r} is given by columns, but the network knows its categories",
-            where="categories",
-            remedy="leave out the columns",
-        )
+        return replace(read_keras_object(source), threshold=threshold)
+    if is_sklearn_model(source):
+        return read_sklearn_model(source, threshold)
+    what = "function" if callable(source) else type(source).__name__
+    raise ModelError(f"a {what} is no network that can be certified", where="model", remedy=_REMEDY)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.certification.network.keras_layers import Arrays, keras_network
-from testsgd.certification.network.parts import MAXIMUM_NUMBERS, ReadNetwork, too_large
+from testsgd.certification.network.parts import MAXIMUM_NUMBERS, ReadNetwork, damaged, too_large
 from testsgd.errors import ModelError, TestSGDError
 
 _MAXIMUM_CONFIGURATION = 16 * 2**20
@@ -28,21 +28,7 @@ _MAXIMUM_WEIGHTS_FILE = 2**30
 
 def read_keras_file(path: Path) -> ReadNetwork:
     """Read a ``.h5``, ``.hdf5`` or ``.keras`` file."""
-    path = Path(path)
-    if not path.is_file():
-        raise ModelError("there is no such file", where=str(path), remedy="check the path")
-    try:
-        read = _read_archive if zipfile.is_zipfile(path) else _read_h5
-        return read(path)
-    except TestSGDError:
-        raise
-    except Exception as error:
-        # Whatever three parsers raise at bytes that are damaged.
-        raise ModelError(
-            f"this is no Keras network that can be read ({type(error).__name__})",
-            where=str(path),
-            remedy="give a whole model that Keras saved as .keras or .h5, not weights only",
-        ) from error
+    return _read_archive(path) if zipfile.is_zipfile(path) else _read_h5(path)
 
 
 def _read_archive(path: Path) -> ReadNetwork:
@@ -84,7 +70,7 @@ def _by_class(layers: Any, configuration: Any) -> Arrays:
         counts[base] = count + 1
         counted[layer["config"]["name"]] = f"{base}_{count}" if count else base
 
-    def arrays(name: str, kind: str, position: int) -> Sequence[NDArray[np.generic]]:
+    def arrays(name: str) -> Sequence[NDArray[np.generic]]:
         key = named.get(name) if named else counted[name]
         if key is None:
             return []
@@ -119,7 +105,7 @@ def _read_h5(path: Path) -> ReadNetwork:
 def _by_name(weights: Any) -> Arrays:
     """Find weights in a .h5 file, where each layer lists the places of its own."""
 
-    def arrays(name: str, kind: str, position: int) -> Sequence[NDArray[np.generic]]:
+    def arrays(name: str) -> Sequence[NDArray[np.generic]]:
         # A layer's name may hold a slash, and is one place below each other then.
         group = _inside(weights, name)
         return [_array(group, _text(place), name) for place in _listed(group)]
@@ -143,11 +129,7 @@ def _inside(group: Any, place: str) -> Any:
 
     for part in place.split("/"):
         if not isinstance(group.get(part, getlink=True), h5py.HardLink):
-            raise ModelError(
-                f"the weights are not in the file, or not at {place!r}",
-                where="model",
-                remedy="give a sound file",
-            )
+            raise damaged(f"the weights are not in the file, or not at {place!r}", "model")
         group = group[part]
     return group
 
@@ -196,7 +178,7 @@ def read_keras_object(source: Any) -> ReadNetwork:
                 remedy="give a network of Keras' own layers",
             )
 
-    def arrays(name: str, kind: str, position: int) -> Sequence[NDArray[np.generic]]:
+    def arrays(name: str) -> Sequence[NDArray[np.generic]]:
         return [np.asarray(array) for array in source.get_layer(name).get_weights()]
 
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from testsgd.certification.network.parts import (
     Softmax,
     affine,
     batch_scaling,
+    damaged,
     scaling,
     too_large,
 )
@@ -112,20 +113,14 @@ def describe(layer: Mapping[str, Any]) -> str:
     return f"layer {str(layer['config'].get('name', '?'))!r} ({layer['class_name']})"
 
 
-Arrays = Callable[[str, str, int], Sequence[NDArray[np.generic]]]
+Arrays = Callable[[str], Sequence[NDArray[np.generic]]]
 
 _REMEDY = (
     "give a network of Dense layers with linear, relu, leaky_relu, sigmoid or tanh units "
     "(softmax last), ReLU, LeakyReLU, Activation, Dropout, Flatten, Normalization, Rescaling "
     "and BatchNormalization"
 )
-_FUNCTIONS: Mapping[str, Activation] = {
-    "linear": "linear",
-    "relu": "relu",
-    "leaky_relu": "leaky_relu",
-    "sigmoid": "sigmoid",
-    "tanh": "tanh",
-}
+_FUNCTIONS = get_args(Activation)
 # When a network is asked, not trained, and its input is flat.
 _WITHOUT_EFFECT = ("InputLayer", "Dropout", "GaussianNoise", "GaussianDropout", "Flatten")
 # The slope of keras.activations.leaky_relu where none is given.
@@ -136,44 +131,29 @@ def keras_network(configuration: Any, arrays: Arrays) -> ReadNetwork:
     """Turn a network's configuration and weights into parts.
 
     `configuration`: what ``model.to_json()`` holds: ``class_name`` and ``config``; `arrays`: from a
-    layer's name, its class and its place to its weights, in Keras' order.
+    layer's name to its weights, in Keras' order.
     """
     layers = layer_chain(configuration)
     if len(layers) > MAXIMUM_LAYERS:
         raise ModelError(f"there are more than {MAXIMUM_LAYERS} layers", where="model")
-    width = _input_width(layers)
-    precision = _precision(layers)
+    width, precision = _input_width(layers), _precision(layers)
     parts: list[Part] = []
-    current, total = width, 0
-    for position, layer in enumerate(layers):
-        found = _parts(layer, current, arrays, position, precision)
-        for part in found:
-            if isinstance(part, Affine):
-                if part.weights.shape[0] != current:
-                    raise ModelError(
-                        f"it takes {part.weights.shape[0]} numbers, but is given {current}",
-                        where=part.where,
-                        remedy="give a sound file",
-                    )
-                current = part.weights.shape[1]
-                total += part.weights.size
-                if total > MAXIMUM_NUMBERS:
-                    raise too_large("model")
-        _check_slopes(found, precision)
-        parts.extend(found)
+    total = 0
+    for layer in layers:
+        for part in _parts(layer, arrays, precision):
+            total += part.weights.size if isinstance(part, Affine) else 0
+            if total > MAXIMUM_NUMBERS:
+                raise too_large("model")
+            slope = part.negative_slope if isinstance(part, Activate) else 0.0
+            # TensorFlow and other backends would make different numbers of it.
+            if precision == "float64" and float(np.float32(slope)) != slope:
+                raise ModelError(
+                    f"TensorFlow rounds its slope {slope} to float32, the network is of float64",
+                    where=part.where,
+                    remedy="give a slope such as 0.25",
+                )
+            parts.append(part)
     return ReadNetwork(width, tuple(parts), precision, "Keras network")
-
-
-def _check_slopes(parts: Sequence[Part], precision: Precision) -> None:
-    """Refuse slopes of which TensorFlow and other backends would make different numbers."""
-    for part in parts:
-        slope = part.negative_slope if isinstance(part, Activate) else 0.0
-        if precision == "float64" and float(np.float32(slope)) != slope:
-            raise ModelError(
-                f"TensorFlow rounds its slope {slope} to float32, the network is of float64",
-                where=part.where,
-                remedy="give a slope such as 0.25",
-            )
 
 
 def _input_width(layers: Sequence[dict[str, Any]]) -> int:
@@ -222,13 +202,11 @@ def _precision(layers: Sequence[dict[str, Any]]) -> Precision:
     return "float64" if "float64" in found else "float32"
 
 
-def _parts(
-    layer: dict[str, Any], width: int, arrays: Arrays, position: int, precision: Precision
-) -> list[Part]:
+def _parts(layer: dict[str, Any], arrays: Arrays, precision: Precision) -> list[Part]:
     where, kind, config = describe(layer), layer["class_name"], layer["config"]
 
     def stored() -> list[NDArray[np.generic]]:
-        return [np.asarray(array) for array in arrays(str(config["name"]), kind, position)]
+        return [np.asarray(array) for array in arrays(str(config["name"]))]
 
     if layer.get("registered_name") not in (None, kind, f"keras>{kind}"):
         raise _unknown(where)
@@ -269,11 +247,7 @@ def _dense(where: str, config: Mapping[str, Any], stored: list[NDArray[np.generi
         raise ModelError("it is quantised or has LoRA weights", where=where, remedy=_REMEDY)
     wanted = 2 if config.get("use_bias", True) else 1
     if len(stored) != wanted:
-        raise ModelError(
-            f"there are {len(stored)} arrays of weights, not {wanted}",
-            where=where,
-            remedy="give a sound file",
-        )
+        raise damaged(f"there are {len(stored)} arrays of weights, not {wanted}", where)
     part = affine(where, stored[0], stored[1] if wanted == 2 else None)
     return [part, *_activation(where, config.get("activation", "linear"))]
 
@@ -291,7 +265,7 @@ def _activation(where: str, given: Any) -> list[Part]:
             given = given.get("config")
         elif kind in ("LeakyReLU", "ReLU"):
             layer = {"class_name": kind, "config": {"name": "activation", **config}}
-            return _parts(layer, 0, lambda *_: [], 0, "float32")
+            return _parts(layer, lambda _: [], "float32")
         else:
             given = kind
     if given == "softmax":
@@ -301,7 +275,7 @@ def _activation(where: str, given: Any) -> list[Part]:
             f"the activation {given!r} cannot be certified", where=where, remedy=_REMEDY
         )
     slope = _LEAKY_FUNCTION if given == "leaky_relu" else 0.0
-    return [Activate(where, _FUNCTIONS[given], slope)]
+    return [Activate(where, given, slope)]
 
 
 def _leaky(where: str, slope: Any) -> list[Part]:

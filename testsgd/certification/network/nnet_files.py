@@ -24,7 +24,6 @@ from testsgd.certification.network.parts import (
     affine,
     too_large,
 )
-from testsgd.errors import ModelError
 
 # Digits and a comma for each number.
 _MAXIMUM_BYTES = 2**30
@@ -32,21 +31,10 @@ _HEADER_LINES = 7
 
 
 def read_nnet_file(path: Path) -> ReadNetwork:
-    r"""Read an ``.nnet`` file; it runs in float64."""
-    path = Path(path)
-    if not path.is_file():
-        raise ModelError("there is no such file", where=str(path), remedy="check the path")
+    """Read an ``.nnet`` file; it runs in float64."""
     if path.stat().st_size > _MAXIMUM_BYTES:
         raise too_large(str(path))
-    try:
-        return _read(path.read_text(encoding="utf-8"))
-    except (ValueError, IndexError) as error:
-        raise ModelError(
-            "this is no .nnet file that can be read", where=str(path), remedy="give a sound file"
-        ) from error
-
-
-def _read(text: str) -> ReadNetwork:
+    text = path.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("//")]
     header, body = lines[:_HEADER_LINES], lines[_HEADER_LINES:]
     layers = int(_numbers(header[0])[0])

@@ -75,7 +75,9 @@ class ReadNetwork:
 
     `width`: how many columns the network takes; `parts`: what is done with them, in order;
     `precision`: in which arithmetic; `kind`: for reports; `labels`: of the decision, if they are
-    known.
+    known; `inputs`: whose columns, side by side, the network takes; by default numbers x0, x1 and
+    so on; `threshold`: label 1 if the output is above it; by default 0.5 for a sigmoid and 0 for a
+    plain sum.
     """
 
     width: int
@@ -83,21 +85,24 @@ class ReadNetwork:
     precision: Precision
     kind: str
     labels: tuple[str, ...] = ()
+    inputs: tuple[InputColumns, ...] = ()
+    threshold: float | None = None
+
+
+def damaged(what: str, where: str) -> ModelError:
+    """Make the error that a file contradicts itself."""
+    return ModelError(what, where=where, remedy="give a sound file")
 
 
 def affine(where: str, weights: ArrayLike, bias: ArrayLike | None) -> Affine:
     """Check the numbers of a fully connected layer, and give them as float64."""
     matrix = numbers(where, weights)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ModelError(
-            f"the weights have the shape {matrix.shape}", where=where, remedy="give a sound file"
-        )
+        raise damaged(f"the weights have the shape {matrix.shape}", where)
     offsets = np.zeros(matrix.shape[1]) if bias is None else numbers(where, bias)
     if offsets.shape != matrix.shape[1:]:
-        raise ModelError(
-            f"there are {matrix.shape[1]} units, but biases of the shape {offsets.shape}",
-            where=where,
-            remedy="give a sound file",
+        raise damaged(
+            f"there are {matrix.shape[1]} units, but biases of the shape {offsets.shape}", where
         )
     return Affine(where, matrix, offsets)
 

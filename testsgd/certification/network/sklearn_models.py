@@ -7,18 +7,17 @@ are taken for float64, as scikit-learn makes them of whole numbers and of lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.network.assemble import assemble, number_inputs, scale_inputs
+from testsgd.certification.network.assemble import number_inputs, scale_inputs
 from testsgd.certification.network.feedforward import (
     Activation,
     CategoryColumns,
-    FeedForward,
     InputColumns,
     Precision,
     Step,
@@ -100,31 +99,17 @@ def _centred(step: Any, centre: Any, divisor: Any) -> Scaling:
     return _scaler(step, 1 / spread, -middle / spread, steps, 4)
 
 
-def _standard(step: Any) -> Scaling:
-    return _centred(step, step.mean_ if step.with_mean else None, step.scale_)
-
-
-def _robust(step: Any) -> Scaling:
-    return _centred(
-        step,
-        step.center_ if step.with_centering else None,
-        step.scale_ if step.with_scaling else None,
-    )
-
-
-def _largest(step: Any) -> Scaling:
-    return _centred(step, None, step.scale_)
-
-
 def _range(step: Any) -> Scaling:
     steps = [Step("multiply", np.asarray(step.scale_)), Step("add", np.asarray(step.min_))]
     return _scaler(step, step.scale_, step.min_, steps, 2)
 
 
 _SCALERS: Mapping[str, Callable[[Any], Scaling]] = {
-    "StandardScaler": _standard,
-    "RobustScaler": _robust,
-    "MaxAbsScaler": _largest,
+    "StandardScaler": lambda step: _centred(
+        step, step.mean_ if step.with_mean else None, step.scale_
+    ),
+    "RobustScaler": lambda step: _centred(step, step.center_, step.scale_),
+    "MaxAbsScaler": lambda step: _centred(step, None, step.scale_),
     "MinMaxScaler": _range,
 }
 
@@ -155,10 +140,6 @@ def _one_hot(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
         return np.delete(whole, int(dropped[position]), axis=1)
 
     return _categories(step, inputs, table)
-
-
-def _ordinal(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
-    return _categories(step, inputs, lambda _, size: np.arange(size, dtype=np.float64)[:, None])
 
 
 def _imputer(step: Any, inputs: list[InputColumns]) -> list[InputColumns]:
@@ -211,7 +192,9 @@ def _positions(columns: Any, names: list[str]) -> list[int]:
 
 _KNOWN: Mapping[str, Callable[[Any, list[InputColumns]], list[InputColumns]]] = {
     "OneHotEncoder": _one_hot,
-    "OrdinalEncoder": _ordinal,
+    "OrdinalEncoder": lambda step, inputs: _categories(
+        step, inputs, lambda _, size: np.arange(size, dtype=np.float64)[:, None]
+    ),
     "SimpleImputer": _imputer,
     "ColumnTransformer": _column_transformer,
 }
@@ -242,21 +225,12 @@ def is_sklearn_model(source: Any) -> bool:
     return _is_own(source) and hasattr(source, "get_params")
 
 
-def read_sklearn_model(
-    source: Any,
-    *,
-    name: str,
-    threshold: float | None = None,
-    categories: Mapping[str, Sequence[int]] | None = None,
-    file_sha256: str | None = None,
-) -> FeedForward:
+def read_sklearn_model(source: Any, threshold: float | None) -> ReadNetwork:
     """Read a fitted classifier, or a pipeline that ends in one.
 
     `source`: an MLPClassifier or a linear classifier, perhaps behind scalers and encoders;
     `threshold`: the second class if its probability is above it. By default, and with 0.5, as
-    ``predict`` does; `categories`: groups of 0/1 columns that are one category each; see
-    :func:`~testsgd.certification.network.find_network`; `file_sha256`: of the file it was read
-    from.
+    ``predict`` does.
     """
     final, before = source, []
     while type(final).__name__ == "Pipeline" and _is_own(final):
@@ -264,7 +238,7 @@ def read_sklearn_model(
         before.extend(steps)
         final = last
     try:
-        read, labels, default = _classifier(final, threshold)
+        read = _classifier(final, threshold)
         inputs = number_inputs(_names(source, before, final))
         columns = list(inputs)
         for step in before:
@@ -283,15 +257,8 @@ def read_sklearn_model(
             remedy="give a fitted pipeline",
         )
     ordered, order = _in_order(columns, [given.name for given in inputs])
-    return assemble(
-        replace(read, parts=tuple(reorder_columns(read.parts, order))),
-        ordered,
-        name=name,
-        threshold=default,
-        labels=labels,
-        categories=categories,
-        file_sha256=file_sha256,
-    )
+    parts = tuple(reorder_columns(read.parts, order))
+    return replace(read, parts=parts, inputs=tuple(ordered))
 
 
 def _is_own(source: Any) -> bool:
@@ -320,7 +287,7 @@ def _in_order(
     return [columns[place] for place in places], np.concatenate(order).astype(np.intp)
 
 
-def _classifier(final: Any, threshold: float | None) -> tuple[ReadNetwork, list[str], float | None]:
+def _classifier(final: Any, threshold: float | None) -> ReadNetwork:
     kind = type(final).__name__
     if not _is_own(final) or (kind != "MLPClassifier" and kind not in _LINEAR):
         raise ModelError(
@@ -336,10 +303,11 @@ def _classifier(final: Any, threshold: float | None) -> tuple[ReadNetwork, list[
             where="model",
             remedy="give a classifier with one label",
         )
-    labels = [str(value) for value in classes]
+    labels = tuple(str(value) for value in classes)
     if kind == "MLPClassifier":
-        return _multilayer(final), labels, threshold
-    return _linear(final, kind, len(labels), threshold), labels, _linear_threshold(kind, threshold)
+        return replace(_multilayer(final), labels=labels, threshold=threshold)
+    read = _linear(final, kind, len(labels), threshold)
+    return replace(read, labels=labels, threshold=None if threshold == 0.5 else threshold)
 
 
 def _precision(*arrays: Any) -> Precision:
@@ -390,7 +358,3 @@ def _linear(final: Any, kind: str, classes: int, threshold: float | None) -> Rea
     return ReadNetwork(
         int(weights.shape[0]), tuple(parts), _precision(weights), f"scikit-learn {kind}"
     )
-
-
-def _linear_threshold(kind: str, threshold: float | None) -> float | None:
-    return None if threshold == 0.5 else threshold

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,34 @@ from numpy.typing import NDArray
 from testsgd.certification.domain import CategoryInput, Domain, DomainInput, IntegerInput, Marginal
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 # What an axis holds. The compiled code knows them by these numbers.
 INTEGER, REAL, CATEGORY, WEIGHTED_INTEGER, WEIGHTED_REAL = range(5)
+
+
+class AxisArrays(NamedTuple):
+    """The arrays of :class:`Axes` that the compiled code works with."""
+
+    kinds: Ints
+    columns: Ints
+    edges: Floats
+    cumulative: Floats
+    starts: Ints
+    shifts: Floats
+
+
+class Box(NamedTuple):
+    """One box for the compiled code: its ends, shape (axes,), and the arrays of the axes."""
+
+    lo: Floats
+    hi: Floats
+    kinds: Ints
+    columns: Ints
+    edges: Floats
+    cumulative: Floats
+    starts: Ints
+    shifts: Floats
 
 
 @dataclass(frozen=True)
@@ -38,15 +64,21 @@ class Axes:
         The value that edge 0 of a whole number's measure stands before.
     """
 
-    kinds: NDArray[np.int64]
+    kinds: Ints
     low: Floats
     high: Floats
-    columns: NDArray[np.int64]
+    columns: Ints
     width: int
     edges: Floats
     cumulative: Floats
-    starts: NDArray[np.int64]
+    starts: Ints
     shifts: Floats
+
+    @property
+    def arrays(self) -> AxisArrays:
+        """The axes for the compiled code, whose arrays must not be empty."""
+        edges, cumulative = (np.append(array, 0.0) for array in (self.edges, self.cumulative))
+        return AxisArrays(self.kinds, self.columns, edges, cumulative, self.starts, self.shifts)
 
     @property
     def discrete(self) -> NDArray[np.bool_]:

@@ -12,79 +12,76 @@ from typing import NamedTuple
 
 import numpy as np
 
-from testsgd.certification.proving.axes import CATEGORY, INTEGER, REAL, WEIGHTED_REAL, Floats
-from testsgd.certification.proving.compiled_counting import Ints, compiled, cumulative_at
+from testsgd.certification.proving.axes import (
+    CATEGORY,
+    INTEGER,
+    REAL,
+    WEIGHTED_REAL,
+    Box,
+    Floats,
+    Ints,
+)
+from testsgd.certification.proving.compiled_counting import (
+    UP,
+    compiled,
+    cumulative_at,
+    is_discrete,
+    lay_out_form,
+    steps_at,
+)
 
 # Axes of so many values are cut into single ones.
 SINGLE = 64
 
 
-class AxisView(NamedTuple):
-    """The axes; see :class:`testsgd.certification.proving.axes.Axes`."""
-
-    kinds: Ints
-    columns: Ints
-    edges: Floats
-    cumulative: Floats
-    starts: Ints
-    shifts: Floats
-
-
 @compiled
-def is_discrete(where: AxisView, axis: int) -> bool:
-    """Return whether an axis holds single values."""
-    return bool(where.kinds[axis] != REAL and where.kinds[axis] != WEIGHTED_REAL)
-
-
-@compiled
-def span_of(where: AxisView, lo: Floats, hi: Floats, axis: int) -> float:
+def span_of(box: Box, axis: int) -> float:
     """Return the last position of an axis."""
-    return float(hi[axis] - lo[axis] + (1.0 if is_discrete(where, axis) else 0.0))
+    return float(box.hi[axis] - box.lo[axis] + (1.0 if is_discrete(box.kinds[axis]) else 0.0))
 
 
 @compiled
-def measure_below(where: AxisView, lo: Floats, hi: Floats, axis: int, position: float) -> float:
+def measure_below(box: Box, axis: int, position: float) -> float:
     """Share of an axis of the box below a position; a whole one, if it holds single values."""
-    kind = where.kinds[axis]
+    kind = box.kinds[axis]
+    lo = box.lo[axis]
+    hi = box.hi[axis]
     if kind == INTEGER:
-        return float(position / (hi[axis] - lo[axis] + 1.0))
+        return float(position / (hi - lo + 1.0))
     if kind == REAL:
-        return float(position / (hi[axis] - lo[axis]))
-    start = where.starts[axis]
-    stop = where.starts[axis + 1]
+        return float(position / (hi - lo))
     if kind == WEIGHTED_REAL:
-        least = cumulative_at(where.edges, where.cumulative, start, stop, lo[axis])
-        most = cumulative_at(where.edges, where.cumulative, start, stop, hi[axis])
-        below = cumulative_at(where.edges, where.cumulative, start, stop, lo[axis] + position)
+        least = cumulative_at(box, axis, lo)
+        most = cumulative_at(box, axis, hi)
+        below = cumulative_at(box, axis, lo + position)
         return float(min(max((below - least) / (most - least), 0.0), 1.0))
-    first = start + int(lo[axis] - where.shifts[axis])
-    last = start + int(hi[axis] - where.shifts[axis]) + 1
-    below = where.cumulative[first + int(position)] - where.cumulative[first]
-    return float(below / (where.cumulative[last] - where.cumulative[first]))
+    first = box.starts[axis] + int(lo - box.shifts[axis])
+    last = box.starts[axis] + int(hi - box.shifts[axis]) + 1
+    below = box.cumulative[first + int(position)] - box.cumulative[first]
+    return float(below / (box.cumulative[last] - box.cumulative[first]))
 
 
 @compiled
-def place_between(
-    where: AxisView, lo: Floats, hi: Floats, axis: int, left: float, right: float, uniform: float
-) -> float:
+def value_between(box: Box, axis: int, left: float, right: float, uniform: float) -> float:
     """Return the value at some part of the measure between two positions."""
-    kind = where.kinds[axis]
+    kind = box.kinds[axis]
+    lo = box.lo[axis]
+    hi = box.hi[axis]
     if kind == INTEGER:
         # Never to whole numbers of the machine, which might overflow.
-        return float(lo[axis] + min(np.floor(left + uniform * (right - left)), right - 1.0))
+        return float(lo + min(np.floor(left + uniform * (right - left)), right - 1.0))
     if kind == REAL:
-        return float(min(lo[axis] + left + uniform * (right - left), hi[axis]))
-    start = where.starts[axis]
-    stop = where.starts[axis + 1]
-    cumulative = where.cumulative
+        return float(min(lo + left + uniform * (right - left), hi))
+    start = box.starts[axis]
+    cumulative = box.cumulative
     if kind == WEIGHTED_REAL:
-        below = cumulative_at(where.edges, cumulative, start, stop, lo[axis] + left)
-        upto = cumulative_at(where.edges, cumulative, start, stop, lo[axis] + right)
+        below = cumulative_at(box, axis, lo + left)
+        upto = cumulative_at(box, axis, lo + right)
         low = start
-        high = stop - 1
+        high = box.starts[axis + 1] - 1
     else:
-        low = start + int(lo[axis] - where.shifts[axis]) + int(left)
-        high = start + int(lo[axis] - where.shifts[axis]) + int(right)
+        low = start + int(lo - box.shifts[axis]) + int(left)
+        high = start + int(lo - box.shifts[axis]) + int(right)
         below = cumulative[low]
         upto = cumulative[high]
     target = below + uniform * (upto - below)
@@ -99,16 +96,11 @@ def place_between(
     while low > least and cumulative[low + 1] <= cumulative[low]:
         low -= 1
     if kind != WEIGHTED_REAL:
-        return float(low - start + where.shifts[axis])
+        return float(low - start + box.shifts[axis])
     inside = cumulative[low + 1] - cumulative[low]
     part = min((target - cumulative[low]) / inside, 1.0) if inside > 0.0 else 0.0
-    value = where.edges[low] + part * (where.edges[low + 1] - where.edges[low])
-    return float(min(max(value, lo[axis] + left), lo[axis] + right, hi[axis]))
-
-
-# As the counts have them.
-_UP = 1.0 + 4e-15
-_LEAST_STEPS = 1e-290
+    value = box.edges[low] + part * (box.edges[low + 1] - box.edges[low])
+    return float(min(max(value, lo + left), lo + right, hi))
 
 
 class Workspace(NamedTuple):
@@ -159,7 +151,7 @@ def make_workspace(axes: int, width: int, bins: int) -> Workspace:
         np.zeros((2, parts), dtype=np.int64), np.zeros((2, axes + 1, steps)),
         np.zeros((2, steps)), np.zeros(steps + 1), np.zeros(steps), np.zeros(steps),
         np.zeros(2, dtype=np.int64), np.zeros(parts), np.zeros(parts), np.zeros(parts),
-        np.zeros(parts, dtype=np.int64), np.zeros(parts, dtype=np.int64), np.full(1, _UP),
+        np.zeros(parts, dtype=np.int64), np.zeros(parts, dtype=np.int64), np.full(1, UP),
     )  # fmt: skip
 
 
@@ -183,60 +175,17 @@ def choose(weights: Floats, many: int, uniform: float) -> int:
 
 @compiled
 def lay_half_space(
-    where: AxisView,
-    lo: Floats,
-    hi: Floats,
-    form: Floats,
-    threshold: float,
-    bins: int,
-    f: int,
-    work: Workspace,
+    box: Box, form: Floats, threshold: float, bins: int, f: int, work: Workspace
 ) -> None:
     """Lay out half-space f as it is counted; one that holds all or nothing has no axes."""
-    axes = len(lo)
     sizes = work.sizes
-    base = 0.0
-    total = 0.0
-    solved = -1
-    for axis in range(axes):
-        work.reach[f, axis] = 0
-        c = where.columns[axis]
-        if where.kinds[axis] == CATEGORY:
-            least = form[c + int(lo[axis])]
-            most = least
-            for v in range(int(lo[axis]) + 1, int(hi[axis]) + 1):
-                least = min(least, form[c + v])
-                most = max(most, form[c + v])
-            base += least
-            sizes[axis] = most - least
-        else:
-            base += form[c] * lo[axis] if form[c] > 0.0 else form[c] * hi[axis]
-            sizes[axis] = abs(form[c]) * (hi[axis] - lo[axis])
-            if sizes[axis] > 0.0 and (solved < 0 or sizes[axis] > sizes[solved]):
-                solved = axis
-        total += sizes[axis]
-    work.solved[f] = -1
-    work.step[f] = 1.0
-    work.need[f] = np.inf
-    if threshold == np.inf:
-        return
-    need = threshold - base
-    if need < 0.0:
-        work.need[f] = -1.0
-        return
-    if need >= total:
-        return
+    need, step, solved = lay_out_form(form, threshold, box, bins, sizes)
     work.need[f] = need
-    work.solved[f] = solved
-    others = 0.0
-    for axis in range(axes):
-        if axis != solved:
-            others += sizes[axis]
-    step = others / bins if others > _LEAST_STEPS else 1.0
     work.step[f] = step
-    for axis in range(axes):
-        if axis != solved:
-            work.reach[f, axis] = int(sizes[axis] / step / _UP)
+    work.solved[f] = solved
+    for axis in range(len(box.lo)):
+        rounded = axis != solved and 0.0 <= need < np.inf
+        work.reach[f, axis] = int(sizes[axis] / step / UP) if rounded else 0
 
 
 @compiled
@@ -247,10 +196,10 @@ def solved_edge(
 
     Of single numbers only: to pass the workspace takes longer than the work.
     """
-    left = (need - s * step / _UP) / abs(a)
+    left = (need - s * step / UP) / abs(a)
     upto = 0.0
     if left >= 0.0:
-        upto = min(left * _UP, width + 1.0)
+        upto = min(left * UP, width + 1.0)
         if discrete:
             upto = floor(upto) + 1.0
         upto = min(upto, span)
@@ -258,15 +207,13 @@ def solved_edge(
 
 
 @compiled
-def shares_beyond(
-    where: AxisView, lo: Floats, hi: Floats, forms: Floats, f: int, top: int, work: Workspace
-) -> None:
+def shares_beyond(box: Box, forms: Floats, f: int, top: int, work: Workspace) -> None:
     """Share of the axis that is solved where points are counted, by the sum of steps so far."""
     axis = work.solved[f]
-    a = forms[f, where.columns[axis]]
-    discrete = is_discrete(where, axis)
-    span = span_of(where, lo, hi, axis)
-    width = hi[axis] - lo[axis]
+    a = forms[f, box.columns[axis]]
+    discrete = is_discrete(box.kinds[axis])
+    span = span_of(box, axis)
+    width = box.hi[axis] - box.lo[axis]
     need = work.need[f]
     step = work.step[f]
     beyond = work.beyond[f]
@@ -276,7 +223,7 @@ def shares_beyond(
     for s in range(top + 1):
         edge = solved_edge(a, span, width, discrete, need, step, s)
         if edge != before:
-            below = measure_below(where, lo, hi, axis, edge)
+            below = measure_below(box, axis, edge)
             before = edge
         beyond[s] = below if a < 0.0 else 1.0 - below
 
@@ -300,7 +247,7 @@ def _step_edge(a: float, span: float, discrete: bool, step: float, reach: int, p
     if place >= reach:
         return span
     q = reach - place if a < 0.0 else place + 1
-    upto = q / (abs(a) / step) * _UP
+    upto = q / (abs(a) / step) * UP
     # Beyond the axis before it becomes a whole number of the machine, which must not overflow.
     upto = min(upto, span)
     if discrete:
@@ -309,45 +256,23 @@ def _step_edge(a: float, span: float, discrete: bool, step: float, reach: int, p
 
 
 @compiled
-def _value_steps(
-    where: AxisView,
-    lo: Floats,
-    hi: Floats,
-    axis: int,
-    form: Floats,
-    f: int,
-    at: int,
-    work: Workspace,
-) -> None:
+def _value_steps(box: Box, axis: int, form: Floats, f: int, at: int, work: Workspace) -> None:
     """Fill in how many steps each value of an axis makes."""
-    many = int(hi[axis] - lo[axis]) + 1
     reach = work.reach[f, axis]
-    c = where.columns[axis]
-    least = np.inf
-    if where.kinds[axis] == CATEGORY:
-        for k in range(many):
-            least = min(least, form[c + int(lo[axis]) + k])
-    for k in range(many):
-        if reach == 0:
-            q = 0
-        elif where.kinds[axis] == CATEGORY:
-            q = int((form[c + int(lo[axis]) + k] - least) / work.step[f] / _UP)
-        else:
-            distance = many - 1 - k if form[c] < 0.0 else k
-            q = int(abs(form[c]) / work.step[f] * distance / _UP)
-        work.steps[f, at + k] = min(q, reach)
+    for k in range(int(box.hi[axis] - box.lo[axis]) + 1):
+        value = box.lo[axis] + k
+        q = steps_at(form, box, axis, work.step[f], reach, value) if reach > 0 else 0
+        work.steps[f, at + k] = q
 
 
 @compiled
-def cut_axis(
-    where: AxisView, lo: Floats, hi: Floats, axis: int, forms: Floats, at: int, work: Workspace
-) -> int:
+def cut_axis(box: Box, axis: int, forms: Floats, at: int, work: Workspace) -> int:
     """Cut an axis into parts on which both half-spaces make the same steps throughout.
 
     They go to place `at` and on; gives the next place.
     """
-    span = span_of(where, lo, hi, axis)
-    discrete = is_discrete(where, axis)
+    span = span_of(box, axis)
+    discrete = is_discrete(box.kinds[axis])
     if not discrete and span <= 0.0:
         work.left[at] = 0.0
         work.right[at] = 0.0
@@ -355,14 +280,14 @@ def cut_axis(
         work.steps[0, at] = 0
         work.steps[1, at] = 0
         return at + 1
-    if where.kinds[axis] == CATEGORY or (discrete and span <= SINGLE):
+    if box.kinds[axis] == CATEGORY or (discrete and span <= SINGLE):
         for f in range(2):
-            _value_steps(where, lo, hi, axis, forms[f], f, at, work)
+            _value_steps(box, axis, forms[f], f, at, work)
         for k in range(int(span)):
             work.left[at + k] = k
             work.right[at + k] = k + 1.0
-            share = measure_below(where, lo, hi, axis, k + 1.0)
-            work.mass[at + k] = share - measure_below(where, lo, hi, axis, float(k))
+            share = measure_below(box, axis, k + 1.0)
+            work.mass[at + k] = share - measure_below(box, axis, float(k))
         return at + int(span)
     passed = work.sums
     passed[0] = 0
@@ -372,19 +297,19 @@ def cut_axis(
     while start < span:
         end = span
         for f in range(2):
-            a = forms[f, where.columns[axis]]
+            a = forms[f, box.columns[axis]]
             reach = work.reach[f, axis]
             edge = _step_edge(a, span, discrete, work.step[f], reach, passed[f])
             while passed[f] < reach and edge <= start:
                 passed[f] += 1
                 edge = _step_edge(a, span, discrete, work.step[f], reach, passed[f])
             end = min(end, edge)
-        upto = measure_below(where, lo, hi, axis, end)
+        upto = measure_below(box, axis, end)
         work.left[at] = start
         work.right[at] = end
         work.mass[at] = upto - below
         for f in range(2):
-            backwards = forms[f, where.columns[axis]] < 0.0
+            backwards = forms[f, box.columns[axis]] < 0.0
             work.steps[f, at] = work.reach[f, axis] - passed[f] if backwards else passed[f]
         at += 1
         start = end

@@ -17,22 +17,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.proving.axes import CATEGORY, Floats
+from testsgd.certification.proving.axes import CATEGORY, AxisArrays, Box, Floats, Ints
 from testsgd.certification.proving.compiled_counting import (
-    Ints,
+    Histogram,
     axis_range,
     compiled,
+    form_above,
     form_moments,
     form_range,
     normal_above,
 )
+from testsgd.certification.proving.compiled_half_spaces import Forms, Spaces
+from testsgd.certification.proving.half_spaces import ASSUMPTIONS
 
 Marks = NDArray[np.int8]
-
-# At most so many assumptions are made about a box.
-ASSUMPTIONS = 16
-# Half-spaces of a box: everybody above, everybody below, one above, another below; assumptions.
-SPACES = 4 + ASSUMPTIONS
 
 
 class Flat(NamedTuple):
@@ -57,12 +55,7 @@ class Flat(NamedTuple):
     last_absolute: Floats
     above: float
     below: float
-    kinds: Ints
-    columns: Ints
-    edges: Floats
-    cumulative: Floats
-    starts: Ints
-    shifts: Floats
+    axes: AxisArrays
 
 
 class Units(NamedTuple):
@@ -88,41 +81,18 @@ class Units(NamedTuple):
     most_change: Floats
 
 
-class Views(NamedTuple):
-    """Where results go, a row a box; see :class:`testsgd.certification.proving.BoxBounds`."""
-
-    status: Marks
-    fair: Floats
-    unfair: Floats
-    cover: Floats
-    apart: Marks
-    axis: Ints
-    expected: Floats
-    known: Marks
-    forms: Floats
-    thresholds: Floats
-    counted: Floats
-
-
 class Scratch(NamedTuple):
     """Room for one box's work."""
 
-    form_low: Floats
-    form_high: Floats
-    constant_low: Floats
-    constant_high: Floats
+    forms: Forms
+    spaces: Spaces
+    histogram: Histogram
     out_low: Floats
     out_high: Floats
     next_least: Floats
     next_most: Floats
-    spaces: Floats
-    thresholds: Floats
-    counted: Floats
     score: Floats
-    order: Ints
-    spans: Floats
-    histogram: Floats
-    other: Floats
+    rows: Floats
 
 
 @compiled
@@ -132,9 +102,8 @@ def activate(x: float, slope: float) -> float:
 
 
 @compiled
-def bound_first_layer(flat: Flat, lo: Floats, hi: Floats, units: Units) -> None:
+def bound_first_layer(flat: Flat, box: Box, units: Units) -> None:
     """Bound the first layer's sums, which differ between persons by a constant only."""
-    axes = len(lo)
     width = flat.sizes[0]
     persons = len(flat.offsets)
     for m in range(flat.sizes[1]):
@@ -143,16 +112,16 @@ def bound_first_layer(flat: Flat, lo: Floats, hi: Floats, units: Units) -> None:
         least = 0.0
         most = 0.0
         noise = 0.0
-        for d in range(axes):
-            c = flat.columns[d]
-            p, q = axis_range(row, c, flat.kinds[d], lo[d], hi[d])
-            if flat.kinds[d] == CATEGORY:
+        for d in range(len(box.lo)):
+            c = box.columns[d]
+            p, q = axis_range(row, box, d)
+            if box.kinds[d] == CATEGORY:
                 biggest = 0.0
-                for v in range(int(lo[d]), int(hi[d]) + 1):
+                for v in range(int(box.lo[d]), int(box.hi[d]) + 1):
                     biggest = max(biggest, absolute[c + v])
                 noise += biggest
             else:
-                noise += absolute[c] * max(abs(lo[d]), abs(hi[d]))
+                noise += absolute[c] * max(abs(box.lo[d]), abs(box.hi[d]))
             least += p
             most += q
             for person in range(persons):
@@ -320,19 +289,16 @@ def substitute(
 
 
 @compiled
-def _assume(
-    flat: Flat, form: Floats, sign: float, threshold: float, made: int, scratch: Scratch
-) -> None:
+def _assume(form: Floats, sign: float, threshold: float, made: int, spaces: Spaces) -> None:
     """Assume ``sign * form @ x > threshold``."""
-    place = 4 + made
-    for i in range(flat.sizes[0]):
-        scratch.spaces[place, i] = sign * form[i]
-    scratch.thresholds[place] = threshold
+    for i in range(len(form)):
+        spaces.forms[4 + made, i] = sign * form[i]
+    spaces.thresholds[4 + made] = threshold
 
 
 @compiled
 def _assume_first_layer(
-    flat: Flat, lo: Floats, hi: Floats, rare: float, units: Units, scratch: Scratch
+    flat: Flat, box: Box, rare: float, units: Units, spaces: Spaces
 ) -> tuple[int, float]:
     """Assume sides for first-layer units; gives how many, and roughly how much fails.
 
@@ -351,7 +317,7 @@ def _assume_first_layer(
         if not bent or flat.slopes[0] == 1.0:
             continue
         row = flat.weights[m * width : (m + 1) * width]
-        mean, variance = form_moments(row, lo, hi, flat.kinds, flat.columns)
+        mean, variance = form_moments(row, box)
         strictest_on = np.inf
         strictest_off = -np.inf
         for p in range(persons):
@@ -365,12 +331,12 @@ def _assume_first_layer(
         taken_on = False
         taken_off = False
         if strictest_on < np.inf and made < ASSUMPTIONS:
-            _assume(flat, row, 1.0, -strictest_on, made, scratch)
+            _assume(row, 1.0, -strictest_on, made, spaces)
             about += 1.0 - normal_above(mean, variance, -strictest_on)
             made += 1
             taken_on = True
         if strictest_off > -np.inf and made < ASSUMPTIONS:
-            _assume(flat, row, -1.0, strictest_off, made, scratch)
+            _assume(row, -1.0, strictest_off, made, spaces)
             about += normal_above(mean, variance, -strictest_off)
             made += 1
             taken_off = True
@@ -385,9 +351,7 @@ def _assume_first_layer(
 
 @compiled
 def _assume_later(
-    flat: Flat,
-    lo: Floats,
-    hi: Floats,
+    box: Box,
     p: int,
     j: int,
     lower: Floats,
@@ -397,22 +361,20 @@ def _assume_later(
     rare: float,
     made: int,
     units: Units,
-    scratch: Scratch,
+    spaces: Spaces,
 ) -> tuple[int, float]:
     """Assume a side for a unit of a later layer, if its lines say that it is rarely on the other.
 
     Gives whether one was assumed, and roughly how much fails.
     """
-    mean, variance = form_moments(lower, lo, hi, flat.kinds, flat.columns)
-    off = 1.0 - normal_above(mean, variance, -below)
+    off = 1.0 - form_above(lower, -below, box)
     if off < rare:
-        _assume(flat, lower, 1.0, -below, made, scratch)
+        _assume(lower, 1.0, -below, made, spaces)
         units.low[p, j] = 0.0
         return 1, off
-    mean, variance = form_moments(upper, lo, hi, flat.kinds, flat.columns)
-    on = normal_above(mean, variance, -above)
+    on = form_above(upper, -above, box)
     if on < rare:
-        _assume(flat, upper, -1.0, above, made, scratch)
+        _assume(upper, -1.0, above, made, spaces)
         units.high[p, j] = 0.0
         return 1, on
     return 0, 0.0
@@ -429,14 +391,7 @@ def _gap(low: float, high: float, slope: float) -> float:
 
 @compiled
 def bound_sums(
-    flat: Flat,
-    lo: Floats,
-    hi: Floats,
-    rare: float,
-    known: Marks,
-    units: Units,
-    scratch: Scratch,
-    rows: Floats,
+    flat: Flat, box: Box, rare: float, known: Marks, units: Units, scratch: Scratch
 ) -> tuple[int, float]:
     """Bound all layers; gives how many assumptions were made, and roughly how much fails.
 
@@ -445,17 +400,19 @@ def bound_sums(
     """
     layers = len(flat.sizes) - 1
     width = flat.sizes[0]
+    rows = scratch.rows
+    forms = scratch.forms
     persons = len(flat.offsets)
     neurons = flat.neuron_at[layers - 1]
     place = 0
     about = 0.0
     made = 0
-    bound_first_layer(flat, lo, hi, units)
+    bound_first_layer(flat, box, units)
     for p in range(persons):
         for m in range(flat.sizes[1]):
             units.gap[p, m] = _gap(units.low[p, m], units.high[p, m], flat.slopes[0])
     if rare > 0.0:
-        made, about = _assume_first_layer(flat, lo, hi, rare, units, scratch)
+        made, about = _assume_first_layer(flat, box, rare, units, scratch.spaces)
     for k in range(1, layers):
         draw_lines(flat, k - 1, units)
         final = k == layers - 1
@@ -489,18 +446,21 @@ def bound_sums(
                 )
                 lower = rows[2][:width] if k % 2 == 1 else rows[0][:width]
                 upper = rows[3][:width] if k % 2 == 1 else rows[1][:width]
-                x, _ = form_range(lower, lo, hi, flat.kinds, flat.columns)
-                _, y = form_range(upper, lo, hi, flat.kinds, flat.columns)
+                x, _ = form_range(lower, box)
+                _, y = form_range(upper, box)
                 least = max(least, x + below)
                 most = min(most, y + above)
                 if final:
                     scratch.out_low[p] = least
                     scratch.out_high[p] = most
-                    scratch.constant_low[p] = below
-                    scratch.constant_high[p] = above
+                    forms.low_constant[p] = below
+                    forms.high_constant[p] = above
+                    if p > 0:
+                        forms.least_change[p] = scratch.next_least[r]
+                        forms.most_change[p] = scratch.next_most[r]
                     for i in range(width):
-                        scratch.form_low[p, i] = lower[i]
-                        scratch.form_high[p, i] = upper[i]
+                        forms.low[p, i] = lower[i]
+                        forms.high[p, i] = upper[i]
                     continue
                 units.low[p, j] = least
                 units.high[p, j] = most
@@ -509,14 +469,14 @@ def bound_sums(
                         known[place] = 1 if least >= 0.0 else 2
                     continue
                 units.gap[p, j] = _gap(least, most, flat.slopes[k])
-                for d in range(len(lo)):
-                    a, b = axis_range(lower, flat.columns[d], flat.kinds[d], lo[d], hi[d])
-                    c, e = axis_range(upper, flat.columns[d], flat.kinds[d], lo[d], hi[d])
+                for d in range(len(box.lo)):
+                    a, b = axis_range(lower, box, d)
+                    c, e = axis_range(upper, box, d)
                     units.reach[p, j, d] = max(b - a, e - c)
                 if rare > 0.0 and made < ASSUMPTIONS and flat.slopes[k] != 1.0:
                     one, roughly = _assume_later(
-                        flat, lo, hi, p, j, lower, upper, below, above, rare, made, units, scratch
-                    )  # fmt: skip
+                        box, p, j, lower, upper, below, above, rare, made, units, scratch.spaces
+                    )
                     made += one
                     about += roughly
             if p > 0:

@@ -1,9 +1,8 @@
 """Linear forms on one box, compiled: points above a threshold, range and moments.
 
-Counts as :func:`testsgd.certification.proving.half_spaces.round_half_space` does, for one box at a
-time; see there for why the count never exceeds the truth. A form has a coefficient a column: one
-for an axis of numbers, one a value for a category; see
-:class:`testsgd.certification.proving.axes.Axes`.
+Counts as :mod:`testsgd.certification.proving.half_spaces` says; see there for why the count never
+exceeds the truth. A form has a coefficient a column: one for an axis of numbers, one a value for a
+category; see :class:`testsgd.certification.proving.axes.Axes`.
 
 """
 
@@ -11,6 +10,7 @@ from __future__ import annotations
 
 from math import ceil, erf, floor, sqrt
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,28 +20,60 @@ from testsgd.certification.proving.axes import (
     CATEGORY,
     INTEGER,
     REAL,
-    WEIGHTED_INTEGER,
     WEIGHTED_REAL,
+    AxisArrays,
+    Box,
     Floats,
+    Ints,
 )
-
-Ints = NDArray[np.int64]
 
 # Sums may be taken in any order, which the bound on rounding allows for.
 compiled = compiler(Path(__file__).parent)
 
 # Rounds a quotient up, so that a point is never given more than its due.
-_UP = 1.0 + 4e-15
+UP = 1.0 + 4e-15
 # Contributions whose sum is below this count as 0: a step must not be.
-_LEAST_STEPS = 1e-290
+LEAST_STEPS = 1e-290
+
+
+class Histogram(NamedTuple):
+    """Memory for counting: the axes in order, their sizes, and two histograms (bins + 2) each."""
+
+    order: Ints
+    sizes: Floats
+    counts: Floats
+    other: Floats
 
 
 @compiled
-def cumulative_at(
-    edges: Floats, cumulative: Floats, start: int, stop: int, position: float
-) -> float:
+def make_histogram(axes: int, bins: int) -> Histogram:
+    """Make the memory for boxes of so many axes, counted with so many bins."""
+    return Histogram(
+        np.zeros(axes, dtype=np.int64), np.zeros(axes), np.zeros(bins + 2), np.zeros(bins + 2)
+    )
+
+
+@compiled
+def make_box(axes: AxisArrays, lo: Floats, hi: Floats) -> Box:
+    """Put the ends of a box and its axes together."""
+    return Box(
+        lo, hi, axes.kinds, axes.columns, axes.edges, axes.cumulative, axes.starts, axes.shifts
+    )
+
+
+@compiled
+def is_discrete(kind: int) -> bool:
+    """Return whether an axis of this kind holds single values."""
+    return bool(kind != REAL and kind != WEIGHTED_REAL)
+
+
+@compiled
+def cumulative_at(box: Box, axis: int, position: float) -> float:
     """Measure of the part of an axis below `position`; linear between the edges."""
-    low, high = start, stop - 1
+    edges = box.edges
+    cumulative = box.cumulative
+    low = box.starts[axis]
+    high = box.starts[axis + 1] - 1
     if position <= edges[low]:
         return 0.0
     if position >= edges[high]:
@@ -57,41 +89,34 @@ def cumulative_at(
 
 
 @compiled
-def share_below(
-    kind: int,
-    lo: float,
-    hi: float,
-    backwards: bool,
-    t: float,
-    edges: Floats,
-    cumulative: Floats,
-    start: int,
-    stop: int,
-    shift: float,
-) -> float:
-    """Share of [lo, hi] whose distance from its start (its end, if backwards) is below `t`."""
+def share_below(box: Box, axis: int, backwards: bool, t: float) -> float:
+    """Share of an axis whose distance from its start (its end, if backwards) is below `t`."""
+    kind = box.kinds[axis]
+    lo = box.lo[axis]
+    hi = box.hi[axis]
     if kind == INTEGER:
         n = hi - lo + 1.0
-        return min(max(ceil(t), 0.0), n) / n
+        return float(min(max(ceil(t), 0.0), n) / n)
     if kind == REAL:
         width = hi - lo
         if width <= 0.0:
             return 1.0 if t > 0.0 else 0.0
-        return min(max(t, 0.0), width) / width
+        return float(min(max(t, 0.0), width) / width)
     if kind == WEIGHTED_REAL:
-        first = cumulative_at(edges, cumulative, start, stop, lo)
-        last = cumulative_at(edges, cumulative, start, stop, hi)
+        first = cumulative_at(box, axis, lo)
+        last = cumulative_at(box, axis, hi)
         t = min(max(t, 0.0), hi - lo)
         if backwards:
-            inside = last - cumulative_at(edges, cumulative, start, stop, hi - t)
+            inside = last - cumulative_at(box, axis, hi - t)
         else:
-            inside = cumulative_at(edges, cumulative, start, stop, lo + t) - first
+            inside = cumulative_at(box, axis, lo + t) - first
         return inside / (last - first) if last > first else 0.0
     # Integers with weights: position k of the axis is the value shift + k.
+    cumulative = box.cumulative
     n = hi - lo + 1.0
     m = int(min(max(ceil(t), 0.0), n))
-    a = start + int(lo - shift)
-    b = start + int(hi - shift) + 1
+    a = box.starts[axis] + int(lo - box.shifts[axis])
+    b = box.starts[axis] + int(hi - box.shifts[axis]) + 1
     whole = cumulative[b] - cumulative[a]
     if whole <= 0.0:
         return 0.0
@@ -100,14 +125,15 @@ def share_below(
 
 
 @compiled
-def point_share(
-    kind: int, lo: float, hi: float, k: int, cumulative: Floats, start: int, shift: float
-) -> float:
-    """Share of the value lo + k among the values lo to hi."""
-    if kind == INTEGER:
-        return 1.0 / (hi - lo + 1.0)
-    a = start + int(lo - shift)
-    b = start + int(hi - shift) + 1
+def point_share(box: Box, axis: int, k: int) -> float:
+    """Share of the value lo + k of an axis of single values."""
+    lo = box.lo[axis]
+    hi = box.hi[axis]
+    if box.kinds[axis] == INTEGER:
+        return float(1.0 / (hi - lo + 1.0))
+    cumulative = box.cumulative
+    a = box.starts[axis] + int(lo - box.shifts[axis])
+    b = box.starts[axis] + int(hi - box.shifts[axis]) + 1
     whole = cumulative[b] - cumulative[a]
     if whole <= 0.0:
         return 0.0
@@ -115,173 +141,12 @@ def point_share(
 
 
 @compiled
-def share_above(
-    form: Floats,
-    threshold: float,
-    lo: Floats,
-    hi: Floats,
-    kinds: Ints,
-    columns: Ints,
-    edges: Floats,
-    cumulative: Floats,
-    starts: Ints,
-    shifts: Floats,
-    bins: int,
-    order: Ints,
-    sizes: Floats,
-    histogram: Floats,
-    other: Floats,
-) -> float:
-    """Lower bound on the share of a box where ``form @ x > threshold``.
-
-    `order`, `sizes`, `histogram` (bins + 2) and `other` (bins + 2) are scratch.
-    """
-    axes = len(lo)
-    base = 0.0
-    total = 0.0
-    for d in range(axes):
-        c = columns[d]
-        if kinds[d] == CATEGORY:
-            least = form[c + int(lo[d])]
-            most = least
-            for v in range(int(lo[d]) + 1, int(hi[d]) + 1):
-                least = min(least, form[c + v])
-                most = max(most, form[c + v])
-            base += least
-            sizes[d] = most - least
-        else:
-            a = form[c]
-            base += a * lo[d] if a > 0.0 else a * hi[d]
-            sizes[d] = abs(a) * (hi[d] - lo[d])
-        total += sizes[d]
-    need = threshold - base
-    if need < 0.0:
-        return 1.0
-    if need >= total:
-        return 0.0
-    last = -1
-    for d in range(axes):
-        if kinds[d] != CATEGORY and sizes[d] > 0.0 and (last < 0 or sizes[d] > sizes[last]):
-            last = d
-    others = 0.0
-    count = 0
-    for d in range(axes):
-        if d == last or sizes[d] <= 0.0:
-            continue
-        others += sizes[d]
-        # Narrow axes first: the histogram stays short while they are taken in.
-        place = count
-        while place > 0 and sizes[order[place - 1]] > sizes[d]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = d
-        count += 1
-    step = others / bins if others > _LEAST_STEPS else 1.0
-    histogram[0] = 1.0
-    top = 0
-    for place in range(count):
-        d = order[place]
-        reach = int(sizes[d] / step / _UP)
-        if reach == 0:
-            continue
-        reach = min(reach, bins - top)
-        for s in range(top + reach + 1):
-            other[s] = 0.0
-        c = columns[d]
-        start = starts[d]
-        stop = starts[d + 1]
-        if kinds[d] == CATEGORY:
-            least = form[c + int(lo[d])]
-            for v in range(int(lo[d]) + 1, int(hi[d]) + 1):
-                least = min(least, form[c + v])
-            for v in range(int(lo[d]), int(hi[d]) + 1):
-                q = min(int((form[c + v] - least) / step / _UP), reach)
-                w = point_share(
-                    WEIGHTED_INTEGER, lo[d], hi[d], v - int(lo[d]), cumulative, start, 0.0
-                )
-                for s in range(top + 1):
-                    other[s + q] += w * histogram[s]
-        else:
-            a = abs(form[c]) / step
-            backwards = form[c] < 0.0
-            discrete = kinds[d] != REAL and kinds[d] != WEIGHTED_REAL
-            if discrete and hi[d] - lo[d] <= reach:
-                n = int(hi[d] - lo[d]) + 1
-                for k in range(n):
-                    q = min(int(a * k / _UP), reach)
-                    at = n - 1 - k if backwards else k
-                    w = point_share(kinds[d], lo[d], hi[d], at, cumulative, start, shifts[d])
-                    for s in range(top + 1):
-                        other[s + q] += w * histogram[s]
-            else:
-                before = 0.0
-                for q in range(reach + 1):
-                    upto = 1.0
-                    if q < reach:
-                        upto = share_below(
-                            kinds[d],
-                            lo[d],
-                            hi[d],
-                            backwards,
-                            (q + 1) / a * _UP,
-                            edges,
-                            cumulative,
-                            start,
-                            stop,
-                            shifts[d],
-                        )
-                    w = upto - before
-                    before = upto
-                    if w > 0.0:
-                        for s in range(top + 1):
-                            other[s + q] += w * histogram[s]
-        top += reach
-        for s in range(top + 1):
-            histogram[s] = other[s]
-    share = 0.0
-    if last < 0:
-        for s in range(top + 1):
-            if s * step / _UP > need:
-                share += histogram[s]
-    else:
-        a = abs(form[columns[last]])
-        backwards = form[columns[last]] < 0.0
-        kind = kinds[last]
-        discrete = kind != REAL and kind != WEIGHTED_REAL
-        for s in range(top + 1):
-            if histogram[s] > 0.0:
-                v = (need - s * step / _UP) / a
-                if v < 0.0:
-                    share += histogram[s]
-                    continue
-                # floor gives a whole number of the machine, which must not overflow.
-                v = min(v * _UP, hi[last] - lo[last] + 1.0)
-                t = floor(v) + 1.0 if discrete else v
-                share += histogram[s] * (
-                    1.0
-                    - share_below(
-                        kind,
-                        lo[last],
-                        hi[last],
-                        backwards,
-                        t,
-                        edges,
-                        cumulative,
-                        starts[last],
-                        starts[last + 1],
-                        shifts[last],
-                    )
-                )
-    return min(max(share - 1e-12, 0.0), 1.0)
-
-
-_ROOT_TWO = sqrt(2.0)
-
-
-@compiled
-def axis_range(form: Floats, column: int, kind: int, lo: float, hi: float) -> tuple[float, float]:
+def axis_range(form: Floats, box: Box, axis: int) -> tuple[float, float]:
     """Least and largest value of one axis's part of a form."""
-    if kind == CATEGORY:
+    column = box.columns[axis]
+    lo = box.lo[axis]
+    hi = box.hi[axis]
+    if box.kinds[axis] == CATEGORY:
         least = form[column + int(lo)]
         most = least
         for v in range(int(lo) + 1, int(hi) + 1):
@@ -295,59 +160,253 @@ def axis_range(form: Floats, column: int, kind: int, lo: float, hi: float) -> tu
 
 
 @compiled
-def form_range(
-    form: Floats, lo: Floats, hi: Floats, kinds: Ints, columns: Ints
-) -> tuple[float, float]:
+def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int]:
+    """Fill in how far each axis moves a form.
+
+    Gives the form's least value, the sum of the sizes, and which axis of numbers has the largest
+    size; -1 if none moves it.
+    """
+    base = 0.0
+    total = 0.0
+    largest = -1
+    for axis in range(len(box.lo)):
+        least, most = axis_range(form, box, axis)
+        base += least
+        if box.kinds[axis] == CATEGORY:
+            sizes[axis] = most - least
+        else:
+            # The ends themselves may be rounded by more than their distance.
+            sizes[axis] = abs(form[box.columns[axis]]) * (box.hi[axis] - box.lo[axis])
+            if sizes[axis] > 0.0 and (largest < 0 or sizes[axis] > sizes[largest]):
+                largest = axis
+        total += sizes[axis]
+    return base, total, largest
+
+
+@compiled
+def lay_out_form(
+    form: Floats, threshold: float, box: Box, bins: float, sizes: Floats
+) -> tuple[float, float, int]:
+    """Lay a half-space of a box out for counting, and fill in how far each axis moves the form.
+
+    Gives by how much the form must exceed its least value, -1 if every point is above and infinity
+    if none is; the size of a step; and which axis of numbers is solved for, -1 if none.
+    """
+    base, total, largest = axis_sizes(form, box, sizes)
+    need = threshold - base
+    if need < 0.0:
+        return -1.0, 1.0, -1
+    if need >= total:
+        return np.inf, 1.0, -1
+    others = 0.0
+    for axis in range(len(box.lo)):
+        if axis != largest:
+            others += sizes[axis]
+    return need, others / bins if others > LEAST_STEPS else 1.0, largest
+
+
+@compiled
+def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: float) -> int:
+    """How many steps an axis makes at a value, rounded down; `reach` is above 0."""
+    c = box.columns[axis]
+    if box.kinds[axis] == CATEGORY:
+        least, _ = axis_range(form, box, axis)
+        return min(int((form[c + int(value)] - least) / step / UP), reach)
+    # The distance from the end where the form is least.
+    distance = box.hi[axis] - value if form[c] < 0.0 else value - box.lo[axis]
+    return min(int(abs(form[c]) / step * distance / UP), reach)
+
+
+@compiled
+def _take_in(histogram: Histogram, top: int, steps: int, share: float) -> None:
+    """Add to the other histogram what is there, so many steps further."""
+    for s in range(top + 1):
+        histogram.other[s + steps] += share * histogram.counts[s]
+
+
+@compiled
+def _spread_axis(
+    form: Floats, box: Box, axis: int, step: float, reach: int, top: int, histogram: Histogram
+) -> None:
+    """Convolve the histogram with one axis's steps, at most `reach`."""
+    c = box.columns[axis]
+    lo = box.lo[axis]
+    hi = box.hi[axis]
+    if box.kinds[axis] == CATEGORY:
+        for v in range(int(lo), int(hi) + 1):
+            q = steps_at(form, box, axis, step, reach, float(v))
+            _take_in(histogram, top, q, point_share(box, axis, v - int(lo)))
+        return
+    a = abs(form[c]) / step
+    backwards = form[c] < 0.0
+    if is_discrete(box.kinds[axis]) and hi - lo <= reach:
+        n = int(hi - lo) + 1
+        for k in range(n):
+            q = min(int(a * k / UP), reach)
+            _take_in(histogram, top, q, point_share(box, axis, n - 1 - k if backwards else k))
+        return
+    before = 0.0
+    for q in range(reach + 1):
+        upto = share_below(box, axis, backwards, (q + 1) / a * UP) if q < reach else 1.0
+        if upto > before:
+            _take_in(histogram, top, q, upto - before)
+        before = upto
+
+
+@compiled
+def share_above(form: Floats, threshold: float, box: Box, bins: int, histogram: Histogram) -> float:
+    """Lower bound on the share of a box where ``form @ x > threshold``."""
+    order = histogram.order
+    sizes = histogram.sizes
+    counts = histogram.counts
+    need, step, last = lay_out_form(form, threshold, box, bins, sizes)
+    if need < 0.0:
+        return 1.0
+    if need == np.inf:
+        return 0.0
+    count = 0
+    for axis in range(len(box.lo)):
+        if axis == last or sizes[axis] <= 0.0:
+            continue
+        # Narrow axes first: the histogram stays short while they are taken in.
+        place = count
+        while place > 0 and sizes[order[place - 1]] > sizes[axis]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = axis
+        count += 1
+    counts[0] = 1.0
+    top = 0
+    for place in range(count):
+        axis = order[place]
+        reach = int(sizes[axis] / step / UP)
+        if reach == 0:
+            continue
+        reach = min(reach, bins - top)
+        for s in range(top + reach + 1):
+            histogram.other[s] = 0.0
+        _spread_axis(form, box, axis, step, reach, top, histogram)
+        top += reach
+        for s in range(top + 1):
+            counts[s] = histogram.other[s]
+    share = 0.0
+    if last < 0:
+        for s in range(top + 1):
+            if s * step / UP > need:
+                share += counts[s]
+    else:
+        a = abs(form[box.columns[last]])
+        backwards = form[box.columns[last]] < 0.0
+        discrete = is_discrete(box.kinds[last])
+        for s in range(top + 1):
+            if counts[s] > 0.0:
+                v = (need - s * step / UP) / a
+                if v < 0.0:
+                    share += counts[s]
+                    continue
+                # floor gives a whole number of the machine, which must not overflow.
+                v = min(v * UP, box.hi[last] - box.lo[last] + 1.0)
+                t = floor(v) + 1.0 if discrete else v
+                share += counts[s] * (1.0 - share_below(box, last, backwards, t))
+    return min(max(share - 1e-12, 0.0), 1.0)
+
+
+@compiled
+def _is_counted(
+    form: Floats, threshold: float, box: Box, bins: float, point: Floats, sizes: Floats
+) -> bool:
+    """Return whether a point is among those that :func:`share_above` counts."""
+    need, step, last = lay_out_form(form, threshold, box, bins, sizes)
+    if need < 0.0 or need == np.inf:
+        return bool(need < 0.0)
+    steps = 0
+    for axis in range(len(point)):
+        reach = int(sizes[axis] / step / UP) if axis != last else 0
+        if reach > 0:
+            steps += steps_at(form, box, axis, step, reach, point[axis])
+    left = need - steps * step / UP
+    if left < 0.0 or last < 0:
+        return bool(left < 0.0)
+    a = form[box.columns[last]]
+    distance = box.hi[last] - point[last] if a < 0.0 else point[last] - box.lo[last]
+    return bool(distance > left / abs(a) * UP)
+
+
+@compiled
+def find_counted(
+    axes: AxisArrays,
+    lo: Floats,
+    hi: Floats,
+    forms: Floats,
+    thresholds: Floats,
+    bins: Floats,
+    points: Floats,
+    counted: NDArray[np.bool_],
+) -> None:
+    """Fill in which points are counted, each in a box and a half-space of its own."""
+    sizes = np.zeros(lo.shape[1])
+    for row in range(len(points)):
+        if np.isfinite(thresholds[row]):
+            box = make_box(axes, lo[row], hi[row])
+            counted[row] = _is_counted(
+                forms[row], thresholds[row], box, bins[row], points[row], sizes
+            )
+
+
+_ROOT_TWO = sqrt(2.0)
+
+
+@compiled
+def form_range(form: Floats, box: Box) -> tuple[float, float]:
     """Least and largest value of a form on a box."""
     least = 0.0
     most = 0.0
-    for d in range(len(lo)):
-        a, b = axis_range(form, columns[d], kinds[d], lo[d], hi[d])
+    for axis in range(len(box.lo)):
+        a, b = axis_range(form, box, axis)
         least += a
         most += b
     return least, most
 
 
 @compiled
-def form_size(form: Floats, lo: Floats, hi: Floats, kinds: Ints, columns: Ints) -> float:
+def form_size(form: Floats, box: Box) -> float:
     """Largest sum of the absolute terms of a form."""
     size = 0.0
-    for d in range(len(lo)):
-        c = columns[d]
-        if kinds[d] == CATEGORY:
+    for d in range(len(box.lo)):
+        c = box.columns[d]
+        if box.kinds[d] == CATEGORY:
             most = 0.0
-            for v in range(int(lo[d]), int(hi[d]) + 1):
+            for v in range(int(box.lo[d]), int(box.hi[d]) + 1):
                 most = max(most, abs(form[c + v]))
             size += most
         else:
-            size += abs(form[c]) * max(abs(lo[d]), abs(hi[d]))
+            size += abs(form[c]) * max(abs(box.lo[d]), abs(box.hi[d]))
     return size
 
 
 @compiled
-def form_moments(
-    form: Floats, lo: Floats, hi: Floats, kinds: Ints, columns: Ints
-) -> tuple[float, float]:
+def form_moments(form: Floats, box: Box) -> tuple[float, float]:
     """Mean and variance of a form on a box, all points alike; only chooses, proves nothing."""
     mean = 0.0
     variance = 1e-300
-    for d in range(len(lo)):
-        c = columns[d]
-        if kinds[d] == CATEGORY:
-            n = hi[d] - lo[d] + 1.0
+    for d in range(len(box.lo)):
+        c = box.columns[d]
+        lo = box.lo[d]
+        hi = box.hi[d]
+        if box.kinds[d] == CATEGORY:
+            n = hi - lo + 1.0
             first = 0.0
             second = 0.0
-            for v in range(int(lo[d]), int(hi[d]) + 1):
+            for v in range(int(lo), int(hi) + 1):
                 first += form[c + v]
                 second += form[c + v] * form[c + v]
             mean += first / n
             variance += max(second / n - (first / n) ** 2, 0.0)
         else:
             a = form[c]
-            w = hi[d] - lo[d]
-            mean += a * (lo[d] + hi[d]) * 0.5
-            real = kinds[d] == REAL or kinds[d] == WEIGHTED_REAL
-            variance += a * a * (w * w if real else w * (w + 2.0)) / 12.0
+            w = hi - lo
+            mean += a * (lo + hi) * 0.5
+            variance += a * a * (w * (w + 2.0) if is_discrete(box.kinds[d]) else w * w) / 12.0
     return mean, variance
 
 
@@ -355,3 +414,10 @@ def form_moments(
 def normal_above(mean: float, variance: float, threshold: float) -> float:
     """Share of a normal variable above a threshold; only chooses, proves nothing."""
     return 0.5 * (1.0 + erf((mean - threshold) / (sqrt(variance) * _ROOT_TWO)))
+
+
+@compiled
+def form_above(form: Floats, threshold: float, box: Box) -> float:
+    """Roughly the share of a box where a form is above a threshold; only chooses."""
+    mean, variance = form_moments(form, box)
+    return normal_above(mean, variance, threshold)

@@ -15,23 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from testsgd.certification.proving.axes import Floats
+from testsgd.certification.proving.axes import AxisArrays, Box, Floats, Ints
 from testsgd.certification.proving.compiled_axis_parts import (
-    AxisView,
     Workspace,
     choose,
     cut_axis,
-    is_discrete,
     lay_half_space,
     make_workspace,
     measure_below,
-    place_between,
     shares_beyond,
     solved_edge,
     span_of,
     spread_steps,
+    value_between,
 )
-from testsgd.certification.proving.compiled_counting import Ints, compiled
+from testsgd.certification.proving.compiled_counting import compiled, is_discrete, make_box
 
 
 class Plan(NamedTuple):
@@ -83,16 +81,16 @@ def _go_back(table: Floats, ahead: Floats, shares: Floats, most: int, top: int) 
 
 
 @compiled
-def _prepare(where: AxisView, lo: Floats, hi: Floats, forms: Floats, work: Workspace) -> Plan:
+def _prepare(box: Box, forms: Floats, work: Workspace) -> Plan:
     """Count the ways to go on, once both half-spaces are laid out."""
-    axes = len(lo)
+    axes = len(box.lo)
     last = work.solved[1] if work.solved[1] >= 0 else work.solved[0]
     middle = work.solved[0] if work.solved[0] != last else -1
     many = _order_axes(axes, middle, last, work)
     at = 0
     for axis in range(axes):
         work.first[axis] = at
-        at = cut_axis(where, lo, hi, axis, forms, at, work)
+        at = cut_axis(box, axis, forms, at, work)
     work.first[axes] = at
     work.reached[0, 0] = 0
     work.reached[1, 0] = 0
@@ -110,7 +108,7 @@ def _prepare(where: AxisView, lo: Floats, hi: Floats, forms: Floats, work: Works
         most = 0
         if middle >= 0:
             most = spread_steps(f, last if f == 0 else middle, work)
-        shares_beyond(where, lo, hi, forms, f, top + most, work)
+        shares_beyond(box, forms, f, top + most, work)
         if middle < 0:
             work.shares[0] = 1.0
         _go_back(work.inside[f, many], work.beyond[f], work.shares, most, top)
@@ -130,14 +128,7 @@ def _prepare(where: AxisView, lo: Floats, hi: Floats, forms: Floats, work: Works
 
 @compiled
 def _draw_middle(
-    where: AxisView,
-    lo: Floats,
-    hi: Floats,
-    forms: Floats,
-    plan: Plan,
-    uniforms: Floats,
-    point: Floats,
-    work: Workspace,
+    box: Box, forms: Floats, plan: Plan, uniforms: Floats, point: Floats, work: Workspace
 ) -> int:
     """Draw on the axis that only the first half-space solves.
 
@@ -145,18 +136,17 @@ def _draw_middle(
     left to be drawn.
     """
     axis = plan.middle
-    a = forms[0, where.columns[axis]]
+    a = forms[0, box.columns[axis]]
     backwards = a < 0.0
-    discrete = is_discrete(where, axis)
-    span = span_of(where, lo, hi, axis)
+    discrete = is_discrete(box.kinds[axis])
+    span = span_of(box, axis)
+    width = box.hi[axis] - box.lo[axis]
     most = 0
     for part in range(work.first[plan.last], work.first[plan.last + 1]):
         most = max(most, work.steps[0, part])
     # Where one more step on the last axis would reach; ascending.
     for q in range(most + 1):
-        edge = solved_edge(
-            a, span, hi[axis] - lo[axis], discrete, work.need[0], work.step[0], work.sums[0] + q
-        )
+        edge = solved_edge(a, span, width, discrete, work.need[0], work.step[0], work.sums[0] + q)
         work.cuts[q if backwards else most - q] = edge
     passed = 0
     many = 0
@@ -171,8 +161,8 @@ def _draw_middle(
                 end = min(end, work.cuts[passed])
             # More steps reach further, so those that do not reach a part are the fewest.
             reaching = passed if backwards else most + 1 - passed
-            share = measure_below(where, lo, hi, axis, end)
-            share -= measure_below(where, lo, hi, axis, start)
+            share = measure_below(box, axis, end)
+            share -= measure_below(box, axis, start)
             outside = 1.0 - work.tail[reaching]
             outside -= work.beyond[1, work.sums[1] + work.steps[1, part]]
             work.weights[many] = share * outside
@@ -188,17 +178,15 @@ def _draw_middle(
     if chosen < 0:
         return -1
     work.sums[1] += work.steps[1, work.part_of[chosen]]
-    point[axis] = place_between(
-        where, lo, hi, axis, work.part_left[chosen], work.part_right[chosen], uniforms[axis, 1]
+    point[axis] = value_between(
+        box, axis, work.part_left[chosen], work.part_right[chosen], uniforms[axis, 1]
     )
     return int(work.part_reaching[chosen])
 
 
 @compiled
 def _draw_last(
-    where: AxisView,
-    lo: Floats,
-    hi: Floats,
+    box: Box,
     forms: Floats,
     plan: Plan,
     reaching: int,
@@ -208,16 +196,16 @@ def _draw_last(
 ) -> bool:
     """Draw on the axis that is solved last; False if nothing is left to be drawn."""
     axis = plan.last
-    discrete = is_discrete(where, axis)
-    span = span_of(where, lo, hi, axis)
+    discrete = is_discrete(box.kinds[axis])
+    span = span_of(box, axis)
     start = work.left[work.first[axis]]
     stop = work.right[work.first[axis + 1] - 1]
     for f in range(2):
         if work.solved[f] != axis:
             continue
-        a = forms[f, where.columns[axis]]
+        a = forms[f, box.columns[axis]]
         edge = solved_edge(
-            a, span, hi[axis] - lo[axis], discrete, work.need[f], work.step[f], work.sums[f]
+            a, span, box.hi[axis] - box.lo[axis], discrete, work.need[f], work.step[f], work.sums[f]
         )
         if a < 0.0:
             start = max(start, edge)
@@ -229,30 +217,23 @@ def _draw_last(
         right = min(work.right[part], stop)
         if left >= right or (plan.middle >= 0 and work.steps[0, part] >= reaching):
             continue
-        share = measure_below(where, lo, hi, axis, right)
-        work.weights[many] = share - measure_below(where, lo, hi, axis, left)
+        share = measure_below(box, axis, right)
+        work.weights[many] = share - measure_below(box, axis, left)
         work.part_left[many] = left
         work.part_right[many] = right
         many += 1
     chosen = choose(work.weights, many, uniforms[axis, 0])
     if chosen < 0:
         return False
-    point[axis] = place_between(
-        where, lo, hi, axis, work.part_left[chosen], work.part_right[chosen], uniforms[axis, 1]
+    point[axis] = value_between(
+        box, axis, work.part_left[chosen], work.part_right[chosen], uniforms[axis, 1]
     )
     return True
 
 
 @compiled
 def _draw_one(
-    where: AxisView,
-    lo: Floats,
-    hi: Floats,
-    forms: Floats,
-    plan: Plan,
-    uniforms: Floats,
-    point: Floats,
-    work: Workspace,
+    box: Box, forms: Floats, plan: Plan, uniforms: Floats, point: Floats, work: Workspace
 ) -> bool:
     """Draw one point; False if rounding leaves none."""
     sums = work.sums
@@ -273,22 +254,20 @@ def _draw_one(
         part = first + chosen
         sums[0] += work.steps[0, part]
         sums[1] += work.steps[1, part]
-        point[axis] = place_between(
-            where, lo, hi, axis, work.left[part], work.right[part], uniforms[axis, 1]
-        )
+        point[axis] = value_between(box, axis, work.left[part], work.right[part], uniforms[axis, 1])
     reaching = 0
     if plan.middle >= 0:
-        reaching = _draw_middle(where, lo, hi, forms, plan, uniforms, point, work)
+        reaching = _draw_middle(box, forms, plan, uniforms, point, work)
         if reaching < 0:
             return False
     if plan.last < 0:
         return True
-    return bool(_draw_last(where, lo, hi, forms, plan, reaching, uniforms, point, work))
+    return bool(_draw_last(box, forms, plan, reaching, uniforms, point, work))
 
 
 @compiled
 def draw_outside(
-    where: AxisView,
+    axes: AxisArrays,
     lo: Floats,
     hi: Floats,
     forms: Floats,
@@ -311,23 +290,20 @@ def draw_outside(
     start at its place in `firsts`; `uniforms`, shape (draws, axes + 1, 2), are random numbers from
     0 to 1. Filled are `points`, shape (draws, axes), and `drawn`: 1 if there is a point, else 0.
     """
-    axes = lo.shape[1]
+    count = lo.shape[1]
     most = 0
     for group in range(start, stop):
         most = max(most, int(bins[group]))
-    work = make_workspace(axes, forms.shape[2], most)
+    work = make_workspace(count, forms.shape[2], most)
     for group in range(start, stop):
+        box = make_box(axes, lo[group], hi[group])
         for f in range(2):
-            lay_half_space(
-                where, lo[group], hi[group], forms[group, f], thresholds[group, f],
-                floor(bins[group]), f, work,
-            )  # fmt: skip
-        plan = _prepare(where, lo[group], hi[group], forms[group], work)
+            form = forms[group, f]
+            lay_half_space(box, form, thresholds[group, f], floor(bins[group]), f, work)
+        plan = _prepare(box, forms[group], work)
         for draw in range(firsts[group], firsts[group + 1]):
             drawn[draw] = 0.0
-            if uniforms[draw, axes, 0] * masses[group] >= plan.mass:
+            if uniforms[draw, count, 0] * masses[group] >= plan.mass:
                 continue
-            if _draw_one(
-                where, lo[group], hi[group], forms[group], plan, uniforms[draw], points[draw], work
-            ):
+            if _draw_one(box, forms[group], plan, uniforms[draw], points[draw], work):
                 drawn[draw] = 1.0

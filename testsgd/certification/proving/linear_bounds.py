@@ -126,28 +126,6 @@ def _bent(kind: str, error: float, low: Floats, high: Floats, noise: Floats) -> 
     )
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Bounds of the deciding sums on each of B boxes, for P persons and M sums.
-
-    `lower_form`, `upper_form`: shape (B, P, M, columns); `lower_constant`, `upper_constant`: shape
-    (B, P, M), ``lower_form @ x + lower_constant <= sum <= upper_form @ x + upper_constant``; `low`,
-    `high`: shape (B, P, M), bounds on the whole box; `least_change`, `most_change`: shape (B, P,
-    M), by how much the sum differs from the first person's, everywhere in the box; `score`: shape
-    (B, axes), how much of the gaps between the lines is due to an axis.
-    """
-
-    lower_form: Floats
-    lower_constant: Floats
-    upper_form: Floats
-    upper_constant: Floats
-    low: Floats
-    high: Floats
-    least_change: Floats
-    most_change: Floats
-    score: Floats
-
-
 def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
     """Least and largest value of each axis's part of linear forms.
 
@@ -177,23 +155,30 @@ def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
 
     `lo`, `hi`: shape (B, axes), the boxes; of a category the first and the last index.
     """
-    work = _Boxes(problem, lo, hi)
+    bounds = Bounds(problem, lo, hi)
     for k in range(1, len(problem.maps)):
-        work.add_layer(k)
-    return work.bounds()
+        bounds.add_layer(k)
+    return bounds
 
 
-class _Boxes:
-    """The layers that are bounded so far; arrays are (boxes, persons, units)."""
+class Bounds:
+    """Bounds of the sums of one layer, in the end the deciding ones, on each of B boxes.
+
+    For P persons and M sums. `lower_form`, `upper_form`: shape (B, P, M, columns);
+    `lower_constant`, `upper_constant`: shape (B, P, M), ``lower_form @ x + lower_constant <= sum <=
+    upper_form @ x + upper_constant``; `low`, `high`: shape (B, P, M), bounds on the whole box;
+    `least_change`, `most_change`: shape (B, P, M), by how much the sum differs from the first
+    person's, everywhere in the box.
+    """
 
     def __init__(self, problem: Problem, lo: Floats, hi: Floats) -> None:
-        self.problem, self.lo, self.hi = problem, lo, hi
+        self._problem, self._lo, self._hi = problem, lo, hi
         first = problem.maps[0]
         rows = np.broadcast_to(first.weights.T, (len(lo), *first.weights.T.shape))
         least, most = ranges(problem.axes, rows, lo, hi)
         ends = _largest(problem.axes, lo, hi)
         noise = (ends @ first.absolute)[:, None] + problem.offset_noise
-        self.noise = noise
+        self._noise = noise
         self.low = least.sum(axis=2)[:, None] + problem.offsets - noise
         self.high = most.sum(axis=2)[:, None] + problem.offsets + noise
         change = problem.offsets - problem.offsets[0]
@@ -202,40 +187,43 @@ class _Boxes:
         self.least_change = change - both
         self.most_change = change + both
         # Of each layer: what every axis does to the width of a unit's bounds.
-        self.reach = [np.broadcast_to((most - least)[:, None], (*noise.shape, lo.shape[1]))]
-        self.lines: list[Lines] = []
-        persons, units = problem.persons, first.weights.shape[1]
-        shape = (len(lo), persons, units, problem.axes.width)
-        self.forms = [np.broadcast_to(first.weights.T, shape)] * 2
-        self.constants = [problem.offsets - noise, problem.offsets + noise]
-        self.sense: list[Floats] = []
+        self._reach = [np.broadcast_to((most - least)[:, None], (*noise.shape, lo.shape[1]))]
+        self._lines: list[Lines] = []
+        # How much the deciding sums depend on the units of each layer.
+        self._sense: list[Floats] = []
+        shape = (len(lo), problem.persons, first.weights.shape[1], problem.axes.width)
+        self.lower_form: Floats = np.broadcast_to(first.weights.T, shape)
+        self.upper_form = self.lower_form
+        self.lower_constant = problem.offsets - noise
+        self.upper_constant = problem.offsets + noise
 
     def add_layer(self, k: int) -> None:
-        problem = self.problem
+        """Go on to the sums of layer k."""
+        problem = self._problem
         layer = problem.maps[k]
         kind, slope = problem.activations[k - 1]
         lines = relax(
-            kind, slope, problem.activation_errors[k - 1], self.low, self.high, self.noise
+            kind, slope, problem.activation_errors[k - 1], self.low, self.high, self._noise
         )
-        self.lines.append(lines)
+        self._lines.append(lines)
         up, down = np.maximum(layer.weights, 0), np.minimum(layer.weights, 0)
         magnitude = np.maximum(np.abs(lines.least), np.abs(lines.most))
-        self.noise = layer.rounding * (magnitude @ layer.absolute + layer.bias_absolute)
-        self.noise += layer.extra
+        self._noise = layer.rounding * (magnitude @ layer.absolute + layer.bias_absolute)
+        self._noise += layer.extra
         self._change(kind, slope, problem.activation_errors[k - 1], lines)
         least, most = self.least_change, self.most_change
-        both = self.noise + self.noise[:, :1]
+        both = self._noise + self._noise[:, :1]
         self.least_change = least @ up + most @ down - both
         self.most_change = most @ up + least @ down + both
-        low = lines.least @ up + lines.most @ down + layer.bias - self.noise
-        high = lines.most @ up + lines.least @ down + layer.bias + self.noise
+        low = lines.least @ up + lines.most @ down + layer.bias - self._noise
+        high = lines.most @ up + lines.least @ down + layer.bias + self._noise
         self._substitute(k)
-        least, most = ranges(problem.axes, self.forms[0], self.lo, self.hi)
+        least, most = ranges(problem.axes, self.lower_form, self._lo, self._hi)
         reach = most - least
-        low = np.maximum(low, least.sum(axis=-1) + self.constants[0])
-        least, most = ranges(problem.axes, self.forms[1], self.lo, self.hi)
-        high = np.minimum(high, most.sum(axis=-1) + self.constants[1])
-        self.reach.append(np.maximum(reach, most - least))
+        low = np.maximum(low, least.sum(axis=-1) + self.lower_constant)
+        least, most = ranges(problem.axes, self.upper_form, self._lo, self._hi)
+        high = np.minimum(high, most.sum(axis=-1) + self.upper_constant)
+        self._reach.append(np.maximum(reach, most - least))
         self.low, self.high = low, high
 
     def _change(self, kind: str, slope: float, error: float, lines: Lines) -> None:
@@ -258,15 +246,15 @@ class _Boxes:
 
     def _substitute(self, k: int) -> None:
         """Write layer k's sums as lines in the inputs."""
-        problem = self.problem
+        problem = self._problem
         weights = problem.maps[k].weights.T
         lower, upper = weights, weights
-        low = problem.maps[k].bias - self.noise
-        high = problem.maps[k].bias + self.noise
+        low = problem.maps[k].bias - self._noise
+        high = problem.maps[k].bias + self._noise
         last = k == len(problem.maps) - 1
         sense = []
         for back in range(k - 1, -1, -1):
-            lines = self.lines[back]
+            lines = self._lines[back]
             if last:
                 shape = (*lines.gap.shape[:2], *weights.shape[:1], lines.gap.shape[2])
                 both = np.maximum(np.abs(lower), np.abs(upper))
@@ -283,30 +271,20 @@ class _Boxes:
                 low = low + lower @ layer.bias
                 high = high + upper @ layer.bias
             lower, upper = lower @ layer.weights.T, upper @ layer.weights.T
-        self.sense = sense[::-1]
-        self.forms, self.constants = [lower, upper], [low, high]
+        self._sense = sense[::-1]
+        self.lower_form, self.upper_form = lower, upper
+        self.lower_constant, self.upper_constant = low, high
 
-    def bounds(self) -> Bounds:
-        if not self.lines:  # a linear model: its first layer decides
-            score = (self.high - self.low).max(axis=(1, 2))[:, None] * 0.0 + self.reach[0].max(
-                axis=(1, 2)
-            )
-        else:
-            score = np.zeros_like(self.lo)
-            for lines, sense, reach in zip(self.lines, self.sense, self.reach, strict=False):
-                whole = reach.sum(axis=-1) + 1e-300
-                score += ((lines.gap * sense / whole)[..., None] * reach).sum(axis=(1, 2))
-        return Bounds(
-            lower_form=self.forms[0],
-            lower_constant=self.constants[0],
-            upper_form=self.forms[1],
-            upper_constant=self.constants[1],
-            low=self.low,
-            high=self.high,
-            least_change=self.least_change,
-            most_change=self.most_change,
-            score=score,
-        )
+    @property
+    def score(self) -> Floats:
+        """How much of the gaps between the lines is due to an axis, shape (B, axes)."""
+        if not self._lines:  # a linear model: its first layer decides
+            return np.asarray(self._reach[0].max(axis=(1, 2)))
+        score = np.zeros_like(self._lo)
+        for lines, sense, reach in zip(self._lines, self._sense, self._reach, strict=False):
+            whole = reach.sum(axis=-1) + 1e-300
+            score += ((lines.gap * sense / whole)[..., None] * reach).sum(axis=(1, 2))
+        return score
 
 
 def _through(form: Floats, lines: Lines, *, below: bool) -> tuple[Floats, Floats]:

@@ -33,18 +33,7 @@ from testsgd.errors import ModelError
 _MOST = {"float32": 1e37, "float64": 1e300}
 
 
-def check_slopes(network: FeedForward) -> None:
-    """Raise a ModelError if an activation is not convex and rising, as the lines assume."""
-    for place, layer in enumerate(network.layers):
-        if not 0 <= layer.negative_slope <= 1:
-            raise ModelError(
-                f"the slope {layer.negative_slope} of layer {place + 1} is not between 0 and 1",
-                where="model",
-                remedy="certify a network with ReLU or leaky ReLU units",
-            )
-
-
-def largest_inputs(network: FeedForward, domain: Domain) -> list[Floats]:
+def _largest_inputs(network: FeedForward, domain: Domain) -> list[Floats]:
     """Bound the absolute inputs of each layer, and last the absolute sums that decide."""
     columns = []
     for given, wanted in zip(network.inputs, domain.inputs, strict=True):
@@ -67,7 +56,7 @@ def largest_inputs(network: FeedForward, domain: Domain) -> list[Floats]:
     return reach
 
 
-def check_range(network: FeedForward, largest: list[Floats]) -> None:
+def _check_range(network: FeedForward, largest: list[Floats]) -> None:
     """Raise a ModelError if a sum, or a coefficient of the bounds, may overflow."""
     most = max(float(reach.max(initial=0.0)) for reach in largest)
     if not most < _MOST[network.precision]:
@@ -188,15 +177,23 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
     ModelError
         If the sums may leave the range of the model's arithmetic, or a slope is not within 0 and 1.
     """
-    check_slopes(network)
-    largest = largest_inputs(network, domain)
-    check_range(network, largest)
+    for number, layer in enumerate(network.layers, start=1):
+        # The lines assume an activation that is convex and rising.
+        if not 0 <= layer.negative_slope <= 1:
+            raise ModelError(
+                f"the slope {layer.negative_slope} of layer {number} is not between 0 and 1",
+                where="model",
+                remedy="certify a network with ReLU or leaky ReLU units",
+            )
+    largest = _largest_inputs(network, domain)
+    _check_range(network, largest)
     axes = lay_out(domain)
     units = sum(layer.weights.shape[1] for layer in network.layers)
     guard = 4 * (4 * (units + axes.width + network.width) + 64) * 2.0**-53
+    terms = [(len(layer.weights) + 2) * _UNIT[network.precision] for layer in network.layers]
     roundings = [
-        _MORE * (_gamma(len(layer.weights) + 2, network.precision) + layer.relative_error) + guard
-        for layer in network.layers
+        _MORE * (product / (1.0 - product) + layer.relative_error) + guard
+        for product, layer in zip(terms, network.layers, strict=True)
     ]
     first, offsets, noise = _first_layer(network, domain, axes, roundings[0], largest[0])
     maps = [first]
@@ -221,10 +218,11 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
         classes = network.outputs
         pairs = tuple((k, m) for k in range(1, classes) for m in range(k))
         above, below = network.decision.tolerance, -network.decision.tolerance
+        maps[-1] = _compare(maps[-1], pairs)
         if len(maps) == 1:
-            maps, offsets, noise = _compare_first(maps[0], offsets, noise, pairs)
-        else:
-            maps[-1] = _compare(maps[-1], pairs)
+            # A linear model, whose only layer is the first.
+            one, two = (list(side) for side in zip(*pairs, strict=True))
+            offsets, noise = offsets[:, one] - offsets[:, two], noise[:, one] + noise[:, two]
     return Problem(
         axes=axes,
         maps=tuple(maps),
@@ -242,11 +240,6 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
         pairs=pairs,
         classes=classes,
     )
-
-
-def _gamma(terms: int, precision: str) -> float:
-    product = terms * _UNIT[precision]
-    return product / (1.0 - product)
 
 
 def _extra(layer: DenseLayer, largest: Floats, precision: str) -> Floats:
@@ -339,16 +332,4 @@ def _compare(last: Map, pairs: tuple[tuple[int, int], ...]) -> Map:
         last.bias_absolute[one] + last.bias_absolute[two],
         last.rounding,
         last.extra[one] + last.extra[two],
-    )
-
-
-def _compare_first(
-    first: Map, offsets: Floats, noise: Floats, pairs: tuple[tuple[int, int], ...]
-) -> tuple[list[Map], Floats, Floats]:
-    """Do the same for a linear model, whose only layer is the first."""
-    one, two = (np.array(side) for side in zip(*pairs, strict=True))
-    return (
-        [_compare(first, pairs)],
-        offsets[:, one] - offsets[:, two],
-        noise[:, one] + noise[:, two],
     )

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from importlib.util import find_spec
-from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from testsgd.certification.proving.axes import Floats
-from testsgd.certification.proving.half_spaces import choose_half_spaces, round_half_space
-from testsgd.certification.proving.linear_bounds import bound, settled
+from testsgd.certification.proving.half_spaces import SPACES
+from testsgd.certification.proving.linear_bounds import Bounds, bound, settled
 from testsgd.certification.proving.problem import Problem
 
 # Wider layers go through matrix products of many boxes at once.
@@ -30,12 +28,9 @@ RARE = (0.15,)
 _PIECE, _LEAST_PIECE = 64, 4
 # Pieces for each thread, so that none waits long for another.
 _PIECES = 8
-# What is known of half-spaces, if it is kept.
-_SPACES = ("forms", "thresholds", "counted")
 
 
-@dataclass
-class BoxBounds:
+class BoxBounds(NamedTuple):
     """What is proved of B boxes, and where to split them.
 
     Attributes
@@ -49,7 +44,7 @@ class BoxBounds:
         :mod:`testsgd.certification.search.disjoint_cover`.
     apart : numpy.ndarray of int8, shape (B,)
         Which half-spaces are surely disjoint, see
-        :func:`testsgd.certification.proving.compiled_analysis.count_half_spaces`.
+        :func:`testsgd.certification.proving.compiled_half_spaces.count_half_spaces`.
     axis : numpy.ndarray of int, shape (B,)
         Along which to split; -1 if there is nothing to split.
     expected : numpy.ndarray of float, shape (B,)
@@ -60,8 +55,9 @@ class BoxBounds:
         Units after the first layer that are surely on (1) or off (2) in the box, and so in every
         part of it.
     forms, thresholds : numpy.ndarray
-        The half-spaces that were counted, if asked for, see
-        :class:`testsgd.certification.proving.half_spaces.HalfSpaces`; else empty.
+        The half-spaces that were counted, shapes (B, half-spaces, columns) and (B, half-spaces),
+        if asked for, see :class:`testsgd.certification.proving.compiled_half_spaces.Spaces`; else
+        empty.
     counted : numpy.ndarray
         The share of the box that was counted in each, shape (B, half-spaces); or empty.
     """
@@ -81,8 +77,9 @@ class BoxBounds:
 
     def rows(self, rows: NDArray[np.intp]) -> BoxBounds:
         """Keep some boxes, without their half-spaces."""
-        kept = {name: value[rows] for name, value in vars(self).items() if name not in _SPACES}
-        return BoxBounds(**kept, **{name: getattr(self, name)[:0] for name in _SPACES})
+        dropped = ("forms", "thresholds", "counted")
+        columns = self._asdict().items()
+        return BoxBounds(**{name: x[:0] if name in dropped else x[rows] for name, x in columns})
 
 
 class Prover:
@@ -135,20 +132,9 @@ class Prover:
         self.rare = np.array(rare, dtype=np.float64)
         if compiled is None:
             compiled = can_compile(problem) and find_spec("numba") is not None
-        self._machine: Any = None
-        self._flat: Any = None
-        # Without machine code nothing is assumed, so a box has only the first four half-spaces.
-        self.spaces = 4
-        self.known_units = 0
-        if compiled:
-            from testsgd.certification.proving import compiled_analysis as machine
-            from testsgd.certification.proving.compiled_bounds import SPACES
-
-            self._machine = machine
-            self._flat = _flatten(problem)
-            self.spaces = SPACES
-            units = sum(layer.weights.shape[1] for layer in problem.maps[1:-1])
-            self.known_units = problem.persons * units
+        self._flat: Any = _flatten(problem) if compiled else None
+        units = sum(layer.weights.shape[1] for layer in problem.maps[1:-1])
+        self.known_units = problem.persons * units if compiled else 0
         self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
         self._limits: Any = None
 
@@ -157,12 +143,7 @@ class Prover:
         self._limits = threadpool_limits(1, user_api="blas")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         if self._limits is not None:
@@ -199,37 +180,40 @@ class Prover:
         """
         # Machine code is made for arrays of one layout.
         lo, hi = np.ascontiguousarray(lo), np.ascontiguousarray(hi)
-        count = len(lo)
-        kept = count if keep else 0
-        analysed = BoxBounds(
-            status=np.zeros(count, dtype=np.int8),
-            fair=np.zeros(count),
-            unfair=np.zeros(count),
-            cover=np.zeros(count),
-            apart=np.full(count, 3, dtype=np.int8),
-            axis=np.full(count, -1, dtype=np.int64),
-            expected=np.zeros(count),
-            seen=np.zeros(count, dtype=bool),
-            known=(
-                np.zeros((count, self.known_units), dtype=np.int8)
-                if known is None
-                else np.ascontiguousarray(known)
-            ),
-            forms=np.zeros((kept, self.spaces, self.problem.axes.width)),
-            thresholds=np.full((kept, self.spaces), np.inf),
-            counted=np.zeros((kept, self.spaces)),
-        )
-        work = self._machine_work if self._machine is not None else self._array_work
-        size = self._piece(count) if self._machine is not None else self._rows()
+        analysed = self.unseen(len(lo), known=known, keep=keep)
+        work = self._array_work if self._flat is None else self._machine_work
+        size = self._piece(len(lo))
 
         def piece(start: int) -> None:
             if in_time is None or in_time():
-                stop = min(start + size, count)
+                stop = min(start + size, len(lo))
                 work(lo, hi, start, stop, bins, analysed)
                 analysed.seen[start:stop] = True
 
-        self.spread(piece, range(0, count, size))
+        self.spread(piece, range(0, len(lo), size))
         return analysed
+
+    def unseen(
+        self, boxes: int, *, known: NDArray[np.int8] | None = None, keep: bool = False
+    ) -> BoxBounds:
+        """Return the bounds of boxes of which nothing is proved yet."""
+        if known is None:
+            known = np.zeros((boxes, self.known_units), dtype=np.int8)
+        kept = boxes if keep else 0
+        return BoxBounds(
+            status=np.zeros(boxes, dtype=np.int8),
+            fair=np.zeros(boxes),
+            unfair=np.zeros(boxes),
+            cover=np.zeros(boxes),
+            apart=np.full(boxes, 3, dtype=np.int8),
+            axis=np.full(boxes, -1, dtype=np.int64),
+            expected=np.zeros(boxes),
+            seen=np.zeros(boxes, dtype=np.bool_),
+            known=np.ascontiguousarray(known),
+            forms=np.zeros((kept, SPACES, self.problem.axes.width)),
+            thresholds=np.full((kept, SPACES), np.inf),
+            counted=np.zeros((kept, SPACES)),
+        )
 
     def spread(self, piece: Callable[[int], None], starts: range) -> None:
         """Do pieces of work that start at some places, by all threads."""
@@ -240,23 +224,22 @@ class Prover:
             list(self._pool.map(piece, starts))
 
     def _piece(self, count: int) -> int:
-        """Return the size of the pieces that so many boxes are cut into for machine code."""
+        """Return the size of the pieces that so many boxes are cut into."""
+        if self._flat is None:
+            units = sum(layer.weights.shape[1] for layer in self.problem.maps)
+            forms = self.problem.persons * units * max(self.problem.widest, 1)
+            return max(1, min(256, int(_BLOCK // forms)))
         if self._pool is None:
             return _PIECE
         return min(max(-(-count // (self.jobs * _PIECES)), _LEAST_PIECE), _PIECE)
 
-    def _rows(self) -> int:
-        units = sum(layer.weights.shape[1] for layer in self.problem.maps)
-        forms = self.problem.persons * units * max(self.problem.widest, 1)
-        return max(1, min(256, int(_BLOCK // forms)))
-
     def _machine_work(
         self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, analysed: BoxBounds
     ) -> None:
-        from testsgd.certification.proving.compiled_bounds import Views
+        # Imported here: the machine code takes a second to load.
+        from testsgd.certification.proving.compiled_analysis import analyse_boxes
 
-        views = Views(*(getattr(analysed, name) for name in Views._fields))
-        self._machine.analyse_boxes(self._flat, lo, hi, start, stop, bins, self.rare, views)
+        analyse_boxes(self._flat, lo, hi, start, stop, bins, self.rare, analysed)
 
     def _array_work(
         self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, analysed: BoxBounds
@@ -279,36 +262,45 @@ class Prover:
         axis[(hi <= lo).all(axis=1)] = -1
         analysed.axis[start:stop] = axis
         analysed.expected[start:stop] = 1.0
-        if problem.pairs:
-            return
-        places = np.flatnonzero(status == 0)
-        if not len(places):
-            return
-        picked = _pick(bounds, places)
-        spaces = choose_half_spaces(problem, picked, lo[places], hi[places])
-        analysed.expected[start + places] = spaces.expected
-        for row, place in enumerate(places):
-            shares = [
-                round_half_space(problem.axes, lo[place], hi[place], form, threshold, bins).share
-                if np.isfinite(threshold)
-                else 0.0
-                for form, threshold in zip(spaces.forms[row], spaces.thresholds[row], strict=True)
-            ]
-            if len(analysed.counted):
-                analysed.counted[start + place] = shares
-            fair = shares[0] + shares[1]
-            analysed.fair[start + place] = fair
-            both = max(shares[2] + shares[3] - 1.0, 0.0)
-            analysed.unfair[start + place] = min(both, 1.0 - fair)
-            analysed.cover[start + place] = max(1.0 - fair - both, 0.0)
+        if not problem.pairs:
+            for box in map(int, np.flatnonzero(status == 0)):
+                self._count(bounds, box, lo[box], hi[box], bins, analysed, start + box)
+
+    def _count(
+        self,
+        bounds: Bounds,
+        box: int,
+        lo: Floats,
+        hi: Floats,
+        bins: int,
+        analysed: BoxBounds,
+        row: int,
+    ) -> None:
+        """Choose and count the half-spaces of one of the boxes; nothing is assumed."""
+        from testsgd.certification.proving import compiled_counting as counting
+        from testsgd.certification.proving import compiled_half_spaces as machine
+
+        problem = self.problem
+        lines = (bounds.lower_form, bounds.upper_form, bounds.lower_constant, bounds.upper_constant)
+        # The first person's own change is 0, not the rounding noise around it.
+        changes = (bounds.least_change[box, 1:, 0], bounds.most_change[box, 1:, 0])
+        forms = machine.Forms(
+            *(np.ascontiguousarray(line[box, :, 0]) for line in lines),
+            *(np.append(0.0, change) for change in changes),
+        )
+        spaces = machine.make_spaces(problem.axes.width)
+        whole = counting.make_box(problem.axes.arrays, lo, hi)
+        analysed.expected[row] = machine.choose_half_spaces(
+            problem.above, problem.below, whole, forms, spaces
+        )
+        fair, unfair, cover, _ = machine.count_half_spaces(
+            whole, bins, spaces, counting.make_histogram(len(lo), bins)
+        )
+        analysed.fair[row], analysed.unfair[row], analysed.cover[row] = fair, unfair, cover
         if len(analysed.forms):
-            analysed.forms[start + places] = spaces.forms
-            analysed.thresholds[start + places] = spaces.thresholds
-
-
-def _pick(bounds: Any, places: NDArray[np.intp]) -> Any:
-    """Keep the bounds of some boxes."""
-    return type(bounds)(**{name: value[places] for name, value in vars(bounds).items()})
+            analysed.forms[row] = spaces.forms
+            analysed.thresholds[row] = spaces.thresholds
+            analysed.counted[row] = spaces.counted
 
 
 def can_compile(problem: Problem) -> bool:
@@ -344,11 +336,5 @@ def _flatten(problem: Problem) -> Any:
         np.concatenate([maps[-1].absolute[:, 0], maps[-1].bias_absolute]),
         problem.above,
         problem.below,
-        axes.kinds,
-        axes.columns,
-        # Machine code is made for arrays of one type, empty or not.
-        np.concatenate([axes.edges, np.zeros(1)]),
-        np.concatenate([axes.cumulative, np.zeros(1)]),
-        axes.starts,
-        axes.shifts,
+        axes.arrays,
     )

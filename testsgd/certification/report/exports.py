@@ -11,77 +11,41 @@ from testsgd.certification.report.summary import CertificationSummary, PolicyRul
 from testsgd.certification.report.wording import between, proved_texts
 from testsgd.report.formatting import share
 
-REGION_COLUMNS = (
-    "region",
-    "share",
-    "proved_fair",
-    "proved_unfair",
-    "undecided",
-    "estimated_unfair_of_samples",
-)
-
 
 def regions_frame(summary: CertificationSummary) -> pd.DataFrame:
-    """List the regions as a data frame.
-
-    Parameters
-    ----------
-    summary : CertificationSummary
-        The certification.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns :data:`REGION_COLUMNS`. The shares are of the domain; the last column is an
-        estimate, and NaN where no sample fell.
-    """
-    rows = [
-        (
-            region.text,
-            region.share,
-            region.certified,
-            region.falsified,
-            region.undecided,
-            float("nan") if region.unfair_estimate is None else region.unfair_estimate,
-        )
-        for region in summary.regions
-    ]
-    return pd.DataFrame(rows, columns=list(REGION_COLUMNS))
+    """List the regions as a data frame; the estimate is NaN where no sample fell."""
+    columns = {
+        "region": "text",
+        "share": "share",
+        "proved_fair": "certified",
+        "proved_unfair": "falsified",
+        "undecided": "undecided",
+        "estimated_unfair_of_samples": "unfair_estimate",
+    }
+    rows = [[getattr(region, name) for name in columns.values()] for region in summary.regions]
+    frame = pd.DataFrame(rows, columns=list(columns))
+    return frame.astype({"estimated_unfair_of_samples": float})
 
 
 def counterexamples_frame(summary: CertificationSummary) -> pd.DataFrame:
     """List the counterexamples as a data frame, a row each person.
 
-    Parameters
-    ----------
-    summary : CertificationSummary
-        The certification.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``case`` numbers the counterexamples and ``proved`` says whether a proof covers them; then
-        come the inputs, in the network's order, and ``decision``. The rows of a case differ in the
-        protected inputs only.
+    ``case`` numbers them and ``proved`` says whether a proof covers them; then come the inputs, in
+    the network's order, and ``decision``. The rows of a case differ in the protected inputs only.
     """
     domain = summary.domain
-    names = [one.name for one in domain.inputs]
+    names = [item.name for item in domain.inputs]
     rows = []
     for case, example in enumerate(summary.counterexamples, start=1):
         for answer in example.answers:
             own = dict(zip(domain.protected, answer.protected, strict=True))
-            values = [own[name] if name in own else example.person[name] for name in names]
+            person = {**example.person, **own}
+            values = [person[name] for name in names]
             rows.append([case, example.proved, *values, answer.decision])
     frame = pd.DataFrame(rows, columns=range(len(names) + 3))
     # Set afterwards: an input may be called as one of these columns.
     frame.columns = pd.Index(["case", "proved", *names, "decision"])
     return frame
-
-
-def render_certification_csv(summary: CertificationSummary) -> str:
-    """Write the regions as CSV text, one a line."""
-    text: str = regions_frame(summary).to_csv(index=False, lineterminator="\n")
-    return text
 
 
 # XML has no way to write these.
@@ -91,17 +55,9 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def render_certification_junit(summary: CertificationSummary) -> str:
     """Write the verdict of a certification as JUnit XML.
 
-    Parameters
-    ----------
-    summary : CertificationSummary
-        The certification.
-
-    Returns
-    -------
-    str
-        A test case a rule of the policy: a failure if it is proved to be broken, an error if there
-        is not enough evidence, so that a build is green only if everything is proved. Without a
-        policy there is one case, which passes.
+    A test case a rule of the policy: a failure if it is proved to be broken, an error if there is
+    not enough evidence, so that a build is green only if everything is proved. Without a policy
+    there is one case, which passes.
     """
     verdict = summary.verdict
     outcomes = [rule.outcome for rule in verdict.rules]

@@ -11,7 +11,6 @@ from testsgd.certification.report.charts import (
 from testsgd.certification.report.notes import certification_notes
 from testsgd.certification.report.summary import (
     CertificationSummary,
-    CounterexampleSummary,
     EstimatedSummary,
     RegionSummary,
 )
@@ -271,6 +270,10 @@ def _region_table(summary: CertificationSummary) -> Table:
         Column("Of it undecided", "number"),
         *((Column("Estimated: unfair, of samples in it", "number"),) if sampled else ()),
     )
+
+    def estimate(region: RegionSummary) -> str:
+        return NOTHING if region.unfair_estimate is None else percent(region.unfair_estimate)
+
     rows = tuple(
         Row(
             (
@@ -280,7 +283,7 @@ def _region_table(summary: CertificationSummary) -> Table:
                 at_least(part_of(region.certified, region)),
                 at_least(part_of(region.falsified, region)),
                 at_most(part_of(region.undecided, region)),
-                *((_estimate(region),) if sampled else ()),
+                *((estimate(region),) if sampled else ()),
             ),
             units=tuple(rule.text for rule in region.rules),
         )
@@ -293,10 +296,6 @@ def _region_table(summary: CertificationSummary) -> Table:
         fold=f"{plural(len(rows), 'region')} with all shares",
         open_rows=_OPEN_ROWS,
     )
-
-
-def _estimate(region: RegionSummary) -> str:
-    return NOTHING if region.unfair_estimate is None else percent(region.unfair_estimate)
 
 
 def short_region_table(summary: CertificationSummary, most: int) -> Table:
@@ -360,8 +359,8 @@ def _case_table(summary: CertificationSummary) -> Table:
         Column("Decision"),
         Column("Sum" if summary.network.decision == "threshold" else "Sums", "number"),
         *(
-            Column(name, "number" if _is_number(examples[0], name) else "text", shared=True)
-            for name in shared
+            Column(name, "text" if isinstance(value, str) else "number", shared=True)
+            for name, value in examples[0].person.items()
         ),
     )
     rows = []
@@ -382,10 +381,6 @@ def _case_table(summary: CertificationSummary) -> Table:
             rest = f"and {count(example.left_out)} more"
             rows.append(Row((count(case), rest, *blank), group=case))
     return Table("Counterexamples", columns, tuple(rows))
-
-
-def _is_number(example: CounterexampleSummary, name: str) -> bool:
-    return not isinstance(example.person[name], str)
 
 
 def _particulars(summary: CertificationSummary) -> tuple[Block, ...]:
@@ -450,13 +445,17 @@ def _domain_facts(summary: CertificationSummary) -> Facts:
 
 def _setting_facts(summary: CertificationSummary) -> Facts:
     asked = summary.settings
+    unfair, certified = (
+        "no such policy" if limit is None else share(limit)
+        for limit in (asked.max_unfair, asked.min_certified)
+    )
     return Facts(
         "Settings",
         (
             ("Time limit", "none" if asked.time is None else seconds(asked.time)),
             ("Stop at undecided", "" if asked.undecided is None else share(asked.undecided)),
-            ("Policy: unfair at most", _limit(asked.max_unfair)),
-            ("Policy: proved fair at least", _limit(asked.min_certified)),
+            ("Policy: unfair at most", unfair),
+            ("Policy: proved fair at least", certified),
             ("Samples of the undecided part", count(asked.samples)),
             ("Confidence of the estimate", number(asked.confidence)),
             ("Jobs", count(asked.jobs)),
@@ -473,18 +472,14 @@ def _run_facts(summary: CertificationSummary) -> Facts:
             ("Written", moment(summary.created)),
             ("Method", _METHODS[summary.method]),
             ("Ended because", _STOPPED[summary.stopped]),
-            (tried, _some(summary.boxes)),
-            ("Boxes left undecided", _some(summary.open_boxes)),
-            ("People within rounding of the turning point", _some(summary.within_rounding)),
+            # Facts without a text are left out.
+            (tried, count(summary.boxes) if summary.boxes else ""),
+            ("Boxes left undecided", count(summary.open_boxes) if summary.open_boxes else ""),
+            (
+                "People within rounding of the turning point",
+                count(summary.within_rounding) if summary.within_rounding else "",
+            ),
             ("Time of the search", seconds(summary.seconds)),
             *version_facts(summary),
         ),
     )
-
-
-def _limit(limit: float | None) -> str:
-    return "no such policy" if limit is None else share(limit)
-
-
-def _some(amount: int) -> str:
-    return count(amount) if amount else ""

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from testsgd.certification.domain import CategoryInput, IntegerInput
+from testsgd.certification.outcome import Moment
 from testsgd.certification.report.summary import (
     AnswerSummary,
     CertificationSettings,
@@ -18,7 +19,6 @@ from testsgd.certification.report.summary import (
     LayerSummary,
     MomentSummary,
     NetworkSummary,
-    ProvedSummary,
     RegionRule,
     RegionSummary,
 )
@@ -60,9 +60,9 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         max_unfair=asked.fail_above,
         min_certified=asked.fail_below,
     )
-    proved = ProvedSummary(**asdict(certification.shares))
+    proved = certification.shares
     estimated, described = _estimated(certification), _domain(domain)
-    examples = [_counterexample(one, certification) for one in certification.counterexamples]
+    labels = certification.network.decision.labels
     return CertificationSummary(
         created=present_moment(),
         settings=settings,
@@ -72,26 +72,19 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         **{name: getattr(certification, name) for name in _COPIED},
         proved=proved,
         estimated=estimated,
-        counterexamples=examples,
+        counterexamples=[
+            _counterexample(case, domain, labels) for case in certification.counterexamples
+        ],
         regions=[_region(region, domain) for region in certification.regions],
         moments=_moments(certification),
-        verdict=certification_verdict(
-            proved,
-            estimated,
-            described,
-            settings,
-            method=certification.method,
-            stopped=certification.stopped,
-            spent=certification.seconds,
-            open_boxes=certification.open_boxes,
-            within_rounding=certification.within_rounding,
-            shown_unfair=sum(not one.proved for one in examples),
-        ),
+        verdict=certification_verdict(certification, proved, estimated, described, settings),
     )
 
 
 def _network(network: FeedForward) -> NetworkSummary:
     decision = network.decision
+    # JSON cannot write an infinite one: a threshold of 0 or 1 on a sigmoid is never crossed.
+    turns = decision.kind == "threshold" and math.isfinite(decision.turning_sum)
     return NetworkSummary(
         name=network.name,
         kind=network.kind,
@@ -103,36 +96,30 @@ def _network(network: FeedForward) -> NetworkSummary:
         precision=network.precision,
         decision=decision.kind,
         labels=list(decision.labels),
-        turning_sum=_finite(decision.turning_sum) if decision.kind == "threshold" else None,
+        turning_sum=float(decision.turning_sum) if turns else None,
         tolerance=decision.tolerance,
         file_sha256=network.file_sha256,
     )
 
 
-def _finite(value: float) -> float | None:
-    """Leave out what JSON cannot write: a threshold of 0 or 1 on a sigmoid is never crossed."""
-    return float(value) if math.isfinite(value) else None
-
-
 def _domain(domain: Domain) -> DomainSummary:
-    protected = {item.name: item for item in domain.inputs if item.name in domain.protected}
-    sizes = [item.size for item in protected.values()]
+    sizes = [domain.input(name).size for name in domain.protected]
     allowed = math.prod(size for size in sizes if size is not None) if None not in sizes else None
     return DomainSummary(
         name=domain.name,
-        inputs=[_input(item, protected=item.name in protected) for item in domain.inputs],
+        inputs=[_input(item, protected=item.name in domain.protected) for item in domain.inputs],
         protected=list(domain.protected),
-        compared=[
-            [
-                protected[name].text(value)
-                for name, value in zip(domain.protected, combination, strict=True)
-            ]
-            for combination in domain.protected_values
-        ],
+        compared=[_combination(domain, values) for values in domain.protected_values],
         compared_all=len(set(domain.protected_values)) == allowed,
         points=domain.points,
         weight="data" if domain.marginals else "volume",
     )
+
+
+def _combination(domain: Domain, values: tuple[float, ...]) -> list[str]:
+    """Write a combination of protected values."""
+    named = zip(domain.protected, values, strict=True)
+    return [domain.input(name).text(value) for name, value in named]
 
 
 def _input(item: DomainInput, *, protected: bool) -> InputSummary:
@@ -150,8 +137,8 @@ def _estimated(certification: Certification) -> EstimatedSummary | None:
     return EstimatedSummary(
         samples=found.samples,
         unfair=found.unfair,
-        low=float(found.low),
-        high=float(found.high),
+        low=found.low,
+        high=found.high,
         confidence=certification.parameters.confidence,
         domain_unfair=float(unfair),
         domain_unfair_low=float(certification.unfair_low),
@@ -159,21 +146,17 @@ def _estimated(certification: Certification) -> EstimatedSummary | None:
     )
 
 
-def _counterexample(found: Counterexample, certification: Certification) -> CounterexampleSummary:
-    domain, labels = certification.domain, certification.network.decision.labels
+def _counterexample(
+    found: Counterexample, domain: Domain, labels: tuple[str, ...]
+) -> CounterexampleSummary:
     listed = _listed(found.decisions)
     answers = [
         AnswerSummary(
-            protected=[
-                domain.input(name).text(value)
-                for name, value in zip(
-                    domain.protected, domain.protected_values[place], strict=True
-                )
-            ],
-            decision=labels[found.decisions[place]],
-            sums=[float(one) for one in found.sums[place]],
+            protected=_combination(domain, domain.protected_values[index]),
+            decision=labels[found.decisions[index]],
+            sums=list(found.sums[index]),
         )
-        for place in listed
+        for index in listed
     ]
     return CounterexampleSummary(
         person={
@@ -237,14 +220,10 @@ def _category_text(item: CategoryInput, values: list[str]) -> str:
 
 def _moments(certification: Certification) -> list[MomentSummary]:
     """Return the shares over time, thinned out; the last are those at the end."""
-    known = [
-        (moment.seconds, moment.boxes, moment.shares)
-        for moment in certification.moments
-        if moment.seconds <= certification.seconds
-    ]
-    step = max(1, math.ceil(len(known) / _MOST_MOMENTS))
-    known = [*known[::step], (certification.seconds, certification.boxes, certification.shares)]
+    seconds, boxes, shares = certification.seconds, certification.boxes, certification.shares
+    moments = [moment for moment in certification.moments if moment.seconds <= seconds]
+    step = max(1, math.ceil(len(moments) / _MOST_MOMENTS))
     return [
-        MomentSummary(seconds=seconds, boxes=boxes, **asdict(shares))
-        for seconds, boxes, shares in known
+        MomentSummary(seconds=moment.seconds, boxes=moment.boxes, **asdict(moment.shares))
+        for moment in (*moments[::step], Moment(seconds, boxes, shares))
     ]

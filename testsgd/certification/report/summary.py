@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from testsgd.certification.outcome import Shares
 from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.certify/1"
@@ -97,18 +98,6 @@ class DomainSummary(Part):
     weight: Literal["volume", "data"] = Field(
         description="what a share is of: all points alike, or weighted by the data's marginals"
     )
-
-
-class ProvedSummary(Part):
-    """What is proved, as shares of the domain; holds for every point of it."""
-
-    certified: float = Field(
-        ge=0, le=1, description="lower bound: every protected value gets the same decision"
-    )
-    falsified: float = Field(
-        ge=0, le=1, description="lower bound: two protected values get different decisions"
-    )
-    undecided: float = Field(ge=0, le=1, description="upper bound: nothing is proved of the rest")
 
 
 class EstimatedSummary(Part):
@@ -239,7 +228,7 @@ class CertificationSummary(Part):
         description="of an enumeration: people so near to the turning point that the rounding of "
         "another machine may decide otherwise; they are decided as the model does here"
     )
-    proved: ProvedSummary = Field(description="the three shares; sound for every point")
+    proved: Shares = Field(description="the three shares; sound for every point")
     estimated: EstimatedSummary | None = Field(
         description="what samples say of the undecided part; null if none were drawn"
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
+from testsgd.certification.outcome import Shares
 from testsgd.certification.report.summary import (
     CertificationSettings,
     CertificationVerdict,
     DomainSummary,
     EstimatedSummary,
     PolicyRule,
-    ProvedSummary,
 )
 from testsgd.certification.report.wording import (
     ProvedTexts,
@@ -25,6 +26,9 @@ from testsgd.certification.report.wording import (
 )
 from testsgd.report.formatting import count, plural, seconds, share
 
+if TYPE_CHECKING:
+    from testsgd.certification.outcome import Certification
+
 DONE = 0
 FAILED = 1
 NOT_ENOUGH_EVIDENCE = 3
@@ -34,45 +38,37 @@ _SHORTEST = 0.01
 
 
 def certification_verdict(
-    proved: ProvedSummary,
+    certification: Certification,
+    proved: Shares,
     estimated: EstimatedSummary | None,
     domain: DomainSummary,
     settings: CertificationSettings,
-    *,
-    method: str,
-    stopped: str,
-    spent: float,
-    open_boxes: int = 0,
-    within_rounding: int = 0,
-    shown_unfair: int = 0,
 ) -> CertificationVerdict:
     """Return what is proved, and judge the policy by it.
 
-    Parameters
-    ----------
-    proved, estimated, domain, settings
-        The parts of the summary.
-    method : {"enumerated", "bounded"}
-        Whether every point was tried.
-    stopped : {"done", "time", "undecided", "interrupted"}
-        Why the search ended.
-    spent : float
-        Seconds.
-    open_boxes : int
-        Boxes that are left undecided.
-    within_rounding : int
-        Enumerated points that another machine's rounding may decide otherwise.
-    shown_unfair : int
-        Counterexamples that running the model showed, but no proof covers.
-
-    Returns
-    -------
-    CertificationVerdict
-        The policy passes only if it is proved to be kept, fails only if it is proved to be broken,
-        and else there is not enough evidence. What is estimated never decides.
+    The policy passes only if it is proved to be kept, fails only if it is proved to be broken, and
+    else there is not enough evidence. What is estimated never decides.
     """
     texts = proved_texts(proved)
-    headline = _headline(proved, texts, domain, people_counts(proved, domain, method))
+    headline = _headline(proved, texts, domain, people_counts(proved, domain, certification.method))
+    sentences = []
+    rounded = certification.within_rounding
+    if rounded:
+        are = "is" if rounded == 1 else "are"
+        headline += f"; {count(rounded)} of all {are} decided by rounding that may differ elsewhere"
+        sentences.append(
+            f"{plural(rounded, 'person is', 'people are')} so near to where the decision turns "
+            "that the rounding of another machine may decide otherwise; they are decided as the "
+            "model runs here."
+        )
+    shown = sum(not example.proved for example in certification.counterexamples)
+    if shown and not proved.falsified:
+        sentences.insert(
+            0,
+            "No whole part of the domain is proved unfair, but running the model showed people for "
+            f"whom the decision changes; {count(shown)} of them {'is' if shown == 1 else 'are'} "
+            "among the counterexamples.",
+        )
     rules = _policy(proved, settings, texts.digits)
     outcomes = {rule.outcome for rule in rules}
     status, code = "reported", DONE
@@ -82,26 +78,24 @@ def certification_verdict(
         status, code = "not_enough_evidence", NOT_ENOUGH_EVIDENCE
     elif outcomes:
         status = "gate_passed"
-    sentences = [
-        *(rule.sentence for rule in rules),
-        *_estimate(estimated, domain),
-        *_without_proof(proved, shown_unfair),
-        *_rounding(within_rounding),
-        _ending(domain, settings, method, stopped, spent, open_boxes),
-    ]
     return CertificationVerdict.model_validate(
         {
             "status": status,
             "exit_code": code,
-            "headline": f"{headline}{_only_here(within_rounding)}.",
+            "headline": f"{headline}.",
             "rules": rules,
-            "sentences": sentences,
+            "sentences": [
+                *(rule.sentence for rule in rules),
+                *_estimate(estimated, domain),
+                *sentences,
+                _ending(certification, domain, settings),
+            ],
         }
     )
 
 
 def _headline(
-    proved: ProvedSummary,
+    proved: Shares,
     texts: ProvedTexts,
     domain: DomainSummary,
     counted: tuple[int, int] | None,
@@ -140,55 +134,46 @@ def _headline(
     )
 
 
-def _only_here(within_rounding: int) -> str:
-    if not within_rounding:
-        return ""
-    are = "is" if within_rounding == 1 else "are"
-    return f"; {count(within_rounding)} of all {are} decided by rounding that may differ elsewhere"
+_RULES = {
+    "max_unfair": "Policy, at most {limit} unfair",
+    "min_certified": "Policy, at least {limit} proved fair",
+}
+_OUTCOMES = {
+    ("max_unfair", "failed"): "failed. At least {least} are, provably.",
+    ("max_unfair", "passed"): "passed. At most {most} can be, provably.",
+    ("max_unfair", "not_enough_evidence"): "not enough evidence. At least {least} are, provably, "
+    "and up to {most} can be. More time may decide it.",
+    ("min_certified", "failed"): "failed. At most {most} can be fair, provably.",
+    ("min_certified", "passed"): "passed. At least {least} are.",
+    ("min_certified", "not_enough_evidence"): "not enough evidence. At least {least} are, and up "
+    "to {most} may be fair. More time may decide it.",
+}
 
 
-def _policy(
-    proved: ProvedSummary, settings: CertificationSettings, digits: int
-) -> list[PolicyRule]:
+def _policy(proved: Shares, settings: CertificationSettings, digits: int) -> list[PolicyRule]:
     rules = []
-    if settings.max_unfair is not None:
-        limit, most = (
-            settings.max_unfair,
-            _most(proved.falsified, proved.certified, proved.undecided),
-        )
-        least = lower_beside(proved.falsified, limit, digits)
-        highest = upper_beside(most, limit, digits)
-        rule = f"Policy, at most {share(limit)} unfair"
-        if proved.falsified > limit:
-            outcome, said = "failed", f"{rule}: failed. At least {least} are, provably."
-        elif most <= exactly(limit):
-            outcome, said = "passed", f"{rule}: passed. At most {highest} can be, provably."
+    for name, limit, least, other in (
+        ("max_unfair", settings.max_unfair, proved.falsified, proved.certified),
+        ("min_certified", settings.min_certified, proved.certified, proved.falsified),
+    ):
+        if limit is None:
+            continue
+        most = _most(least, other, proved.undecided)
+        if name == "max_unfair":
+            passed, failed = most <= exactly(limit), least > limit
         else:
-            outcome = "not_enough_evidence"
-            said = (
-                f"{rule}: not enough evidence. At least {least} are, provably, and up to "
-                f"{highest} can be. More time may decide it."
-            )
-        rules.append(_rule("max_unfair", limit, outcome, said))
-    if settings.min_certified is not None:
-        limit, most = (
-            settings.min_certified,
-            _most(proved.certified, proved.falsified, proved.undecided),
+            passed, failed = least >= limit, most < exactly(limit)
+        outcome = "passed" if passed else "failed" if failed else "not_enough_evidence"
+        sentence = f"{_RULES[name]}: {_OUTCOMES[name, outcome]}".format(
+            limit=share(limit),
+            least=lower_beside(least, limit, digits),
+            most=upper_beside(most, limit, digits),
         )
-        least = lower_beside(proved.certified, limit, digits)
-        highest = upper_beside(most, limit, digits)
-        rule = f"Policy, at least {share(limit)} proved fair"
-        if proved.certified >= limit:
-            outcome, said = "passed", f"{rule}: passed. At least {least} are."
-        elif most < exactly(limit):
-            outcome, said = "failed", f"{rule}: failed. At most {highest} can be fair, provably."
-        else:
-            outcome = "not_enough_evidence"
-            said = (
-                f"{rule}: not enough evidence. At least {least} are, and up to {highest} may be "
-                "fair. More time may decide it."
+        rules.append(
+            PolicyRule.model_validate(
+                {"name": name, "limit": limit, "outcome": outcome, "sentence": sentence}
             )
-        rules.append(_rule("min_certified", limit, outcome, said))
+        )
     return rules
 
 
@@ -199,12 +184,6 @@ def _most(share: float, other: float, undecided: float) -> Decimal:
     must not say that not everybody can be fair.
     """
     return 1 - exactly(other) if undecided else exactly(share)
-
-
-def _rule(name: str, limit: float, outcome: str, sentence: str) -> PolicyRule:
-    return PolicyRule.model_validate(
-        {"name": name, "limit": limit, "outcome": outcome, "sentence": sentence}
-    )
 
 
 def _estimate(estimated: EstimatedSummary | None, domain: DomainSummary) -> list[str]:
@@ -219,42 +198,20 @@ def _estimate(estimated: EstimatedSummary | None, domain: DomainSummary) -> list
     ]
 
 
-def _without_proof(proved: ProvedSummary, shown: int) -> list[str]:
-    if proved.falsified or not shown:
-        return []
-    return [
-        "No whole part of the domain is proved unfair, but running the model showed people for "
-        "whom the decision changes; "
-        f"{count(shown)} of them {'is' if shown == 1 else 'are'} among the counterexamples."
-    ]
-
-
-def _rounding(points: int) -> list[str]:
-    if not points:
-        return []
-    return [
-        f"{plural(points, 'person is', 'people are')} so near to where the decision turns that the "
-        "rounding of another machine may decide otherwise; they are decided as the model runs here."
-    ]
-
-
 def _ending(
-    domain: DomainSummary,
-    settings: CertificationSettings,
-    method: str,
-    stopped: str,
-    spent: float,
-    open_boxes: int,
+    certification: Certification, domain: DomainSummary, settings: CertificationSettings
 ) -> str:
+    spent, stopped = certification.seconds, certification.stopped
     time = seconds(spent) if spent >= _SHORTEST else "less than 0.01 s"
-    if method == "enumerated" and stopped == "done":
+    if certification.method == "enumerated" and stopped == "done":
         one = len(domain.protected) == 1
         values = "protected values" if one else "combinations of protected values"
         return (
             f"Every person in the domain was tried with each of the {count(len(domain.compared))} "
             f"{values} that are compared, in {time}."
         )
-    left = f" with {plural(open_boxes, 'box', 'boxes')} left undecided" if open_boxes else ""
+    boxes = certification.open_boxes
+    left = f" with {plural(boxes, 'box', 'boxes')} left undecided" if boxes else ""
     if stopped == "time":
         return f"The search stopped at its time limit, after {time}{left}; more time proves more."
     if stopped == "undecided" and settings.undecided is not None:

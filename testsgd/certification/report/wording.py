@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import groupby
 from typing import TypeAlias
 
+from testsgd.certification.outcome import Shares
 from testsgd.certification.report.summary import (
     AnswerSummary,
     CertificationSummary,
     DomainSummary,
     LayerSummary,
-    ProvedSummary,
     RegionSummary,
 )
 from testsgd.report.formatting import MINUS, count, plural, series, share, shorten
@@ -84,15 +85,12 @@ def people(domain: DomainSummary) -> str:
 
 def layers_text(columns: int, layers: list[LayerSummary]) -> str:
     """Write the layers of a network, equal ones next to each other once."""
-    parts: list[tuple[str, int]] = []
-    for layer in layers:
-        text = f"{count(layer.units)} {layer.activation.replace('_', ' ')}"
-        if parts and parts[-1][0] == text:
-            parts[-1] = (text, parts[-1][1] + 1)
-        else:
-            parts.append((text, 1))
-    written = [text if times == 1 else f"{count(times)} times {text}" for text, times in parts]
-    return ", ".join([plural(columns, "column"), *written])
+    texts = [f"{count(layer.units)} {layer.activation.replace('_', ' ')}" for layer in layers]
+    parts = [plural(columns, "column")]
+    for text, equal in groupby(texts):
+        times = len(list(equal))
+        parts.append(text if times == 1 else f"{count(times)} times {text}")
+    return ", ".join(parts)
 
 
 def bound(text: str, sign: str) -> str:
@@ -100,9 +98,7 @@ def bound(text: str, sign: str) -> str:
     return text if text in ("0%", "100%") else f"{sign} {text}"
 
 
-def people_counts(
-    proved: ProvedSummary, domain: DomainSummary, method: str
-) -> tuple[int, int] | None:
+def people_counts(proved: Shares, domain: DomainSummary, method: str) -> tuple[int, int] | None:
     """Return to how many people it is fair and unfair, where each was tried and counts the same."""
     points = domain.points
     if method != "enumerated" or proved.undecided or domain.weight != "volume" or not points:
@@ -153,7 +149,7 @@ class ProvedTexts:
     digits: int
 
 
-def proved_texts(proved: ProvedSummary) -> ProvedTexts:
+def proved_texts(proved: Shares) -> ProvedTexts:
     """Write the three shares.
 
     Returned: with at least one decimal place, two if nothing is undecided, and more until no share
@@ -172,7 +168,7 @@ def proved_texts(proved: ProvedSummary) -> ProvedTexts:
     return ProvedTexts(_written(certified), _written(falsified), _written(rest), digits)
 
 
-def _rest(proved: ProvedSummary, digits: int) -> float:
+def _rest(proved: Shares, digits: int) -> float:
     """Return the share that is left of the two proved ones as they are written."""
     proved_shares = (proved.certified, proved.falsified)
     return 1 - float(sum(_percent(share, digits, ROUND_FLOOR) for share in proved_shares)) / 100

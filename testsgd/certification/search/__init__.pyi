@@ -1,8 +1,8 @@
-from .box_reanalysis import decided_points as decided_points
 from .branch_and_bound import BranchAndBound as BranchAndBound
 from .checkpoint import fingerprint as fingerprint
 from .checkpoint import read_checkpoint as read_checkpoint
 from .checkpoint import write_checkpoint as write_checkpoint
+from .disjoint_cover import decided_points as decided_points
 from .enumeration import Answers as Answers
 from .enumeration import ask as ask
 from .enumeration import enumerate_people as enumerate_people

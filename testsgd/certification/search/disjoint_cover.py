@@ -21,6 +21,10 @@ it was drawn from the first piece that holds it; that makes draws uniform on the
 Luby, 1983, keep one for a piece chosen at random), and as certified and falsified points are left
 out, uniform on the undecided part. The search keeps of each box what its pieces have together.
 
+The search keeps of an open box only how much of it is proved. Analysed again with what was known
+before its last analysis, exactly the same half-spaces come out, and whether a point is counted in
+them can be told.
+
 Whoever is falsified is left out, but counts for the unfair share of the whole domain. Where less is
 drawn because somebody is surely falsified, all of them lie beside the pieces; elsewhere all of them
 lie in the pieces. Beside them, the pieces still tell how many there are: one is above and another
@@ -31,23 +35,101 @@ of both; and of these, falsified are those who fail no assumption.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.proving import Prover
-from testsgd.certification.proving.axes import Axes, Floats
-from testsgd.certification.search.box_reanalysis import Reanalysis, decided
-
-if TYPE_CHECKING:
-    from testsgd.certification.proving.compiled_axis_parts import AxisView
-
+from testsgd.certification.proving import Axes, BoxBounds, Prover, counted_points
+from testsgd.certification.proving.axes import Floats
+from testsgd.certification.proving.half_spaces import SPACES
+from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, known_before
 
 # Groups of draws of one piece of work of a thread.
 _GROUPS = 32
 # Pieces before those of the assumptions.
 _FIRST = 2
+
+
+@dataclass(frozen=True)
+class Reanalysis:
+    """What is proved of B boxes, and where.
+
+    `lo`, `hi`: shape (B, axes), the boxes; `bins`: shape (B,), how finely each is counted;
+    `bounds`: what is proved of each, with its half-spaces. The first four of these are everybody
+    above, everybody below, one above, another below; the others are assumptions, with a threshold
+    of minus infinity if there is none.
+    """
+
+    axes: Axes
+    lo: Floats
+    hi: Floats
+    bins: Floats
+    bounds: BoxBounds
+
+    def holds(self, of: NDArray[np.intp], points: Floats) -> NDArray[np.bool_]:
+        """Return which half-spaces hold points of boxes `of`, shape (n, half-spaces).
+
+        An assumption that is not made holds for everybody.
+        """
+        held = np.zeros((len(points), SPACES), dtype=bool)
+        for space in range(SPACES):
+            threshold = self.bounds.thresholds[of, space]
+            held[threshold == -np.inf, space] = True
+            some = np.flatnonzero(np.isfinite(threshold))
+            if len(some):
+                held[some, space] = counted_points(
+                    self.axes,
+                    self.lo[of[some]],
+                    self.hi[of[some]],
+                    self.bounds.forms[of[some], space],
+                    threshold[some],
+                    self.bins[of[some]],
+                    points[some],
+                )
+        return held
+
+
+def analyse_again(search: BranchAndBound, places: NDArray[np.intp]) -> Reanalysis:
+    """Look at some open boxes again."""
+    boxes, prover = search.boxes, search.prover
+    lo, hi = boxes.ends(places)
+    levels = boxes["level"][places].astype(np.int64)
+    known = known_before(boxes["known"][places])
+    bounds = prover.unseen(len(places), keep=True)
+    for level in np.unique(levels):
+        some = np.flatnonzero(levels == level)
+        analysed = prover.analyse(
+            lo[some], hi[some], bins=int(BINS[level]), known=known[some], keep=True
+        )
+        for name in bounds._fields:
+            getattr(bounds, name)[some] = getattr(analysed, name)
+    return Reanalysis(search.axes, lo, hi, BINS[levels].astype(np.float64), bounds)
+
+
+def decided(held: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return who is certified and who is falsified, from the half-spaces that hold each point."""
+    assumed = held[:, 4:].all(axis=1)
+    return (held[:, 0] | held[:, 1]) & assumed, held[:, 2] & held[:, 3] & assumed
+
+
+def decided_points(
+    search: BranchAndBound, places: NDArray[np.intp], points: Floats
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which points lie in the certified and in the falsified part of their open box.
+
+    Parameters
+    ----------
+    search : BranchAndBound
+    places : numpy.ndarray of int, shape (n,)
+        A box a point.
+    points : numpy.ndarray, shape (n, axes)
+
+    Returns
+    -------
+    certified, falsified : numpy.ndarray of bool, shape (n,)
+    """
+    unique, of = np.unique(places, return_inverse=True)
+    return decided(analyse_again(search, unique).holds(of, points))
 
 
 @dataclass(frozen=True)
@@ -126,16 +208,17 @@ def cut_boxes(again: Reanalysis) -> Pieces:
 
     Returned: as few of them as cover it with the least share together.
     """
-    counted = again.counted
-    lost = np.where(again.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
-    alone = again.apart % 2 == 0
+    bounds = again.bounds
+    counted = bounds.counted
+    lost = np.where(bounds.thresholds[:, 4:] > -np.inf, 1.0 - counted[:, 4:], 0.0)
+    alone = bounds.apart % 2 == 0
     more = np.where(counted[:, 0] >= counted[:, 1], 0, 1)
     neither = np.maximum(1.0 - counted[:, 0] - counted[:, 1], 0.0)
     neither[alone] = 1.0 - counted[alone, :2].max(axis=1)
     not_below = np.maximum(1.0 - counted[:, 1] - counted[:, 2], 0.0)
     not_above = np.maximum(1.0 - counted[:, 0] - counted[:, 3], 0.0)
-    both = np.isfinite(again.thresholds[:, 2:4]).all(axis=1) & (again.apart == 3)
-    both &= (not_below + not_above < neither) & (again.unfair > 0)
+    both = np.isfinite(bounds.thresholds[:, 2:4]).all(axis=1) & (bounds.apart == 3)
+    both &= (not_below + not_above < neither) & (bounds.unfair > 0)
     shares = np.zeros((len(counted), _FIRST + lost.shape[1]))
     pairs = np.full((len(counted), 2, 2), -1, dtype=np.int64)
     shares[:, 0] = np.where(both, not_below, neither)
@@ -148,7 +231,7 @@ def cut_boxes(again: Reanalysis) -> Pieces:
     whole = shares.sum(axis=1) >= 1.0
     shares[whole], pairs[whole] = 0.0, -1
     shares[whole, 0] = 1.0
-    shares[again.status > 0] = 0.0
+    shares[bounds.status > 0] = 0.0
     return Pieces(shares, pairs)
 
 
@@ -168,27 +251,27 @@ def draw_from_pieces(
     # Imported here: the machine code takes a second to load.
     from testsgd.certification.proving.compiled_drawing import draw_outside
 
-    many, axes = len(of), again.lo.shape[1]
-    points, drawn = np.zeros((many, axes)), np.zeros(many)
+    many, width = again.lo[of].shape
+    points, drawn = np.zeros((many, width)), np.zeros(many)
     if many == 0:
         return points, drawn > 0
-    uniforms = generator.random((many, axes + 1, 2))
+    uniforms = generator.random((many, width + 1, 2))
     order = np.lexsort((piece, of))
     of, piece = of[order], piece[order]
     new = np.concatenate([[True], (of[1:] != of[:-1]) | (piece[1:] != piece[:-1])])
     firsts = np.concatenate([np.flatnonzero(new), [many]]).astype(np.int64)
     of, piece = of[new], piece[new]
     spaces = np.stack(pieces.spaces(of, piece), axis=1)
-    forms = again.forms[of[:, None], spaces]
-    thresholds = np.where(spaces < 0, np.inf, again.thresholds[of[:, None], spaces])
+    forms = again.bounds.forms[of[:, None], spaces]
+    thresholds = np.where(spaces < 0, np.inf, again.bounds.thresholds[of[:, None], spaces])
     masses, bins = pieces.shares[of, piece], again.bins[of]
     lo, hi = again.lo[of], again.hi[of]
-    where = _view_of(again.axes)
+    axes = again.axes.arrays
 
     def work(start: int) -> None:
         stop = min(start + _GROUPS, len(of))
         draw_outside(
-            where, lo, hi, forms, thresholds, bins, masses, firsts, start, stop, uniforms, points,
+            axes, lo, hi, forms, thresholds, bins, masses, firsts, start, stop, uniforms, points,
             drawn,
         )  # fmt: skip
 
@@ -196,18 +279,3 @@ def draw_from_pieces(
     # Back to the order that was asked for.
     back = np.argsort(order)
     return points[back], drawn[back] > 0
-
-
-def _view_of(axes: Axes) -> AxisView:
-    """Lay out axes for drawing."""
-    from testsgd.certification.proving.compiled_axis_parts import AxisView
-
-    return AxisView(
-        axes.kinds,
-        axes.columns,
-        # Machine code is made for arrays of one type, empty or not.
-        np.concatenate([axes.edges, np.zeros(1)]),
-        np.concatenate([axes.cumulative, np.zeros(1)]),
-        axes.starts,
-        axes.shifts,
-    )

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from testsgd.certification.domain import Domain
 from testsgd.certification.network import FeedForward
-from testsgd.certification.proving import Axes, Problem
+from testsgd.certification.proving import Problem
 from testsgd.certification.proving.axes import CATEGORY, Floats
 
 # People, and multiplications of the network in all, up to which everybody is tried.
@@ -78,9 +78,14 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
     of a layer uses that errors cancel, so for deep and wide networks it is far too large.
     """
     axes, maps = problem.axes, problem.maps
-    columns, magnitudes = _columns(axes, points)
+    columns = np.zeros((len(points), axes.width))
+    for axis, column in enumerate(axes.columns):
+        if axes.kinds[axis] == CATEGORY:
+            columns[np.arange(len(points)), column + points[:, axis].astype(np.intp)] = 1.0
+        else:
+            columns[:, column] = points[:, axis]
     exact = (columns @ maps[0].weights)[:, None] + problem.offsets
-    error = (magnitudes @ maps[0].absolute)[:, None] + problem.offset_noise
+    error = (np.abs(columns) @ maps[0].absolute)[:, None] + problem.offset_noise
     shape = (len(points), problem.persons, -1)
     # One large matrix product in place of a small one a point.
     exact, error = (part.reshape(len(points) * problem.persons, -1) for part in (exact, error))
@@ -104,28 +109,13 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
     near = (exact - error <= problem.above) & (exact + error >= problem.below)
     if not problem.pairs:
         return np.asarray(near.any(axis=(1, 2)))
-    return np.asarray(~_one_winner(problem, exact, error).all(axis=1))
-
-
-def _one_winner(problem: Problem, exact: Floats, error: Floats) -> NDArray[np.bool_]:
-    """Return where one class surely beats all others, shape (n, persons)."""
     wins = np.zeros((*exact.shape[:2], problem.classes), dtype=np.int64)
-    for place, (one, two) in enumerate(problem.pairs):
-        wins[..., one] += exact[..., place] - error[..., place] > problem.above
-        wins[..., two] += exact[..., place] + error[..., place] < problem.below
-    sure: NDArray[np.bool_] = (wins == problem.classes - 1).any(axis=2)
-    return sure
-
-
-def _columns(axes: Axes, points: Floats) -> tuple[Floats, Floats]:
-    columns = np.zeros((len(points), axes.width))
-    rows = np.arange(len(points))
-    for axis, column in enumerate(axes.columns):
-        if axes.kinds[axis] == CATEGORY:
-            columns[rows, column + points[:, axis].astype(np.intp)] = 1.0
-        else:
-            columns[:, column] = points[:, axis]
-    return columns, np.abs(columns)
+    for index, (one, two) in enumerate(problem.pairs):
+        wins[..., one] += exact[..., index] - error[..., index] > problem.above
+        wins[..., two] += exact[..., index] + error[..., index] < problem.below
+    # Where one class surely beats all others.
+    sure = (wins == problem.classes - 1).any(axis=2)
+    return np.asarray(~sure.all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -146,6 +136,10 @@ class Answers:
         """Which points get different decisions for different persons, shape (n,)."""
         different: NDArray[np.bool_] = (self.decisions != self.decisions[:, :1]).any(axis=1)
         return different
+
+    def of(self, chosen: NDArray[np.intp]) -> Answers:
+        """Return the answers of some points."""
+        return Answers(self.decisions[chosen], self.sums[chosen])
 
 
 def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:

@@ -11,6 +11,7 @@ is fixed before the first one: the share that is kept estimates how large the re
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +20,16 @@ from scipy.stats import binom
 
 from testsgd.certification.proving import Axes
 from testsgd.certification.proving.axes import CATEGORY, INTEGER, REAL, WEIGHTED_REAL, Floats
-from testsgd.certification.search.box_reanalysis import (
+from testsgd.certification.search.branch_and_bound import BranchAndBound
+from testsgd.certification.search.disjoint_cover import (
+    Pieces,
     Reanalysis,
     analyse_again,
+    cut_boxes,
     decided,
     decided_points,
+    draw_from_pieces,
 )
-from testsgd.certification.search.branch_and_bound import BranchAndBound
-from testsgd.certification.search.disjoint_cover import Pieces, cut_boxes, draw_from_pieces
 from testsgd.scoring import clopper_pearson
 
 # Draws at most, as a multiple of those that were asked for.
@@ -116,7 +119,12 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
     -------
     Draws
     """
-    region = _as_searched(search)
+    boxes = search.boxes
+    # What the search keeps of its boxes. The pieces, if the falsified are beside them, leave room
+    # for these; if not, for none.
+    room = boxes["share"] - boxes["fair"] - boxes["cover"]
+    beside = np.where(room > boxes["unfair"] / 2, boxes["unfair"], 0.0)
+    region = _Region(boxes["cover"].copy(), beside)
     for correction in range(_CORRECTIONS + 1):
         measure = float(region.cover.sum())
         if measure <= 0 or samples <= 0:
@@ -125,17 +133,11 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
         tries = _tries(samples, len(pilot.points))
         main = _try(search, region, tries, generator)
         if len(pilot.other) + len(main.other) == 0 or correction == _CORRECTIONS:
-            beside = float(region.beside.sum())
+            outside = float(region.beside.sum())
             return Draws(
-                main.points,
-                main.nodes,
-                tries,
-                measure,
-                search.unfair + beside,
-                beside > 0,
-                main.more,
-                main.more_left_out,
-            )
+                main.points, main.nodes, tries, measure, search.unfair + outside, outside > 0,
+                main.more, main.more_left_out,
+            )  # fmt: skip
         if correction == 0:
             # A checkpoint, read where boxes are looked at in another way than where it was written.
             region = _measured_again(search)
@@ -152,16 +154,10 @@ def _tries(samples: int, kept: int) -> int:
     """Return a number of tries of which enough are kept, nearly for sure, from a pilot's."""
     rate, _ = clopper_pearson(kept, _PILOT, 2 * _RISK)
     most = samples * _MORE
-    least = samples
-    if binom.cdf(samples - 1, most, rate) > _RISK:
-        return most
-    while least < most:
-        middle = (least + most) // 2
-        if binom.cdf(samples - 1, middle, rate) > _RISK:
-            least = middle + 1
-        else:
-            most = middle
-    return least
+    enough = bisect_left(
+        range(samples, most), True, key=lambda n: bool(binom.cdf(samples - 1, n, rate) <= _RISK)
+    )
+    return samples + enough
 
 
 def _try(
@@ -214,19 +210,10 @@ def _try(
     )
 
 
-def _as_searched(search: BranchAndBound) -> _Region:
-    """Return what the search keeps of its boxes."""
-    boxes = search.boxes
-    cover, unfair = boxes["cover"], boxes["unfair"]
-    # The pieces, if the falsified are beside them, leave room for these; if not, for none.
-    room = boxes["share"] - boxes["fair"] - cover
-    return _Region(cover.copy(), np.where(room > unfair / 2, unfair, 0.0))
-
-
 def _region(again: Reanalysis, pieces: Pieces, share: Floats) -> _Region:
     # Analysed in another way, a box may turn out to be unfair as a whole.
-    beside = pieces.beside | (again.status == 2)
-    return _Region(pieces.together * share, np.where(beside, again.unfair, 0.0) * share)
+    beside = pieces.beside | (again.bounds.status == 2)
+    return _Region(pieces.together * share, np.where(beside, again.bounds.unfair, 0.0) * share)
 
 
 def _measured_again(search: BranchAndBound) -> _Region:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from testsgd.auditing.report.provenance import data_facts, model_facts
 from testsgd.auditing.report.vocabulary import words_for
 from testsgd.baselines.registry import BASELINES
+from testsgd.comparison.outcome import Side
 from testsgd.comparison.report.summary import (
     ComparedFindingSummary,
     ComparisonSummary,
     MethodSummary,
-    SideSummary,
 )
 from testsgd.comparison.report.verdict import (
     AUDIT,
@@ -398,6 +398,7 @@ def _findings(method: MethodSummary) -> Table:
     )
     rows = []
     for finding in method.findings:
+        ends = finding.interval
         if finding.side is None:
             continue
         rows.append(
@@ -406,7 +407,7 @@ def _findings(method: MethodSummary) -> Table:
                     count(finding.place),
                     finding.text,
                     own_value(finding.value),
-                    *((_interval(finding),) if own else ()),
+                    *((NOTHING if ends is None else interval(ends),) if own else ()),
                     *_side(finding.side),
                     _nearest(finding),
                     *(() if own else (_in_audit(finding),)),
@@ -419,17 +420,13 @@ def _findings(method: MethodSummary) -> Table:
     return Table(f"Findings of {method.title}", columns, tuple(rows))
 
 
-def _side(side: SideSummary) -> tuple[str, str, str, str]:
+def _side(side: Side) -> tuple[str, str, str, str]:
     return (
         percent(side.share),
         percent(side.rate_in),
         percent(side.rate_out),
         signed(side.difference),
     )
-
-
-def _interval(finding: ComparedFindingSummary) -> str:
-    return NOTHING if finding.interval is None else interval(finding.interval)
 
 
 def _nearest(finding: ComparedFindingSummary) -> str:

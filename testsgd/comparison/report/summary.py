@@ -10,7 +10,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.report.summary import DataSummary, ModelSummary, Part
+from testsgd.auditing.report.summary import DataSummary, ModelSummary
+from testsgd.comparison.outcome import Nearest, Side
+from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.comparison/1"
 
@@ -41,33 +43,6 @@ class ComparisonSettings(Part):
     )
 
 
-class SideSummary(Part):
-    """How the model treats a group: its decisions on the rows as they are."""
-
-    n_in: int = Field(description="rows in the group")
-    n_out: int = Field(description="rows outside")
-    share: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
-    rate_in: float | None = Field(description="rate of the favourable label in the group")
-    rate_out: float | None = Field(description="rate outside")
-    difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
-
-
-class NearestSummary(Part):
-    """The finding of another method that is nearest to a finding."""
-
-    method: str = Field(description="the other method")
-    place: int | None = Field(
-        description="the place of its finding; null if it found no group of rows"
-    )
-    nearness: float = Field(
-        ge=0,
-        le=1,
-        description="Jaccard's index of the rows of both, or of those outside, whichever is "
-        "smaller; a group and everybody else count as one division of the rows; of a pair the "
-        "better one of its groups",
-    )
-
-
 class InAuditSummary(Part):
     """The frequent group of the audit that is nearest to a finding, whatever its rank."""
 
@@ -85,13 +60,13 @@ class ComparedFindingSummary(Part):
     interval: tuple[float, float] | None = Field(
         None, description="of the audit's findings: the interval of the difference"
     )
-    side: SideSummary | None = Field(
+    side: Side | None = Field(
         description="the group by the model's decisions; null if the finding is no group of rows"
     )
-    other_side: SideSummary | None = Field(
+    other_side: Side | None = Field(
         None, description="of a pair of groups the one with the lower rate"
     )
-    nearest: list[NearestSummary] = Field(description="the nearest finding of each other method")
+    nearest: list[Nearest] = Field(description="the nearest finding of each other method")
     only: bool | None = Field(
         description="true: no other method has a finding that near; null if there is none to "
         "compare with"

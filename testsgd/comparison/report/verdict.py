@@ -69,20 +69,16 @@ def figure_sentences(method: MethodSummary) -> tuple[tuple[str, str], ...]:
 
 def change_sentences(method: MethodSummary) -> tuple[str, ...]:
     """Write for findings that are features, not groups, how many people's decisions they change."""
-    return tuple(
-        f"Changing {_features(finding.text)} changes the decision for "
-        f"{percent(finding.value)} of the people."
-        for finding in method.findings
-        if finding.side is None
-    )
-
-
-def _features(text: str) -> str:
-    return (
-        "only the sensitive features"
-        if text == "all sensitive features"
-        else f"only {text.removesuffix(' alone')}"
-    )
+    changes = []
+    for finding in method.findings:
+        if finding.side is None:
+            whole = finding.text == "all sensitive features"
+            features = "the sensitive features" if whole else finding.text.removesuffix(" alone")
+            changes.append(
+                f"Changing only {features} changes the decision for {percent(finding.value)} of "
+                "the people."
+            )
+    return tuple(changes)
 
 
 def nearness(value: float) -> str:
@@ -121,6 +117,7 @@ def comparison_verdict(
     ComparisonVerdict
         It never fails: a comparison judges no model.
     """
+    missing = [method.title for method in methods if not method.available]
     return ComparisonVerdict(
         status="compared",
         exit_code=0,
@@ -129,9 +126,10 @@ def comparison_verdict(
             *_first_group(methods, settings, label),
             *_widest(methods, settings),
             *_missed(methods),
-            *_individuals(methods),
+            # The first of what methods found that look at people, not at groups.
+            *(said for method in methods for said in change_sentences(method)[:1]),
             *_speed(methods),
-            *_not_run(methods),
+            *([f"Not run here: {series(missing)}; why is said below."] if missing else ()),
         ],
     )
 
@@ -232,28 +230,20 @@ def _widest(methods: Sequence[MethodSummary], settings: ComparisonSettings) -> l
 
 def _missed(methods: Sequence[MethodSummary]) -> list[str]:
     """Write of other methods' findings how many the audit has too, whatever their rank."""
-    known = [
-        finding
+    found = [
+        finding.in_audit.nearness
         for method in methods
-        if method.method != AUDIT
-        for finding in _groups(method)
-        if finding.in_audit is not None
+        for finding in method.findings
+        if method.method != AUDIT and finding.side is not None and finding.in_audit is not None
     ]
-    if not known:
+    if not found:
         return []
-    near = sum(
-        finding.in_audit is not None and finding.in_audit.nearness >= 0.8 for finding in known
-    )
+    near = sum(nearness >= 0.8 for nearness in found)
     return [
-        f"Of {plural(len(known), 'finding')} of other methods {count(near)} "
+        f"Of {plural(len(found), 'finding')} of other methods {count(near)} "
         f"{'is' if near == 1 else 'are'} among all groups of the audit nearly row by row, at "
         "whatever rank."
     ]
-
-
-def _individuals(methods: Sequence[MethodSummary]) -> list[str]:
-    """Write the first of what methods found that look at people, not at groups."""
-    return [sentence for method in methods for sentence in change_sentences(method)[:1]]
 
 
 def _speed(methods: Sequence[MethodSummary]) -> list[str]:
@@ -273,14 +263,3 @@ def _speed(methods: Sequence[MethodSummary]) -> list[str]:
 def _work(method: MethodSummary) -> str:
     groups, each_second = method.groups or 0, method.groups_per_second or 1.0
     return f"{plural(groups, 'group')} in {groups / each_second:.2g} s"
-
-
-def _not_run(methods: Sequence[MethodSummary]) -> list[str]:
-    missing = [method.title for method in methods if not method.available]
-    if not missing:
-        return []
-    return [f"Not run here: {series(missing)}; why is said below."]
-
-
-def _groups(method: MethodSummary) -> list[ComparedFindingSummary]:
-    return [finding for finding in method.findings if finding.side is not None]

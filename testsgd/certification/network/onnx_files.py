@@ -1,8 +1,7 @@
-"""What the operators of an ONNX graph do, as parts.
+"""ONNX networks: a graph is followed node by node, and what its operators do is written as parts.
 
-A graph is followed node by node. What flows through it is a constant, a chain of parts from the one
-input, or what is made of a chain at the end: the complement of a probability, the pair of both, a
-label.
+What flows through a graph is a constant, a chain of parts from the one input, or what is made of a
+chain at the end: the complement of a probability, the pair of both, a label.
 """
 
 from __future__ import annotations
@@ -10,30 +9,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.certification.network.feedforward import Precision, Step
+from testsgd.certification.network.feedforward import Activation, Precision, Step
 from testsgd.certification.network.parts import (
+    MAXIMUM_LAYERS,
     MAXIMUM_NUMBERS,
+    MAXIMUM_WIDTH,
     Activate,
     Affine,
     Part,
+    ReadNetwork,
     Softmax,
     affine,
     batch_scaling,
+    damaged,
     scaling,
     too_large,
 )
-from testsgd.errors import ModelError
+from testsgd.errors import MissingExtraError, ModelError
 
 # Of TensorProto.DataType: float, int32, int64, string, bool, double.
 _TYPES = (1, 6, 7, 8, 9, 11)
 
 
-def constant_array(tensor: Any) -> NDArray[Any]:
+def _constant_array(tensor: Any) -> NDArray[Any]:
     """Return a stored tensor as an array."""
     from onnx import numpy_helper
 
@@ -53,68 +57,16 @@ def constant_array(tensor: Any) -> NDArray[Any]:
     return np.asarray(numpy_helper.to_array(tensor))
 
 
-@dataclass(frozen=True)
-class Attributes:
-    """The attributes of one operator.
+def _attributes_of(entry: Any, where: str) -> dict[str, Any]:
+    """Return an operator's attributes by name, of which none may hold a graph."""
+    from onnx import helper
 
-    `stored`: name to AttributeProto; `where`: the operator.
-    """
-
-    stored: dict[str, Any]
-    where: str
-
-    def whole(self, name: str, default: int = 0) -> int:
-        """Return a whole number."""
-        return int(self.stored[name].i) if name in self.stored else default
-
-    def number(self, name: str, default: float) -> float:
-        """Return a float32."""
-        value = float(self.stored[name].f) if name in self.stored else default
-        return float(np.float32(value))
-
-    def text(self, name: str, default: str) -> str:
-        """Return a text."""
-        return self.stored[name].s.decode("utf-8") if name in self.stored else default
-
-    def floats(self, name: str) -> NDArray[np.float32]:
-        """Return numbers; none if the attribute is absent."""
-        found = self.stored[name].floats if name in self.stored else []
-        return np.array(found, dtype=np.float32)
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return texts or whole numbers as texts."""
-        if name not in self.stored:
-            return ()
-        entry = self.stored[name]
-        return tuple(item.decode("utf-8") for item in entry.strings) or tuple(
-            str(item) for item in entry.ints
-        )
-
-    def tensor(self, name: str) -> NDArray[Any]:
-        """Return a tensor; a constant may also be a number or numbers."""
-        if name in self.stored:
-            return constant_array(self.stored[name].t)
-        for other, kind in (("value_float", "f"), ("value_floats", "floats")):
-            if other in self.stored:
-                return np.array(getattr(self.stored[other], kind), dtype=np.float32)
-        for other, kind in (("value_int", "i"), ("value_ints", "ints")):
-            if other in self.stored:
-                return np.array(getattr(self.stored[other], kind), dtype=np.int64)
-        raise ModelError(
-            "the constant is of a kind that is not known",
-            where=self.where,
-            remedy="give a sound file",
-        )
-
-
-def attributes_of(entry: Any, where: str) -> Attributes:
-    """Collect an operator's attributes, of which none may hold a graph."""
     for attribute in entry.attribute:
         if attribute.HasField("g") or len(attribute.graphs):
             raise ModelError(
                 "the operator holds graphs of its own", where=where, remedy="export it without"
             )
-    return Attributes({attribute.name: attribute for attribute in entry.attribute}, where)
+    return {item.name: helper.get_attribute_value(item) for item in entry.attribute}
 
 
 @dataclass(frozen=True)
@@ -149,7 +101,7 @@ class Node:
     where: str
     kind: str
     inputs: tuple[Value | None, ...]
-    attributes: Attributes
+    attributes: Mapping[str, Any]
     precision: Precision
 
     def chain(self, position: int = 0) -> Chain:
@@ -166,6 +118,14 @@ class Node:
             raise self.refused("needs a constant there")
         return value
 
+    def floats(self, name: str) -> NDArray[np.float32]:
+        """Return an attribute of numbers; none if it is absent."""
+        return np.array(self.attributes.get(name, ()), dtype=np.float32)
+
+    def number(self, name: str, default: float) -> float:
+        """Return an attribute that is a float32."""
+        return float(np.float32(self.attributes.get(name, default)))
+
     def refused(self, why: str) -> ModelError:
         """Make the error that this operator cannot be certified."""
         return ModelError(
@@ -176,16 +136,32 @@ class Node:
         )
 
 
-def apply(node: Node) -> Value:
+def _apply(node: Node) -> Value:
     """Return what an operator makes of its inputs."""
     first = node.inputs[0] if node.inputs else None
     if node.kind == "Constant":
-        return node.attributes.tensor("value")
+        return _stored_constant(node)
     if node.kind not in _OPERATORS:
         raise node.refused("cannot be certified")
     if isinstance(first, Made) or node.kind == "Concat":
         return _after(node)
     return _OPERATORS[node.kind](node)
+
+
+def _stored_constant(node: Node) -> Constant:
+    """Return a constant: a tensor, a number or numbers."""
+    own = node.attributes
+    if "value" in own:
+        return _constant_array(own["value"])
+    for name, kind in (
+        ("value_float", np.float32),
+        ("value_floats", np.float32),
+        ("value_int", np.int64),
+        ("value_ints", np.int64),
+    ):
+        if name in own:
+            return np.array(own[name], dtype=kind)
+    raise damaged("the constant is of a kind that is not known", node.where)
 
 
 def _after(node: Node) -> Value:
@@ -196,7 +172,7 @@ def _after(node: Node) -> Value:
     if node.kind == "Concat":
         first, second = (*node.inputs, None, None)[:2]
         fits = made.what == "complement" and made is first and second is made.chain
-        if not fits or len(node.inputs) != 2 or node.attributes.whole("axis") not in (1, -1):
+        if not fits or len(node.inputs) != 2 or node.attributes.get("axis", 0) not in (1, -1):
             raise node.refused("joins something else than a probability to one minus it")
         return Made(made.chain, "pair")
     if node.kind == "ArgMax" and made.what == "pair":
@@ -211,7 +187,9 @@ def _extended(chain: Chain, part: Part, width: int | None = None) -> Chain:
 
 
 def _argmax(node: Node, chain: Chain) -> Made:
-    if node.attributes.whole("axis") not in (1, -1) or node.attributes.whole("select_last_index"):
+    if chain.width == 1 and isinstance(node.inputs[0], Chain):
+        raise node.refused("takes the largest of one number")
+    if node.attributes.get("axis", 0) not in (1, -1) or node.attributes.get("select_last_index", 0):
         raise node.refused("does not take the first largest of each row")
     return Made(chain, "label")
 
@@ -219,16 +197,12 @@ def _argmax(node: Node, chain: Chain) -> Made:
 def _gemm(node: Node) -> Value:
     chain, weights = node.chain(), node.constant(1)
     own = node.attributes
-    if own.number("alpha", 1) != 1 or own.number("beta", 1) != 1 or own.whole("transA"):
+    if own.get("alpha", 1) != 1 or own.get("beta", 1) != 1 or own.get("transA"):
         raise node.refused("has alpha, beta or transA")
-    weights = weights.T if own.whole("transB") else weights
+    weights = weights.T if own.get("transB") else weights
     third = node.inputs[2] if len(node.inputs) > 2 else None
     bias = None if third is None else _row(node, node.constant(2), weights.shape[-1])
     return _fully(node, chain, weights, bias)
-
-
-def _matmul(node: Node) -> Value:
-    return _fully(node, node.chain(), node.constant(1), None)
 
 
 def _fully(node: Node, chain: Chain, weights: Constant, bias: Constant | None) -> Chain:
@@ -309,8 +283,7 @@ def _scaler(node: Node) -> Value:
     """Standardise as ai.onnx.ml does: (x - offset) * scale."""
     chain = node.chain()
     offset, scale = (
-        np.broadcast_to(node.attributes.floats(name), (chain.width,))
-        for name in ("offset", "scale")
+        np.broadcast_to(node.floats(name), (chain.width,)) for name in ("offset", "scale")
     )
     steps = [Step("subtract", offset), Step("multiply", scale)]
     wide = scale.astype(np.float64)
@@ -319,31 +292,26 @@ def _scaler(node: Node) -> Value:
 
 def _batch(node: Node) -> Value:
     chain = node.chain()
-    if node.attributes.whole("training_mode"):
+    if node.attributes.get("training_mode", 0):
         raise node.refused("is in training mode")
     arrays = [_row(node, node.constant(place), chain.width) for place in range(1, 5)]
-    epsilon = node.attributes.number("epsilon", 1e-5)
+    epsilon = node.number("epsilon", 1e-5)
     return _extended(chain, batch_scaling(node.where, arrays, epsilon, node.precision))
 
 
 def _activate(node: Node) -> Value:
-    chain = node.chain()
-    if node.kind == "Relu":
-        return _extended(chain, Activate(node.where, "relu"))
-    if node.kind == "Sigmoid":
-        return _extended(chain, Activate(node.where, "sigmoid"))
-    return _extended(chain, Activate(node.where, "tanh"))
+    return _extended(node.chain(), Activate(node.where, _FUNCTIONS[node.kind]))
 
 
 def _leaky(node: Node) -> Value:
-    slope = node.attributes.number("alpha", 0.01)
+    slope = node.number("alpha", 0.01)
     if not 0 <= slope <= 1:
         raise node.refused(f"has the slope {slope}")
     return _extended(node.chain(), Activate(node.where, "leaky_relu", slope))
 
 
 def _softmax(node: Node) -> Value:
-    if node.attributes.whole("axis", -1) not in (1, -1):
+    if node.attributes.get("axis", -1) not in (1, -1):
         raise node.refused("does not sum over the classes")
     return _extended(node.chain(), Softmax(node.where))
 
@@ -354,13 +322,13 @@ def _same(node: Node) -> Value:
     if isinstance(first, np.ndarray):
         raise node.refused("is applied to a constant")
     chain = node.chain()
-    if node.kind == "Cast" and node.attributes.whole("to") not in (1, 11):
+    if node.kind == "Cast" and node.attributes.get("to", 0) not in (1, 11):
         raise node.refused("casts the network's sums to something else than floats")
     if node.kind == "Cast":
         wanted = 11 if node.precision == "float64" else 1
-        if node.attributes.whole("to") != wanted:
+        if node.attributes.get("to", 0) != wanted:
             raise node.refused("changes the precision")
-    if node.kind == "Flatten" and node.attributes.whole("axis", 1) not in (1, -1):
+    if node.kind == "Flatten" and node.attributes.get("axis", 1) not in (1, -1):
         raise node.refused("joins rows")
     if node.kind == "Squeeze" and chain.width != 1:
         raise node.refused("has more than one column")
@@ -383,22 +351,16 @@ def _labelled(node: Node) -> Value:
     return replace(label, labels=tuple(str(name) for name in names.ravel()))
 
 
-def _chain_argmax(node: Node) -> Value:
-    if node.chain().width == 1:
-        raise node.refused("takes the largest of one number")
-    return _argmax(node, node.chain())
-
-
 def _classifier(node: Node) -> Value:
     """Read the whole classifier: its label is that of the largest score, the first of equals."""
     chain, own = node.chain(), node.attributes
-    labels = own.texts("classlabels_strings") or own.texts("classlabels_ints")
-    after = own.text("post_transform", "NONE")
+    names = [name.decode("utf-8") for name in own.get("classlabels_strings", ())]
+    labels = tuple(names or (str(number) for number in own.get("classlabels_ints", ())))
+    after = own.get("post_transform", b"NONE").decode("utf-8")
     classes = len(labels)
     if after not in ("NONE", "SOFTMAX", "LOGISTIC") or (after == "LOGISTIC" and classes != 2):
         raise node.refused(f"ends in {after}, which can make large sums equal")
-    numbers = own.floats("coefficients")
-    bias = own.floats("intercepts")
+    numbers, bias = node.floats("coefficients"), node.floats("intercepts")
     if numbers.size != classes * chain.width or bias.size not in (0, classes) or classes < 2:
         raise node.refused(f"has {numbers.size} coefficients for {classes} classes")
     weights = numbers.reshape(classes, chain.width).T
@@ -406,21 +368,20 @@ def _classifier(node: Node) -> Value:
     return Made(_extended(summed, Softmax(node.where)), "label", labels)
 
 
+_FUNCTIONS: Mapping[str, Activation] = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
 _OPERATORS: Mapping[str, Callable[[Node], Value]] = {
     "Gemm": _gemm,
-    "MatMul": _matmul,
+    "MatMul": lambda node: _fully(node, node.chain(), node.constant(1), None),
     "Add": _add,
     "Sub": _sub,
     "Mul": _mul,
     "Div": _div,
     "Scaler": _scaler,
     "BatchNormalization": _batch,
-    "Relu": _activate,
-    "Sigmoid": _activate,
-    "Tanh": _activate,
+    **dict.fromkeys(_FUNCTIONS, _activate),
     "LeakyRelu": _leaky,
     "Softmax": _softmax,
-    "ArgMax": _chain_argmax,
+    "ArgMax": lambda node: _argmax(node, node.chain()),
     "ArrayFeatureExtractor": _labelled,
     "LinearClassifier": _classifier,
     "Concat": _same,
@@ -428,3 +389,115 @@ _OPERATORS: Mapping[str, Callable[[Node], Value]] = {
     "Normalizer": _after,
     **dict.fromkeys(("Identity", "Flatten", "Reshape", "Cast", "Dropout", "Squeeze"), _same),
 }
+
+
+def _input_width(given: Any) -> int:
+    """Return how many columns the input has."""
+    shape = given.type.tensor_type.shape.dim
+    sizes = [entry.dim_value if entry.HasField("dim_value") else None for entry in shape]
+    if len(sizes) != 2 or sizes[1] is None or sizes[0] not in (None, 0, 1):
+        raise ModelError(
+            f"the input has the shape {sizes}, not rows of numbers",
+            where=f"input {given.name!r}",
+            remedy="export it with one input of the shape (None, columns)",
+        )
+    if not 0 < sizes[1] <= MAXIMUM_WIDTH:
+        raise too_large(f"input {given.name!r}")
+    return int(sizes[1])
+
+
+def _graph_network(model: Any) -> ReadNetwork:
+    """Turn a parsed model into parts."""
+    graph = model.graph
+    values: dict[str, Value | None] = {"": None}
+    for tensor in graph.initializer:
+        values[tensor.name] = _constant_array(tensor)
+    if len(graph.sparse_initializer):
+        raise ModelError("it has sparse weights", where="graph", remedy="store them as usual")
+    given = [entry for entry in graph.input if entry.name not in values]
+    if len(given) != 1:
+        raise ModelError(
+            f"the graph has {len(given)} inputs, not one",
+            where="graph",
+            remedy="export it with one input of all columns",
+        )
+    width, precision = _input_width(given[0]), _precision(model, given[0])
+    values[given[0].name] = Chain(width)
+    if len(graph.node) > 20 * MAXIMUM_LAYERS:
+        raise ModelError(f"there are {len(graph.node)} operators", where="graph")
+    for position, entry in enumerate(graph.node):
+        node = _node(entry, position, values, precision)
+        values[entry.output[0]] = _apply(node)
+        for other in entry.output[1:]:
+            # Only classifiers have a second output that is used: the scores beside the label.
+            values[other] = values[entry.output[0]] if node.kind == "LinearClassifier" else None
+    chain, labels = _decides([values.get(entry.name) for entry in graph.output])
+    return ReadNetwork(width, chain.parts, precision, "ONNX network", labels)
+
+
+def _precision(model: Any, given: Any) -> Precision:
+    """Return the one type that all weights are of."""
+    names = {1: "float32", 11: "float64"}
+    kinds = {tensor.data_type for tensor in model.graph.initializer if tensor.data_type in names}
+    kinds |= {kind for kind in [given.type.tensor_type.elem_type] if kind in names}
+    for entry in model.graph.node:
+        kinds |= {
+            attribute.t.data_type
+            for attribute in entry.attribute
+            if entry.op_type == "Constant" and attribute.t.data_type in names
+        }
+    if len(kinds) > 1:
+        raise ModelError(
+            "some numbers are float32 and others float64",
+            where="graph",
+            remedy="export it in one type",
+        )
+    return "float64" if kinds == {11} else "float32"
+
+
+def _node(
+    entry: Any, position: int, values: Mapping[str, Value | None], precision: Precision
+) -> Node:
+    where = f"node {entry.name or position!r} ({entry.op_type})"
+    if entry.domain not in ("", "ai.onnx", "ai.onnx.ml"):
+        raise ModelError(
+            f"the operator is of {entry.domain!r}", where=where, remedy="export it without"
+        )
+    missing = [name for name in entry.input if name not in values]
+    if missing:
+        raise damaged(f"there is no {missing[0]!r}", where)
+    inputs = tuple(values[name] for name in entry.input)
+    return Node(where, entry.op_type, inputs, _attributes_of(entry, where), precision)
+
+
+def _decides(outputs: list[Value | None]) -> tuple[Chain, tuple[str, ...]]:
+    """Find the chain that all outputs are made of, and the labels if one names them."""
+    chains: list[Chain] = []
+    labels: tuple[str, ...] = ()
+    for output in outputs:
+        if isinstance(output, Made):
+            labels = labels or output.labels
+            output = output.chain
+        if not isinstance(output, Chain):
+            raise ModelError(
+                "an output is not made by the network", where="graph", remedy="export it anew"
+            )
+        if all(output.parts is not chain.parts for chain in chains):
+            chains.append(output)
+    if len(chains) != 1:
+        raise ModelError(
+            f"the graph has {len(chains)} different outputs",
+            where="graph",
+            remedy="export one with a single decision",
+        )
+    return chains[0], labels
+
+
+def read_onnx_file(path: Path) -> ReadNetwork:
+    """Read an ``.onnx`` file."""
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingExtraError("onnx", extra="onnx", purpose="reading an .onnx file") from error
+    # Weights in other files would be of the author's choosing, so they are not looked up.
+    return _graph_network(onnx.load(str(path), load_external_data=False))
