@@ -29,12 +29,13 @@ from testsgd.auditing.report.summarise_parts import (
 from testsgd.auditing.report.summary import (
     AuditSummary,
     Counts,
+    EstimandRates,
+    EstimandSummary,
     GroupSummary,
     ModelSummary,
     Parameters,
     UndecidedGroup,
 )
-from testsgd.auditing.report.summary_parts import EstimandRates, EstimandSummary
 from testsgd.auditing.report.uncertainty import GateMeasure
 from testsgd.auditing.report.verdict import verdict
 from testsgd.auditing.text import TextFindings

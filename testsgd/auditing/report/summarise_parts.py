@@ -15,24 +15,22 @@ from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import Guarantee, assured_size
 from testsgd.auditing.report.summary import (
-    FeatureRates,
-    Snippet,
-    TermCategorySummary,
-    TermsSummary,
-    TermSummary,
-)
-from testsgd.auditing.report.summary_parts import (
     ConditionalSummary,
     ContrastSummary,
     EstimandRates,
     EstimandSummary,
     ExplainingRuleSummary,
     ExplanationSummary,
+    FeatureRates,
     GuaranteeSummary,
     HoldoutSummary,
     MovedFeature,
     RuleShareSummary,
     SimplestSummary,
+    Snippet,
+    TermCategorySummary,
+    TermsSummary,
+    TermSummary,
     UnjudgedSummary,
 )
 from testsgd.auditing.text import TextFindings

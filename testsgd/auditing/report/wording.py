@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from testsgd.auditing.report.summarise_parts import disagree
-from testsgd.auditing.report.summary import AuditSummary, EstimandRates, GroupSummary, TermSummary
-from testsgd.auditing.report.summary_parts import (
+from testsgd.auditing.report.summary import (
+    AuditSummary,
+    EstimandRates,
     ExplainingRuleSummary,
+    GroupSummary,
     MovedFeature,
+    TermSummary,
     UnjudgedSummary,
 )
 from testsgd.auditing.report.vocabulary import Words
