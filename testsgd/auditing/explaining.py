@@ -333,6 +333,11 @@ class RuleShare:
     # average over the orders in which the rules may come
     share: float
 
+    @property
+    def text(self) -> str:
+        """The rule as people write it."""
+        return self.rule.text
+
 
 @dataclass(frozen=True)
 class Explanation:

@@ -16,6 +16,8 @@ from testsgd.report.formatting import count, how_often, plural, series, share, s
 
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
+# Estimands of one group disagree if they differ by more, or by more than the interval allows.
+DISAGREEMENT = 0.05
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,15 @@ def _most_assured(
         "The largest difference that chance does not explain is that for "
         f"{words.target(chosen)}: at least {assured_points(chosen)}."
     ]
+
+
+def disagree(group: GroupSummary) -> bool:
+    """Return whether the estimands of a group disagree by more than its interval, or 5 points."""
+    if group.other is None or group.other.difference is None:
+        return False
+    low, high = group.interval
+    within = low <= group.other.difference <= high
+    return not within or abs(group.other.difference - group.difference) > DISAGREEMENT
 
 
 def unstable_sentences(top: GroupSummary, samples: int) -> list[str]:

@@ -10,7 +10,6 @@ from testsgd.auditing.report.summary import (
     AuditSummary,
     CounterfactualSummary,
     GroupSummary,
-    RuleSummary,
     TermsSummary,
     TermSummary,
 )
@@ -27,6 +26,7 @@ from testsgd.report.formatting import (
     signed,
     size_points,
 )
+from testsgd.report.summaries import RuleSummary
 
 
 class Described(Protocol):

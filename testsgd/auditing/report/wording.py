@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from testsgd.auditing.report.summarise_parts import disagree
 from testsgd.auditing.report.summary import (
     AuditSummary,
     EstimandRates,
@@ -19,6 +18,7 @@ from testsgd.auditing.report.summary import (
     TermSummary,
     UnjudgedSummary,
 )
+from testsgd.auditing.report.uncertainty import disagree
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.report.formatting import (
     NOTHING,
@@ -203,9 +203,7 @@ def disagreement_sentences(
 ) -> list[str]:
     """Write that the estimands disagree about the first group, and why; nothing if they agree."""
     other = top.other
-    if other is None or other.difference is None or other.interval is None:
-        return []
-    if not disagree(top.difference, top.interval, other):
+    if other is None or other.interval is None or not disagree(top):
         return []
     estimand = words.estimands[other.estimand]
     sentence = (

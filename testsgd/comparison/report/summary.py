@@ -10,7 +10,8 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.report.summary import DataSummary, ModelSummary, Part
+from testsgd.auditing.report.summary import DataSummary, ModelSummary
+from testsgd.report.summaries import Part
 
 SCHEMA_NAME = "testsgd.comparison/1"
 

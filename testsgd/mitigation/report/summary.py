@@ -14,9 +14,8 @@ from testsgd.auditing.report.summary import (
     CounterfactualSummary,
     DataSummary,
     ModelSummary,
-    Part,
-    RuleSummary,
 )
+from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.mitigation/1"
 
