@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.sampling import Neighbourhood
 from testsgd.scoring import (
     Margins,
     Side,
@@ -136,28 +135,12 @@ class Estimates:
         )
 
 
-def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
-    """Return the estimates of an audit that asked about every neighbour.
+def both_sides(inside: Counts, everybody: Counts) -> Counts:
+    """Return two sums over each group and over all others, in the order of `counted_estimates`.
 
-    Decided, unless a group has no rows on one side.
-
-    Shapes: `sums` (2, groups).
+    Shapes: `inside` (2, groups); `everybody` (2,); returned (4, groups).
     """
-    rows, favourable = sums
-    total = len(neighbourhood.favourable)
-    counts = neighbourhood.favourable.astype(np.int64)
-    groups = len(rows)
-    return Estimates(
-        rows_in=rows,
-        rows_out=total - rows,
-        samples_in=rows * neighbourhood.size,
-        samples_out=(total - rows) * neighbourhood.size,
-        favourable_in=favourable,
-        favourable_out=int(counts.sum()) - favourable,
-        margin=np.zeros(groups),
-        wilson=np.zeros(groups, dtype=bool),
-        decided=(rows > 0) & (rows < total),
-    )
+    return np.stack([inside, everybody[:, None] - inside], axis=1).reshape(4, -1)
 
 
 def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import counted_estimates, exact_estimates
+from testsgd.auditing.estimates import both_sides, counted_estimates
 from testsgd.auditing.outcome import Answers, Clock, Outcome, Progress, RowAudit, Search
 from testsgd.auditing.text.answers import (
     KnownAnswers,
@@ -47,37 +47,27 @@ def audit_exactly(
             progress=progress,
         )
     with clock.phase("rule sets"):
-        favourable = neighbourhood.favourable.astype(np.int64)
-        rows = contingency.tally()
-        cell_favourable = contingency.tally(favourable)
-        decisions = neighbourhood.own.astype(np.int64)
-        cell_decisions = contingency.tally(decisions)
-        rule_sets = search(np.vstack([rows, cell_favourable, cell_decisions]))
-    rows_in, _, decisions_in = rule_sets.sums
-    return Outcome(
-        rule_sets,
-        Answers(
-            exact_estimates(rule_sets.sums[:2], neighbourhood),
-            rows * neighbourhood.size,
-            cell_favourable,
-            neighbourhood.size,
-            neighbourhood.favourable,
-        ),
+        decided, rows = (neighbourhood.favourable, neighbourhood.own), contingency.tally()
+        of_rows = [answers.astype(np.int64) for answers in decided]
+        of_cells = [contingency.tally(favourable) for favourable in of_rows]
+        rule_sets = search(np.vstack([rows, *of_cells]))
+    over_neighbours, observed = (
         Answers(
             counted_estimates(
-                np.vstack(
-                    [rows_in, len(table) - rows_in, decisions_in, decisions.sum() - decisions_in]
+                both_sides(
+                    rule_sets.sums[[0, 1 + index]], np.array([len(table), of_rows[index].sum()])
                 ),
-                draws=draws,
+                draws=asked,
             ),
-            rows * draws,
-            cell_decisions,
-            draws,
-            decisions,
-        ),
-        neighbourhood.queries,
-        neighbourhood.by_feature,
+            rows * asked,
+            of_cells[index],
+            asked,
+            of_rows[index],
+        )
+        for index, asked in enumerate((neighbourhood.size, draws))
     )
+    queries, by_feature = neighbourhood.queries, neighbourhood.by_feature
+    return Outcome(rule_sets, over_neighbours, observed, queries, by_feature)
 
 
 def audit_texts_exactly(

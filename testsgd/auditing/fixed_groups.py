@@ -15,7 +15,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates, exact_estimates
+from testsgd.auditing.estimates import (
+    Counts,
+    Estimates,
+    both_sides,
+    counted_estimates,
+    drawn_estimates,
+)
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.errors import ParameterError
@@ -155,11 +161,10 @@ class GroupMeasure:
         jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
         neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
         favourable = neighbourhood.favourable.astype(np.int64)
-        sums = np.zeros((2, len(self.rule_sets)), dtype=np.int64)
-        for group, inside in enumerate(self._members):
-            found = favourable[inside]
-            sums[:, group] = len(found), found.sum()
-        return exact_estimates(sums, neighbourhood)
+        counted = np.array([np.ones_like(favourable), favourable])
+        inside = np.array([counted[:, members].sum(axis=1) for members in self._members])
+        sums = inside.reshape(-1, 2).T
+        return counted_estimates(both_sides(sums, counted.sum(axis=1)), draws=neighbourhood.size)
 
     def _ask_drawn(self, model: Model) -> Estimates:
         frame = self._frame

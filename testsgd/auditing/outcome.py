@@ -11,7 +11,13 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Counts, Estimates, counted_estimates, drawn_estimates
+from testsgd.auditing.estimates import (
+    Counts,
+    Estimates,
+    both_sides,
+    counted_estimates,
+    drawn_estimates,
+)
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
@@ -153,14 +159,10 @@ class ObservedAnswers:
 
         Shapes: `rows_in` (groups,); `sums` (2, groups).
         """
-        samples_in, favourable_in = sums
-        favourable_out = self.cell_favourable.sum() - favourable_in
+        tallies = both_sides(sums, self.quantities.sum(axis=1))
         if self.decisions is None:
-            samples_out = self.queries - samples_in
-            tallies = np.vstack([samples_in, samples_out, favourable_in, favourable_out])
             estimates = drawn_estimates(rows_in, rows - rows_in, tallies, parameters)
         else:
-            tallies = np.vstack([rows_in, rows - rows_in, favourable_in, favourable_out])
             estimates = counted_estimates(tallies)
         return Answers(estimates, self.cell_samples, self.cell_favourable, 1, self.decisions)
 

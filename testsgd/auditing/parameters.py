@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -17,33 +18,6 @@ GuaranteeKind = Literal["per-group", "simultaneous", "fdr"]
 IntervalKind = Literal["auto", "anytime", "wald"]
 MarginKind = Literal["anytime", "wald"]
 
-# These may be None.
-_OPTIONAL = (
-    "bins",
-    "fail_above",
-    "holdout",
-    "jobs",
-    "max_queries",
-    "min_rows",
-    "nondeterministic",
-    "stability",
-    "theta",
-)
-
-_WHOLE_NUMBERS = (
-    "min_rows",
-    "min_samples",
-    "max_queries",
-    "max_features",
-    "bins",
-    "top",
-    "seed",
-    "jobs",
-    "replicates",
-    "stability",
-    "nondeterministic",
-)
-
 # Answers to each question to a model that answers differently when asked twice.
 DRAWS = 5
 
@@ -53,6 +27,60 @@ TEXT_QUERIES = 1_000_000
 
 # Fewest rows on each side of a judged group, if neither `min_rows` nor `theta` is given.
 MIN_ROWS = 50
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """What a number may be."""
+
+    kind: type  # Integral or Real
+    allows: Callable[[Any], bool]
+    text: str  # The bounds in words
+    remedy: str  # What to give instead
+
+
+def _share(remedy: str, *, ends: bool = False) -> _Bounds:
+    """Allow numbers between 0 and 1, perhaps with both ends."""
+    if ends:
+        return _Bounds(Real, lambda value: 0 <= value <= 1, "between 0 and 1", remedy)
+    return _Bounds(Real, lambda value: 0 < value < 1, "between 0 and 1", remedy)
+
+
+def _at_least(least: int, remedy: str = "give a whole number") -> _Bounds:
+    return _Bounds(Integral, lambda value: value >= least, f"at least {least}", remedy)
+
+
+# A number whose default is None may be None.
+_BOUNDS = {
+    "theta": _share("give a share such as 0.05"),
+    "error_margin": _share("give a share such as 0.05"),
+    "confidence": _share("give a share such as 0.95"),
+    "overlap": _Bounds(Real, lambda value: 0 < value <= 1, "in (0, 1]", "give a share such as 0.8"),
+    "fail_above": _share("give a score such as 0.2", ends=True),
+    "max_unjudged": _share("give a share such as 0.01", ends=True),
+    "min_rows": _at_least(1),
+    "min_samples": _at_least(1),
+    "max_queries": _at_least(2),  # One to try the model, one to sample.
+    "max_features": _at_least(1),
+    "top": _at_least(1),
+    "seed": _at_least(0),
+    "replicates": _at_least(19),  # Fewer hold no 95%.
+    "stability": _at_least(0),
+    "nondeterministic": _at_least(2),
+    "holdout": _share("give a share such as 0.5"),
+    "bins": _Bounds(
+        Integral, lambda value: 2 <= value <= 200, "between 2 and 200", "the paper's choice is 10"
+    ),
+    "jobs": _at_least(1, "give a number of threads"),
+}
+_CHOICES = {
+    "mode": get_args(Mode),
+    "sampling": get_args(SamplingScheme),
+    "estimand": get_args(Estimand),
+    "rank_by": get_args(RankBy),
+    "guarantee": get_args(GuaranteeKind),
+    "interval": get_args(IntervalKind),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,88 +232,26 @@ class AuditParameters:
         return default if self.max_queries is None else self.max_queries
 
     def __post_init__(self) -> None:
-        for name in (
-            "theta",
-            "error_margin",
-            "confidence",
-            "overlap",
-            "fail_above",
-            "holdout",
-            "max_unjudged",
-        ):
-            _check_kind(name, getattr(self, name), Real, "a number")
-        _check_flag("strict", self.strict)
-        for name in _WHOLE_NUMBERS:
-            _check_kind(name, getattr(self, name), Integral, "a whole number")
-        for name, example in (("theta", "0.05"), ("error_margin", "0.05"), ("confidence", "0.95")):
+        given = {
+            name: (getattr(self, name), bounds)
+            for name, bounds in _BOUNDS.items()
+            if getattr(self, name) is not None or getattr(type(self), name) is not None
+        }
+        for name, (value, bounds) in given.items():
+            wanted = "a number" if bounds.kind is Real else "a whole number"
+            if isinstance(value, bool) or not isinstance(value, bounds.kind):
+                raise _refused(name, f"{value!r} is not {wanted}", f"give {wanted}")
+        if not isinstance(self.strict, bool):
+            raise _refused("strict", f"{self.strict!r} is not true or false", "give True or False")
+        for name, (value, bounds) in given.items():
+            if not bounds.allows(value):
+                raise _refused(name, f"{value} is not {bounds.text}", bounds.remedy)
+        for name, choices in _CHOICES.items():
             value = getattr(self, name)
-            if value is not None and not 0 < value < 1:
-                raise _out_of_range(
-                    name, value, "between 0 and 1", f"give a share such as {example}"
-                )
-        if not 0 < self.overlap <= 1:
-            raise _out_of_range("overlap", self.overlap, "in (0, 1]", "give a share such as 0.8")
-        if self.fail_above is not None and not 0 <= self.fail_above <= 1:
-            raise _out_of_range(
-                "fail_above", self.fail_above, "between 0 and 1", "give a score such as 0.2"
-            )
-        if not 0 <= self.max_unjudged <= 1:
-            raise _out_of_range(
-                "max_unjudged", self.max_unjudged, "between 0 and 1", "give a share such as 0.01"
-            )
-        for name, least in (
-            ("min_rows", 1),
-            ("min_samples", 1),
-            # One to try the model, one to sample.
-            ("max_queries", 2),
-            ("max_features", 1),
-            ("top", 1),
-            ("seed", 0),
-            # Fewer hold no 95%.
-            ("replicates", 19),
-            ("stability", 0),
-            ("nondeterministic", 2),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise _out_of_range(name, value, f"at least {least}", "give a whole number")
-        if self.holdout is not None and not 0 < self.holdout < 1:
-            raise _out_of_range(
-                "holdout", self.holdout, "between 0 and 1", "give a share such as 0.5"
-            )
-        if self.bins is not None and not 2 <= self.bins <= 200:
-            raise _out_of_range("bins", self.bins, "between 2 and 200", "the paper's choice is 10")
-        if self.jobs is not None and self.jobs < 1:
-            raise _out_of_range("jobs", self.jobs, "at least 1", "give a number of threads")
-        for name, choices in (
-            ("mode", get_args(Mode)),
-            ("sampling", get_args(SamplingScheme)),
-            ("estimand", get_args(Estimand)),
-            ("rank_by", get_args(RankBy)),
-            ("guarantee", get_args(GuaranteeKind)),
-            ("interval", get_args(IntervalKind)),
-        ):
-            if getattr(self, name) not in choices:
-                raise _out_of_range(
-                    name, repr(getattr(self, name)), "known", f"choose one of {', '.join(choices)}"
-                )
+            if value not in choices:
+                remedy = f"choose one of {', '.join(choices)}"
+                raise _refused(name, f"{value!r} is not known", remedy)
 
 
-def _check_kind(name: str, value: Any, kind: type, wanted: str) -> None:
-    if value is None and name in _OPTIONAL:
-        return
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise ParameterError(
-            f"{value!r} is not {wanted}", where=name, remedy=f"give {wanted}", name=name
-        )
-
-
-def _check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise ParameterError(
-            f"{value!r} is not true or false", where=name, remedy="give True or False", name=name
-        )
-
-
-def _out_of_range(name: str, value: Any, bounds: str, remedy: str) -> ParameterError:
-    return ParameterError(f"{value} is not {bounds}", where=name, remedy=remedy, name=name)
+def _refused(name: str, what: str, remedy: str) -> ParameterError:
+    return ParameterError(what, where=name, remedy=remedy, name=name)

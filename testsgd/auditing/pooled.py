@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
+from testsgd.auditing.estimates import Counts, Estimates, both_sides, drawn_estimates
 from testsgd.auditing.outcome import (
     Answers,
     Outcome,
@@ -69,9 +69,8 @@ def sample_pooled(
         if progress is not None:
             progress(asked, budget)
         rule_sets = search(np.vstack([rows, samples, favourable, observed.quantities]))
-        rows_in, samples_in, favourable_in, *observed_in = rule_sets.sums
-        favourable_out = int(favourable.sum()) - favourable_in
-        tallies = np.vstack([samples_in, asked - samples_in, favourable_in, favourable_out])
+        rows_in = rule_sets.sums[0]
+        tallies = both_sides(rule_sets.sums[1:3], np.array([asked, favourable.sum()]))
         estimates = drawn_estimates(rows_in, len(table) - rows_in, tallies, parameters)
         uncertain = int((~estimates.decided).sum())
         # A pool of double size must leave as much again for draws of single groups.
@@ -87,7 +86,7 @@ def sample_pooled(
             samples,
             favourable,
         ),
-        observed.answers(rows_in, np.array(observed_in), len(table), parameters),
+        observed.answers(rows_in, rule_sets.sums[3:], len(table), parameters),
         observed.queries + asked + targeted.asked,
     )
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, Estimates, TableFindings, run_audit, summarise
-from testsgd.auditing.estimates import exact_estimates
+from testsgd.auditing.estimates import both_sides, counted_estimates
 from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.parameters import MIN_ROWS
@@ -71,7 +71,8 @@ def search_inside_only(model: Model, table: Table, parameters: AuditParameters) 
         min_outside=1,
         max_features=parameters.max_features,
     )
-    estimates = exact_estimates(rule_sets.sums, asked)
+    everybody = np.array([len(table), favourable.sum()])
+    estimates = counted_estimates(both_sides(rule_sets.sums, everybody), draws=asked.size)
     guarantee = simultaneous(
         estimates,
         contingency,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates, counted_estimates, means_over_draws
+from testsgd.auditing.estimates import Estimates, both_sides, counted_estimates, means_over_draws
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import KnownAnswers, containing_all
 from testsgd.data.text import Texts
@@ -97,12 +97,10 @@ def observed_estimates(
     """
     once = np.ones(len(answers), dtype=np.int64)
     favourable = answers.astype(np.int64)
-    inside = containing_all(mentions, rule_sets, once)
-    favourable_in = containing_all(mentions, rule_sets, favourable)
-    estimates = counted_estimates(
-        np.vstack([inside, len(answers) - inside, favourable_in, favourable.sum() - favourable_in]),
-        draws=parameters.draws,
-    )
+    counted = [once, favourable]
+    inside = np.vstack([containing_all(mentions, rule_sets, weights) for weights in counted])
+    tallies = both_sides(inside, np.sum(counted, axis=1))
+    estimates = counted_estimates(tallies, draws=parameters.draws)
     if parameters.draws > 1:
         estimates = means_over_draws(estimates, parameters.confidence)
     fewest = parameters.fewest_rows(len(answers))
