@@ -8,9 +8,8 @@ from itertools import accumulate
 
 from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
 from testsgd.auditing.report.summary import HeatMap as HeatMapSummary
-from testsgd.auditing.report.uncertainty import interval_scope
 from testsgd.auditing.report.vocabulary import Words
-from testsgd.auditing.report.wording import spoken_difference
+from testsgd.auditing.report.wording import interval_scope, spoken_difference
 from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
 from testsgd.report.charts import (
     HeatCell,

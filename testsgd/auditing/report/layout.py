@@ -5,13 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testsgd.auditing.report import charts, tables
-from testsgd.auditing.report.group_explanations import (
-    conditional_sentence,
-    contrasts,
-    no_contrasts,
-    simplest_sentence,
-    trust_facts,
-)
 from testsgd.auditing.report.notes import meaning_notes
 from testsgd.auditing.report.provenance import particulars
 from testsgd.auditing.report.summary import (
@@ -21,21 +14,28 @@ from testsgd.auditing.report.summary import (
     TermsSummary,
     TermSummary,
 )
-from testsgd.auditing.report.uncertainty import examined, gate_rule, rows_figure
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.auditing.report.wording import (
     STATUS_NAMES,
     apart,
     by_terms,
     compared,
+    conditional_sentence,
+    contrasts,
     doubts,
+    examined,
     findings,
     findings_intro,
+    gate_rule,
     mode_name,
+    no_contrasts,
     other_rates,
     ranked_by,
+    rows_figure,
     sampling_margin,
+    simplest_sentence,
     top_figure,
+    trust_facts,
     unjudged_sentences,
 )
 from testsgd.report.blocks import (

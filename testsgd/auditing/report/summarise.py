@@ -32,8 +32,8 @@ from testsgd.auditing.report.summary import (
     UndecidedGroup,
     UnjudgedSummary,
 )
-from testsgd.auditing.report.uncertainty import DISAGREEMENT, GateMeasure, disagree
-from testsgd.auditing.report.verdict import verdict
+from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
+from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
 from testsgd.report.formatting import count
@@ -93,20 +93,22 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         counts=counts,
         model_queries=findings.queries,
         verdict=verdict(
-            groups,
-            top_score=findings.top_score,
-            counts=counts,
-            label=data.label.favourable,
-            parameters=parameters,
-            words=subject.words,
-            terms=terms,
-            measures=_gate_measures(findings, estimands),
-            moved=moved,
-            rules=rules,
-            unjudged=unjudged,
-            guarantee=guarantee,
-            holdout=holdout,
-            stability_samples=findings.stability_samples,
+            Evidence(
+                groups=groups,
+                top_score=findings.top_score,
+                counts=counts,
+                label=data.label.favourable,
+                parameters=parameters,
+                words=subject.words,
+                terms=terms,
+                measures=_gate_measures(findings, estimands),
+                moved=moved,
+                rules=rules,
+                unjudged=unjudged,
+                guarantee=guarantee,
+                holdout=holdout,
+                stability_samples=findings.stability_samples,
+            )
         ),
         groups=groups,
         undecided=_undecided(findings, subject),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from testsgd.auditing.report.group_explanations import contrasts, q_text
 from testsgd.auditing.report.summary import (
     AuditSummary,
     GroupSummary,
@@ -16,11 +15,13 @@ from testsgd.auditing.report.summary import (
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.auditing.report.wording import (
     by_terms,
+    contrasts,
     counterfactual_points,
     doubts,
     explaining_lines,
     other_points,
     other_rates,
+    q_text,
     remark,
     sampling_margin,
 )
