@@ -259,7 +259,6 @@ def test_nothing_is_assured_of_groups_that_are_not_decided():
     nobody = np.zeros(len(found.rule_sets), dtype=bool)
     undecided = replace(found, estimates=replace(found.estimates, decided=nobody))
     assert undecided.assured == 0
-    assert replace(found, guarantee=None).assured == 0
 
 
 @pytest.mark.parametrize("pairs", [10, 40])

@@ -117,8 +117,8 @@ class Findings(ABC):
         Wall-clock time of each phase.
     changing : float
         Share of the first rows or texts that the model answered otherwise when asked again.
-    guarantee : Guarantee or None
-        What the intervals hold for; None if none were asked for.
+    guarantee : Guarantee
+        What the intervals hold for.
     stability : mapping of int to float
         For the explaining rules, in which share of bootstrap samples each, or a near-duplicate, is
         chosen again; empty if that was not looked at.
@@ -143,10 +143,10 @@ class Findings(ABC):
     queries: int
     model_fingerprint: str
     accuracy: float | None
+    guarantee: Guarantee
     others: tuple[Estimated, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     changing: float = 0.0
-    guarantee: Guarantee | None = None
     stability: Mapping[int, float] = field(default_factory=dict)
     stability_samples: int = 0
     explanations: Mapping[int, Explanation] = field(default_factory=dict)
@@ -233,17 +233,14 @@ class Findings(ABC):
         Returns
         -------
         low, high : numpy.ndarray of float64, shape (groups,)
-            NaN where nothing was sampled on one side. Without a guarantee they are meant for one
-            group at a time.
+            NaN where nothing was sampled on one side.
         """
-        if self.guarantee is None:
-            return self.estimates.take(groups).population_interval(self.parameters.confidence)
         return self.guarantee.interval(self.estimates, groups)
 
     @property
     def assured(self) -> float:
         """The largest size that an interval assures of a group's difference; 0 if none does."""
-        return 0.0 if self.guarantee is None else self.guarantee.assured
+        return self.guarantee.assured
 
 
 @dataclass(frozen=True, kw_only=True)

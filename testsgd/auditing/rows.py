@@ -221,7 +221,7 @@ def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explana
         groups = tuple(np.flatnonzero(findings.estimates.decided).tolist())
     groups = groups[:LOOKED_AT]
     # Independent sampling has no samples that say what each rule does.
-    if not groups or not findings.cell_samples.any() or findings.guarantee is None:
+    if not groups or not findings.cell_samples.any():
         return {}
     explained = explain_groups(
         findings.table,
@@ -243,7 +243,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     samples = parameters.stability
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
-    if findings.row_favourable is None or findings.guarantee is None or not samples or not rules:
+    if findings.row_favourable is None or not samples or not rules:
         return {}, 0
     # The bootstrap draws rows.
     if findings.table.clusters is not None:

@@ -286,7 +286,6 @@ def planted_cells(findings: TableFindings, population: Population) -> list[NDArr
 
 def lower_bounds(findings: TableFindings) -> Floats:
     """Return each group's lower confidence bound of the size of its difference."""
-    assert findings.guarantee is not None
     return findings.guarantee.assured_sizes
 
 

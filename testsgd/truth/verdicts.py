@@ -223,7 +223,7 @@ def claimed_difference(
 
     It is negative if the group truly differs the other way.
     """
-    if first is None or findings.guarantee is None:
+    if first is None:
         return None
     group = np.array([first])
     (low,), (high,) = findings.guarantee.interval(findings.estimates, group)

@@ -136,10 +136,7 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
         "interval_high": high,
         "estimand": findings.parameters.estimand,
         **{f"other_{name}": values for name, values in other_columns(findings, groups).items()},
-        # NaN where the group is not decided, and everywhere without a guarantee.
-        "assured": np.where(
-            estimates.decided & (findings.guarantee is not None), assured_size(low, high), np.nan
-        ),
+        "assured": np.where(estimates.decided, assured_size(low, high), np.nan),
         "q_value": _q_values(findings, groups),
         **{name: getattr(estimates, name) for name in ("exact", "samples_in", "samples_out")},
         "decided": estimates.decided,
@@ -160,10 +157,8 @@ def other_columns(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any
 
 def _q_values(findings: Findings, groups: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the q-values of some groups, NaN unless false finds are to be limited."""
-    guarantee = findings.guarantee
-    if guarantee is None or guarantee.q_values is None:
-        return np.full(len(groups), np.nan)
-    return guarantee.q_values[groups]
+    q_values = findings.guarantee.q_values
+    return np.full(len(groups), np.nan) if q_values is None else q_values[groups]
 
 
 def _counterfactual(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:

@@ -166,9 +166,8 @@ def _parameters(findings: Findings) -> Parameters:
 
 def _groups(findings: Findings, subject: Subject, ranks: dict[int, int]) -> list[GroupSummary]:
     """Describe the top of the ranking, the explaining rules, and the most assured group."""
-    guarantee, holdout = findings.guarantee, findings.holdout
-    surest = None if guarantee is None else guarantee.surest
-    chosen = {*findings.ranking[: findings.parameters.top].tolist(), *findings.distinct, surest}
+    holdout, top = findings.holdout, findings.ranking[: findings.parameters.top].tolist()
+    chosen = {*top, *findings.distinct, findings.guarantee.surest}
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
     estimates, others = findings.estimates.take(groups), _other_rates(findings, groups)
@@ -252,21 +251,17 @@ def _gate_measures(
     findings: Findings, estimands: Sequence[EstimandSummary]
 ) -> tuple[GateMeasure, ...]:
     """Return what the gate looks at: both estimands, or the counterfactual effects of terms."""
-    guarantee, largest = findings.guarantee, findings.top_score
     if findings.parameters.ranked_by == "counterfactual":
-        at_once = guarantee is not None and guarantee.kind == "simultaneous"
-        assured = findings.assured if at_once else None
-        return (GateMeasure("counterfactual effect", largest, assured),)
+        assured = findings.assured if findings.guarantee.kind == "simultaneous" else None
+        return (GateMeasure("counterfactual effect", findings.top_score, assured),)
     return tuple(
         GateMeasure(f"{one.estimand} difference", one.largest, one.assured) for one in estimands
-    ) or (GateMeasure("difference", largest, _gate_size(findings.estimates, guarantee)),)
+    )
 
 
-def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary | None:
+def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
     """Write down what the population intervals hold for."""
     guarantee = findings.guarantee
-    if guarantee is None:
-        return None
     by_q_values = guarantee.q_values is not None
     return GuaranteeSummary.of(
         guarantee,
@@ -301,8 +296,6 @@ def _other_rates(findings: Findings, groups: NDArray[np.intp]) -> list[EstimandR
 
 def _estimands(findings: Findings) -> list[EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
-    if findings.guarantee is None:
-        return []
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
     return [_estimand(estimated) for estimated in (first, *findings.others)]
 
@@ -319,14 +312,14 @@ def _estimand(estimated: Estimated) -> EstimandSummary:
     )
 
 
-def _gate_size(estimates: Estimates, guarantee: Guarantee | None) -> float | None:
+def _gate_size(estimates: Estimates, guarantee: Guarantee) -> float | None:
     """Return the size of a difference that is assured, which the gate goes by.
 
     If the guarantee is simultaneous, the largest size that an interval assures. For a limited false
     discovery rate, the largest difference among the groups found; 0 if there are none. None if
     single groups are taken at their differences.
     """
-    if guarantee is None or guarantee.kind == "per-group":
+    if guarantee.kind == "per-group":
         return None
     if guarantee.kind == "simultaneous":
         return float(guarantee.assured)

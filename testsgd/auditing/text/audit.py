@@ -289,7 +289,7 @@ def _explaining_rules(
 ) -> tuple[ExplainingRule, ...]:
     """Find the fewest sets of terms that explain how groups differ."""
     judged = findings.ranking[findings.judged[findings.ranking]]
-    if audit.given is not None or findings.guarantee is None or not len(judged):
+    if audit.given is not None or not len(judged):
         return ()
     rules = selection.select(
         effects,
@@ -332,7 +332,7 @@ def _stability(
     if samples is None:
         answers = sum(variants.size for variants in known.variants)
         samples = affordable_samples(len(audit.texts), answers, len(audit.rule_sets))
-    if not samples or findings.guarantee is None:
+    if not samples:
         return {}, 0
     stability = term_stability(
         audit.rule_sets,

@@ -205,12 +205,9 @@ class TextFindings(Findings):
 
         It is from the paired intervals if groups are ranked by paired differences.
         """
-        if self.guarantee is None:
-            return 0.0
-        found = self.counterfactual
-        sizes = self.guarantee.assured_sizes
-        if self.parameters.rank_by == "counterfactual" and found is not None:
-            sizes = assured_size(found.low, found.high)
+        effects, sizes = self.counterfactual, self.guarantee.assured_sizes
+        if self.parameters.rank_by == "counterfactual" and effects is not None:
+            sizes = assured_size(effects.low, effects.high)
         return float(sizes[self.judged].max(initial=0.0))
 
     @property
