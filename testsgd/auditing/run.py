@@ -99,11 +99,12 @@ def run_audit(
         axes=axes,
         parameters=replace(parameters, max_queries=allowed),
         exact=exact,
+        clock=clock,
+        progress=named("asking the model", progress),
     )
-    told = named("asking the model", progress)
     if parameters.holdout is None:
-        return audit_rows(audit, clock, told)
-    return audit_held_out(audit, parameters.holdout, clock, told)
+        return audit_rows(audit)
+    return audit_held_out(audit, parameters.holdout)
 
 
 def again_queries(model: LoadedModel[Any], data: Sized) -> int:
@@ -135,19 +136,13 @@ def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
     return lambda done, total: progress(phase, done, total)
 
 
-def audit_held_out(
-    audit: RowAudit, share: float, clock: Clock, progress: PhaseProgress | None
-) -> TableFindings:
+def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
     search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=())
-    found = audit_rows(
-        _of_part(replace(audit, parameters=search_parameters), searched), clock, progress
-    )
+    found = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
     chosen = np.array(found.highlights, dtype=np.intp)
-    estimated = audit_rows(
-        _of_part(replace(audit, given=found.rule_sets.take(chosen)), kept), clock, progress
-    )
+    estimated = audit_rows(_of_part(replace(audit, given=found.rule_sets.take(chosen)), kept))
     return held_out(found, estimated, audit.parameters, share)
 
 
@@ -218,9 +213,13 @@ def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:
     """Audit a part of the rows, with its part of the queries."""
-    allowed = audit.parameters.budget(0)
-    queries = max(2, allowed * len(part) // len(audit.table))
+    queries = part_of_queries(audit.allowed, part, audit.table)
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
+
+
+def part_of_queries(allowed: int, part: Sized, whole: Sized) -> int:
+    """Return the queries that may be spent on a part of the data."""
+    return max(2, allowed * len(part) // len(whole))
 
 
 def two_parts(data: Data, inside: NDArray[np.bool_], seed: int, many: str) -> tuple[Data, Data]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import assured_size
-from testsgd.auditing.text.known_words import Control
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
@@ -128,6 +128,17 @@ class Counterfactual:
             self.high[groups],
             self.independent[groups],
         )
+
+
+@dataclass(frozen=True)
+class Control:
+    """What a model makes of a nonsense word."""
+
+    word: str  # The word
+    # For each frequent category the rate over its seeds with the word in place of its terms
+    rates: Mapping[int, float]
+    # With which terms of it every seed is answered as with the word, shape (terms,)
+    same: Mapping[int, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
