@@ -15,10 +15,8 @@ from made_up_texts import (
 )
 
 from testsgd.auditing.exact import audit_texts_exactly
-from testsgd.auditing.outcome import Clock
-from testsgd.auditing.text.answers import SharedPredictions
 from testsgd.auditing.text.explaining import TermSelection
-from testsgd.auditing.text.outcome import PairedIntervals
+from testsgd.auditing.text.outcome import TextAudit
 from testsgd.auditing.text.stability import resampled, term_stability
 from testsgd.models import load_text_model
 from testsgd.scoring import Clusters
@@ -50,12 +48,16 @@ def known_answers(found):
         lambda batch: ["good" if decide(text) else "bad" for text in batch], SPECIFICATION
     )
     outcome = audit_texts_exactly(
-        SharedPredictions(model.model),
-        checked(TEXTS),
-        found.mentions,
-        found.rule_sets,
-        paired=PairedIntervals(0.95, tails=False),
-        clock=Clock(),
+        TextAudit(
+            model=model,
+            texts=checked(TEXTS),
+            mentions=found.mentions,
+            clusters=Clusters.of(np.arange(len(TEXTS))),
+            rule_sets=found.rule_sets,
+            variants=0,
+            parameters=found.parameters,
+            exact=True,
+        )
     )
     return outcome.known
 
