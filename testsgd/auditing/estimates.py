@@ -115,18 +115,7 @@ class Estimates:
         return self.population_interval_at(1 - confidence)
 
     def population_interval_at(self, error: Any) -> tuple[Floats, Floats]:
-        """Compute the same intervals with an error rate of its own for each group.
-
-        Parameters
-        ----------
-        error : float or array_like of float, shape (groups,)
-            Two-sided error rates.
-
-        Returns
-        -------
-        low, high : numpy.ndarray of float64, shape (groups,)
-            NaN where nothing was sampled on one side.
-        """
+        """Compute the same intervals with two-sided error rates, one for all or one a group."""
         return population_interval(
             Side(self.independent_in, self.samples_in, self.favourable_in),
             Side(self.independent_out, self.samples_out, self.favourable_out),
