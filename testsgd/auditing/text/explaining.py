@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Estimates, Floats
-from testsgd.auditing.explaining import Explanation, RuleShare, shapley_shares, simplest_subset
+from testsgd.auditing.explaining import Explanation, explanation_of
 from testsgd.auditing.rule_selection import CellTable, ExplainingRule, select_rules
-from testsgd.rules import RuleSet
 from testsgd.rules.text import CategorySet, TermRuleSets
 
 
@@ -35,23 +34,15 @@ def explain_term_groups(
     See Shapley, L. S. (1953), A value for n-person games.
     """
     by_categories = {one.categories: one for one in rule_sets.category_sets}
-    found = {}
+    explained = {}
     for group in groups:
         parts = term_subsets(rule_sets, by_categories, group)
         differences = np.zeros(len(parts) + 1)
         differences[1:] = estimates.difference[parts]
         if np.isnan(differences).any():
             continue
-        rules = rule_sets.rule_set(group).rules
-        simplest = simplest_subset(differences)
-        found[group] = Explanation(
-            tuple(map(RuleShare, rules, shapley_shares(differences))),
-            RuleSet(tuple(rule for bit, rule in enumerate(rules) if simplest >> bit & 1)),
-            float(differences[simplest]),
-            (),
-            None,
-        )
-    return found
+        explained[group] = explanation_of(rule_sets.rule_set(group), differences)
+    return explained
 
 
 def term_subsets(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,20 +162,18 @@ def audit_texts_held_out(
     texts = replace(texts, clusters=clusters.of_row)
     searched, kept = split_texts(texts, share, parameters.seed)
     with clock.phase("terms"):
-        first = _part(searched, terms)
-        rule_sets = _frequent(first.mentions, len(searched), parameters)
-        second = _part(kept, terms)
-        variants = count_variants(first.mentions, rule_sets)
+        mentions = find_mentions(searched.texts, terms)
+        rule_sets = _frequent(mentions, len(searched), parameters)
+        of_kept = find_mentions(kept.texts, terms)
+        variants = count_variants(mentions, rule_sets)
         # Which groups will be found is not known yet, so all are counted.
-        most = variants + count_variants(
-            second.mentions, term_sets_over(second.mentions, rule_sets)
-        )
+        most = variants + count_variants(of_kept, term_sets_over(of_kept, rule_sets))
     allowed = parameters.budget(0)
     search = TextAudit(
         model=model,
         texts=searched,
-        mentions=first.mentions,
-        clusters=first.clusters,
+        mentions=mentions,
+        clusters=_clusters(searched),
         rule_sets=rule_sets,
         variants=variants,
         parameters=replace(
@@ -187,13 +185,13 @@ def audit_texts_held_out(
     )
     found = audit_texts(search)
     with clock.phase("terms"):
-        needed, given = chosen_over(second.mentions, rule_sets, found.highlights)
-        variants = count_variants(second.mentions, needed)
+        needed, given = chosen_over(of_kept, rule_sets, found.highlights)
+        variants = count_variants(of_kept, needed)
     estimation = replace(
         search,
         texts=kept,
-        mentions=second.mentions,
-        clusters=second.clusters,
+        mentions=of_kept,
+        clusters=_clusters(kept),
         rule_sets=needed,
         variants=variants,
         parameters=replace(parameters, max_queries=part_of_queries(allowed, kept, texts)),
@@ -224,16 +222,9 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     return two_parts(texts, inside, seed, "texts")
 
 
-@dataclass(frozen=True)
-class _Part:
-    texts: Texts
-    mentions: Mentions
-    clusters: Clusters
-
-
-def _part(texts: Texts, terms: SensitiveTerms) -> _Part:
-    assert texts.clusters is not None  # those of the whole
-    return _Part(texts, find_mentions(texts.texts, terms), Clusters.of(texts.clusters))
+def _clusters(part: Texts) -> Clusters:
+    assert part.clusters is not None  # those of the whole
+    return Clusters.of(part.clusters)
 
 
 def chosen_over(
