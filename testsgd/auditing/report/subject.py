@@ -1,12 +1,11 @@
-"""What rows and texts each sum up in a way of their own, and the numbers behind the charts."""
+"""What a summary says of data of each kind, and the numbers behind the charts."""
 
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +22,7 @@ from testsgd.auditing.report.summary import (
     LabelSummary,
     RuleAlone,
     ScatterCell,
-    TermsSummary,
 )
-from testsgd.auditing.report.terms import describe_terms
-from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Specification, table_fingerprint
 from testsgd.data.text import texts_fingerprint
@@ -49,35 +45,29 @@ class CellRates:
     rates: NDArray[np.float64]
 
 
-class Subject(ABC):
-    """Findings about one kind of data."""
+def data_summary(findings: Findings) -> DataSummary:
+    """Describe the data that were audited."""
+    match findings:
+        case TableFindings():
+            return _of_table(findings)
+        case TextFindings():
+            return _of_texts(findings)
+    raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
 
-    words: ClassVar[Words]  # How the data are spoken of
-    packages: ClassVar[tuple[str, ...]] = ()  # Those whose versions matter for this kind only
 
-    @abstractmethod
-    def data(self) -> DataSummary:
-        """Describe the data."""
+def rules_alone(findings: Findings, group: int) -> list[RuleAlone]:
+    """Look at each rule of a group by itself, or at none if that is not known."""
+    if isinstance(findings, TextFindings):
+        return _rules_of_texts(findings, group)
+    return _rules_of_table(findings, group) if isinstance(findings, TableFindings) else []
 
-    @abstractmethod
-    def rules_alone(self, group: int) -> list[RuleAlone]:
-        """Look at each rule of a group by itself, or at none if that is not known."""
 
-    @abstractmethod
-    def cell_rates(self, features: int) -> Iterator[CellRates]:
-        """Return the rates over all choices of so many sensitive features."""
-
-    def counterfactual(self, group: int) -> CounterfactualSummary | None:
-        """Write what the terms of a group change by themselves, if that is known."""
-        return None
-
-    def unknown(self, group: int) -> bool:
-        """Return whether the model does not know a term of a group; rows have no terms."""
-        return False
-
-    def terms(self, rates: list[FeatureRates]) -> TermsSummary | None:
-        """Describe the sensitive terms, given their rates; None for rows."""
-        return None
+def cell_rates(findings: Findings, features: int) -> Iterator[CellRates]:
+    """Return the rates over all choices of so many sensitive features."""
+    if isinstance(findings, TextFindings):
+        yield from _rates_of_terms(findings, features)
+    elif isinstance(findings, TableFindings):
+        yield from _rates_of_cells(findings, features)
 
 
 def _data(specification: Specification, **rest: Any) -> DataSummary:
@@ -87,7 +77,7 @@ def _data(specification: Specification, **rest: Any) -> DataSummary:
     return DataSummary.of(identity, title=title, label=label, **rest)
 
 
-def charts(findings: Findings, subject: Subject) -> Charts:
+def charts(findings: Findings) -> Charts:
     """Compute what the charts of a report show."""
     points, binned = _scatter(findings)
     return Charts(
@@ -101,7 +91,7 @@ def charts(findings: Findings, subject: Subject) -> Charts:
                     for label, n, rate in zip(one.labels[0], one.rows, one.rates, strict=True)
                 ],
             )
-            for one in subject.cell_rates(1)
+            for one in cell_rates(findings, 1)
         ],
         heat_maps=[
             HeatMap(
@@ -112,7 +102,7 @@ def charts(findings: Findings, subject: Subject) -> Charts:
                 rates=[[_rounded(rate) for rate in line] for line in pair.rates],
                 counts=pair.rows.tolist(),
             )
-            for pair in subject.cell_rates(2)
+            for pair in cell_rates(findings, 2)
         ],
     )
 
@@ -138,193 +128,172 @@ def _rounded(value: float) -> Any:
     return None if np.isnan(value) else round(float(value), 4)
 
 
-class TableSubject(Subject):
-    """Findings about the rows of a table."""
+def _of_table(findings: TableFindings) -> DataSummary:
+    """Describe the table."""
+    table = findings.table
+    notes = list(table.notes)
+    if table.labels is None:
+        column = table.specification.label.column
+        notes.append(f"the data have no label column {column!r}; an audit needs none")
+    return _data(
+        table.specification,
+        kind="rows",
+        source=table.source,
+        fingerprint=table_fingerprint(table),
+        rows=len(table),
+        features=[
+            FeatureSummary.of(feature, name=name, missing=table.missing[name])
+            for name, feature in table.specification.features.items()
+        ],
+        notes=notes,
+    )
 
-    words: ClassVar[Words] = words_for("rows")
 
-    def __init__(self, findings: TableFindings) -> None:
-        self._findings = findings
+def _rules_of_table(findings: TableFindings, group: int) -> list[RuleAlone]:
+    """Look at each rule by itself, or at none if there are too few samples in common.
 
-    def data(self) -> DataSummary:
-        """Describe the table."""
-        table = self._findings.table
-        notes = list(table.notes)
-        if table.labels is None:
-            column = table.specification.label.column
-            notes.append(f"the data have no label column {column!r}; an audit needs none")
-        return _data(
-            table.specification,
-            kind="rows",
-            source=table.source,
-            fingerprint=table_fingerprint(table),
-            rows=len(table),
-            features=[
-                FeatureSummary.of(feature, name=name, missing=table.missing[name])
-                for name, feature in table.specification.features.items()
-            ],
-            notes=notes,
+    Independent sampling keeps none: every group is judged by draws of its own.
+    """
+    rules = findings.rule_set(group).rules
+    alone = [_rule_alone(findings, rule) for rule in rules]
+    known = [part for part in alone if part is not None]
+    return known if len(known) == len(alone) else []
+
+
+def _rule_alone(findings: TableFindings, rule: Rule) -> RuleAlone | None:
+    """Look at one rule by itself, from the cells' samples."""
+    inside = _cells_of(findings, rule)
+    rows = findings.contingency.tally()
+    samples, favourable = findings.cell_samples, findings.cell_favourable
+    asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
+    if asked_in == 0:
+        return None
+    rate_in = float(favourable[inside].sum() / asked_in)
+    rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
+    return RuleAlone(
+        text=rule.text,
+        n_in=int(rows[inside].sum()),
+        rate_in=rate_in,
+        rate_out=rate_out,
+        difference=None if rate_out is None else rate_in - rate_out,
+    )
+
+
+def _cells_of(findings: TableFindings, rule: Rule) -> NDArray[np.bool_]:
+    contingency = findings.contingency
+    [place] = [index for index, axis in enumerate(contingency.axes) if axis.feature == rule.feature]
+    axis = contingency.axes[place]
+    matching = next(index for index in range(axis.rule_count) if axis.rule(index) == rule)
+    cells: NDArray[np.bool_] = axis.matrix[matching].astype(bool)
+    return cells[contingency.coordinates[:, place]]
+
+
+def _rates_of_cells(findings: TableFindings, features: int) -> Iterator[CellRates]:
+    """Return the rates over all choices of so many sensitive features."""
+    contingency = findings.contingency
+    quantities = np.vstack([contingency.tally(), findings.cell_samples, findings.cell_favourable])
+    for subset in itertools.combinations(range(len(contingency.axes)), features):
+        rows, samples, favourable = contingency.dense(subset, quantities)
+        rates = np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
+        axes = [contingency.axes[index] for index in subset]
+        names = tuple(axis.feature for axis in axes)
+        yield CellRates(names, tuple(axis.labels for axis in axes), rows, rates)
+
+
+def _of_texts(findings: TextFindings) -> DataSummary:
+    """Describe the texts; their features are the categories of terms."""
+    texts, clusters = findings.texts, findings.clusters
+    present = findings.mentions.presence()
+    notes = list(texts.notes)
+    if clusters.repeated:
+        notes.append(
+            f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
+            f"with them: the {count(len(texts))} texts count as {count(len(clusters))} in "
+            "intervals and p-values"
         )
-
-    def rules_alone(self, group: int) -> list[RuleAlone]:
-        """Look at each rule by itself, or at none if there are too few samples in common.
-
-        Independent sampling keeps none: every group is judged by draws of its own.
-        """
-        rules = self._findings.rule_set(group).rules
-        alone = [self._rule_alone(rule) for rule in rules]
-        known = [part for part in alone if part is not None]
-        return known if len(known) == len(alone) else []
-
-    def cell_rates(self, features: int) -> Iterator[CellRates]:
-        """Return the rates over all choices of so many sensitive features."""
-        contingency = self._findings.contingency
-        quantities = np.vstack(
-            [contingency.tally(), self._findings.cell_samples, self._findings.cell_favourable]
-        )
-        for subset in itertools.combinations(range(len(contingency.axes)), features):
-            rows, samples, favourable = contingency.dense(subset, quantities)
-            rates = np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
-            axes = [contingency.axes[index] for index in subset]
-            names = tuple(axis.feature for axis in axes)
-            yield CellRates(names, tuple(axis.labels for axis in axes), rows, rates)
-
-    def _rule_alone(self, rule: Rule) -> RuleAlone | None:
-        """Look at one rule by itself, from the cells' samples."""
-        inside = self._cells_of(rule)
-        rows = self._findings.contingency.tally()
-        samples, favourable = self._findings.cell_samples, self._findings.cell_favourable
-        asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
-        if asked_in == 0:
-            return None
-        rate_in = float(favourable[inside].sum() / asked_in)
-        rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
-        return RuleAlone(
-            text=rule.text,
-            n_in=int(rows[inside].sum()),
-            rate_in=rate_in,
-            rate_out=rate_out,
-            difference=None if rate_out is None else rate_in - rate_out,
-        )
-
-    def _cells_of(self, rule: Rule) -> NDArray[np.bool_]:
-        contingency = self._findings.contingency
-        [place] = [
-            index for index, axis in enumerate(contingency.axes) if axis.feature == rule.feature
-        ]
-        axis = contingency.axes[place]
-        matching = next(index for index in range(axis.rule_count) if axis.rule(index) == rule)
-        cells: NDArray[np.bool_] = axis.matrix[matching].astype(bool)
-        return cells[contingency.coordinates[:, place]]
-
-
-class TextSubject(Subject):
-    """Findings about texts."""
-
-    words: ClassVar[Words] = words_for("texts")
-    packages: ClassVar[tuple[str, ...]] = ("nltk", "mlxtend")
-
-    def __init__(self, findings: TextFindings, *, snippets: int) -> None:
-        self._findings = findings
-        self._snippets = snippets
-
-    def data(self) -> DataSummary:
-        """Describe the texts; their features are the categories of terms."""
-        texts, clusters = self._findings.texts, self._findings.clusters
-        present = self._findings.mentions.presence()
-        notes = list(texts.notes)
-        if clusters.repeated:
-            notes.append(
-                f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
-                f"with them: the {count(len(texts))} texts count as {count(len(clusters))} in "
-                "intervals and p-values"
+    if texts.labels is None:
+        notes.append("the texts have no labels; an audit needs none")
+    return _data(
+        texts.specification,
+        kind="texts",
+        source=texts.source,
+        fingerprint=texts_fingerprint(texts),
+        rows=len(texts),
+        independent=len(clusters) if clusters.repeated else None,
+        features=[
+            FeatureSummary(
+                name=category.name,
+                type="terms",
+                sensitive=True,
+                domain=", ".join(term.name for term in category.terms),
+                missing=int((~present[:, index]).sum()),
             )
-        if texts.labels is None:
-            notes.append("the texts have no labels; an audit needs none")
-        return _data(
-            texts.specification,
-            kind="texts",
-            source=texts.source,
-            fingerprint=texts_fingerprint(texts),
-            rows=len(texts),
-            independent=len(clusters) if clusters.repeated else None,
-            features=[
-                FeatureSummary(
-                    name=category.name,
-                    type="terms",
-                    sensitive=True,
-                    domain=", ".join(term.name for term in category.terms),
-                    missing=int((~present[:, index]).sum()),
-                )
-                for index, category in enumerate(self._findings.mentions.terms.categories)
-            ],
-            notes=notes,
-        )
+            for index, category in enumerate(findings.mentions.terms.categories)
+        ],
+        notes=notes,
+    )
 
-    def rules_alone(self, group: int) -> list[RuleAlone]:
-        """Look at the groups of each term by itself; they are frequent if the group is."""
-        rule_sets = self._findings.rule_sets
-        # Of a split only the groups found are known, not those of each term by itself.
-        if not rule_sets.complete:
-            return []
-        sets = rule_sets.category_sets
-        first = {one.categories[0]: one.first for one in sets if len(one.categories) == 1}
-        categories = sets[rule_sets.set_of(group)].categories
-        single = [
-            first[category] + term
-            for category, term in zip(categories, rule_sets.chosen(group), strict=True)
-        ]
-        estimates = self._findings.estimates.take(np.array(single, dtype=np.intp))
-        if not estimates.sampled.all():
-            return []
-        return [
-            RuleAlone(
-                text=rule_sets.rule_set(of_term).text,
-                n_in=int(estimates.rows_in[index]),
-                rate_in=float(estimates.rate_in[index]),
-                rate_out=float(estimates.rate_out[index]),
-                difference=float(estimates.difference[index]),
+
+def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
+    """Look at the groups of each term by itself; they are frequent if the group is."""
+    rule_sets = findings.rule_sets
+    # Of a split only the groups found are known, not those of each term by itself.
+    if not rule_sets.complete:
+        return []
+    sets = rule_sets.category_sets
+    first = {one.categories[0]: one.first for one in sets if len(one.categories) == 1}
+    categories = sets[rule_sets.set_of(group)].categories
+    single = [
+        first[category] + term
+        for category, term in zip(categories, rule_sets.chosen(group), strict=True)
+    ]
+    estimates = findings.estimates.take(np.array(single, dtype=np.intp))
+    if not estimates.sampled.all():
+        return []
+    return [
+        RuleAlone(
+            text=rule_sets.rule_set(of_term).text,
+            n_in=int(estimates.rows_in[index]),
+            rate_in=float(estimates.rate_in[index]),
+            rate_out=float(estimates.rate_out[index]),
+            difference=float(estimates.difference[index]),
+        )
+        for index, of_term in enumerate(single)
+    ]
+
+
+def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[CellRates]:
+    """Return the rates over the terms of all frequent sets of so many categories.
+
+    The terms of one set are put into the same texts, so their number is the same. None if the
+    findings hold chosen groups only, as those of a split do.
+    """
+    rule_sets, listed = findings.rule_sets, findings.mentions.terms.categories
+    for one in rule_sets.category_sets if rule_sets.complete else ():
+        if len(one.categories) == features:
+            categories = [listed[index] for index in one.categories]
+            rates = findings.estimates.rate_in[one.first : one.first + len(one)]
+            yield CellRates(
+                tuple(category.name for category in categories),
+                tuple([term.name for term in category.terms] for category in categories),
+                np.full(one.shape, len(one.rows)),
+                rates.reshape(one.shape),
             )
-            for index, of_term in enumerate(single)
-        ]
 
-    def cell_rates(self, features: int) -> Iterator[CellRates]:
-        """Return the rates over the terms of all frequent sets of so many categories.
 
-        The terms of one set are put into the same texts, so their number is the same. None if the
-        findings hold chosen groups only, as those of a split do.
-        """
-        rule_sets, listed = self._findings.rule_sets, self._findings.mentions.terms.categories
-        for one in rule_sets.category_sets if rule_sets.complete else ():
-            if len(one.categories) == features:
-                categories = [listed[index] for index in one.categories]
-                rates = self._findings.estimates.rate_in[one.first : one.first + len(one)]
-                yield CellRates(
-                    tuple(category.name for category in categories),
-                    tuple([term.name for term in category.terms] for category in categories),
-                    np.full(one.shape, len(one.rows)),
-                    rates.reshape(one.shape),
-                )
-
-    def counterfactual(self, group: int) -> CounterfactualSummary | None:
-        """Write what the terms of a group change by themselves, if seeds were compared."""
-        effects = self._findings.counterfactual
-        if effects is None or effects.seeds[group] == 0:
-            return None
-        repeated = self._findings.clusters.repeated
-        return CounterfactualSummary(
-            seeds=int(effects.seeds[group]),
-            rate_with=float(effects.rate_with[group]),
-            rate_other=float(effects.rate_other[group]),
-            difference=float(effects.difference[group]),
-            interval=(float(effects.low[group]), float(effects.high[group])),
-            independent=float(effects.independent[group]) if repeated else None,
-        )
-
-    def unknown(self, group: int) -> bool:
-        """Return whether the model does not know a term of a group."""
-        return bool(self._findings.unknown[group])
-
-    def terms(self, rates: list[FeatureRates]) -> TermsSummary | None:
-        """Describe the sensitive terms."""
-        return describe_terms(self._findings, rates, snippets=self._snippets)
+def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSummary | None:
+    """Write what the terms of a group change by themselves, if seeds were compared."""
+    if not isinstance(findings, TextFindings) or findings.counterfactual is None:
+        return None
+    effects = findings.counterfactual
+    if effects.seeds[group] == 0:
+        return None
+    repeated = findings.clusters.repeated
+    return CounterfactualSummary(
+        seeds=int(effects.seeds[group]),
+        rate_with=float(effects.rate_with[group]),
+        rate_other=float(effects.rate_other[group]),
+        difference=float(effects.difference[group]),
+        interval=(float(effects.low[group]), float(effects.high[group])),
+        independent=float(effects.independent[group]) if repeated else None,
+    )

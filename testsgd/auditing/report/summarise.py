@@ -14,7 +14,12 @@ from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import Guarantee, assured_size
 from testsgd.auditing.report.frames import frame_of, other_columns
-from testsgd.auditing.report.subject import Subject, TableSubject, TextSubject, charts
+from testsgd.auditing.report.subject import (
+    charts,
+    counterfactual_summary,
+    data_summary,
+    rules_alone,
+)
 from testsgd.auditing.report.summary import (
     AuditSummary,
     Counts,
@@ -32,7 +37,9 @@ from testsgd.auditing.report.summary import (
     UndecidedGroup,
     UnjudgedSummary,
 )
+from testsgd.auditing.report.terms import describe_terms
 from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
+from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
@@ -40,7 +47,8 @@ from testsgd.report.formatting import count
 from testsgd.report.summaries import RuleSummary, package_versions, present_moment
 from testsgd.rules import Rule
 
-PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
+_PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
+_TEXT_PACKAGES = ("nltk", "mlxtend")
 
 # For how many of the first groups, ranked and distinct, each rule is looked at alone.
 _EXPLAINED = 10
@@ -64,11 +72,12 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     -------
     AuditSummary
     """
-    subject = subject_of(findings, snippets)
-    data, drawn, parameters = subject.data(), charts(findings, subject), _parameters(findings)
-    terms = subject.terms(drawn.features)
+    data, drawn, parameters = data_summary(findings), charts(findings), _parameters(findings)
+    words, terms = words_for(data.kind), None
+    if isinstance(findings, TextFindings):
+        terms = describe_terms(findings, drawn.features, snippets=snippets)
     ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
-    groups = _groups(findings, subject, ranks)
+    groups = _groups(findings, ranks)
     estimands, moved = _estimands(findings), _moved_features(findings, groups)
     rules, unjudged = _rules(findings, ranks), _unjudged(findings)
     guarantee = _guarantee(findings, ranks)
@@ -86,7 +95,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         created=present_moment(),
         sampling=None if findings.mode == "exact" else parameters.sampling,
         parameters=parameters,
-        versions=package_versions(PACKAGES + subject.packages),
+        versions=package_versions(packages(findings)),
         data=data,
         model=model_summary(findings),
         overall_rate=None if np.isnan(overall) else overall,
@@ -99,7 +108,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
                 counts=counts,
                 label=data.label.favourable,
                 parameters=parameters,
-                words=subject.words,
+                words=words,
                 terms=terms,
                 measures=_gate_measures(findings, estimands),
                 moved=moved,
@@ -111,7 +120,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
             )
         ),
         groups=groups,
-        undecided=_undecided(findings, subject),
+        undecided=_undecided(findings, words),
         charts=drawn,
         terms=terms,
         estimands=estimands,
@@ -123,14 +132,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     )
 
 
-def subject_of(findings: Findings, snippets: int) -> Subject:
-    """Find out how to speak of what was audited."""
-    match findings:
-        case TableFindings():
-            return TableSubject(findings)
-        case TextFindings():
-            return TextSubject(findings, snippets=snippets)
-    raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+def packages(findings: Findings) -> tuple[str, ...]:
+    """Return the packages whose versions matter for an audit."""
+    return _PACKAGES + (_TEXT_PACKAGES if isinstance(findings, TextFindings) else ())
 
 
 def rule_summary(rule: Rule) -> RuleSummary:
@@ -164,7 +168,7 @@ def _parameters(findings: Findings) -> Parameters:
     return Parameters.of(findings.parameters, rank_by=findings.parameters.ranked_by)
 
 
-def _groups(findings: Findings, subject: Subject, ranks: dict[int, int]) -> list[GroupSummary]:
+def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     """Describe the top of the ranking, the explaining rules, and the most assured group."""
     holdout, top = findings.holdout, findings.ranking[: findings.parameters.top].tolist()
     chosen = {*top, *findings.distinct, findings.guarantee.surest}
@@ -187,9 +191,10 @@ def _groups(findings: Findings, subject: Subject, ranks: dict[int, int]) -> list
                 margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
                 interval=(row["interval_low"], row["interval_high"]),
                 other=others[index],
-                rules_alone=subject.rules_alone(group) if alone else [],
-                counterfactual=subject.counterfactual(group),
-                unknown_to_model=subject.unknown(group),
+                rules_alone=rules_alone(findings, group) if alone else [],
+                counterfactual=counterfactual_summary(findings, group),
+                unknown_to_model=isinstance(findings, TextFindings)
+                and bool(findings.unknown[group]),
                 stability=findings.stability.get(group),
                 found=None if holdout is None else holdout.found.get(group),
                 explanation=_explanation(findings.explanations.get(group)),
@@ -222,16 +227,16 @@ def _explanation(explanation: Explanation | None) -> ExplanationSummary | None:
     return ExplanationSummary.of(explanation, simplest=simplest)
 
 
-def _undecided(findings: Findings, subject: Subject) -> list[UndecidedGroup]:
+def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
     """List groups that are too small to judge, and those that got no sample on one side."""
     fewest = findings.parameters.fewest_rows(findings.rows)
-    too_few = f"fewer than {count(fewest)} {subject.words.many}"
+    too_few = f"fewer than {count(fewest)} {words.many}"
     estimates = findings.estimates
     groups = [
         (
             findings.rule_set(int(group)),
             int(estimates.rows_in[group]),
-            "no samples" if estimates.rows_out[group] else subject.words.nothing_outside,
+            "no samples" if estimates.rows_out[group] else words.nothing_outside,
         )
         for group in np.flatnonzero(~estimates.sampled)
     ] + [(small.rule_set, small.count, too_few) for small in findings.small]

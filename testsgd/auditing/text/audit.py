@@ -97,7 +97,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         others=others,
         rules=(),
         small=tuple(small),
-        unjudged=unjudged_texts(audit.mentions, audit.rule_sets, parameters.max_features),
+        unjudged=unjudged_texts(audit),
         neighbourhood=audit.variants,
         queries=queries + again.asked,
         changing=again.differing,
@@ -208,9 +208,7 @@ def _observed(
         answers = np.rint(outcome.known.texts * parameters.draws)
     if answers is None:
         return None
-    estimates = observed_estimates(
-        answers, audit.mentions, audit.rule_sets, audit.repeated, parameters
-    )
+    estimates = observed_estimates(audit, answers)
     if audit.given is not None:
         estimates = estimates.take(audit.given)
     guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditComparison, Findings
-from testsgd.auditing.report.summarise import PACKAGES, model_summary, rule_summary, subject_of
+from testsgd.auditing.report.subject import counterfactual_summary, data_summary
+from testsgd.auditing.report.summarise import model_summary, packages, rule_summary
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.auditing.text import TextFindings
 from testsgd.mitigation.outcome import Alternative, MitigationOutcome, RunOutcome
@@ -58,7 +59,6 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
     MitigationSummary
         It shows no text of the data.
     """
-    subject = subject_of(outcome.before, snippets=0)
     targets = [_target(outcome, index) for index in range(len(outcome.targets))]
     spreads = [_spread(outcome, index) for index in range(len(outcome.targets))]
     runs = [_run(outcome, run) for run in outcome.runs]
@@ -89,8 +89,8 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         settings=MitigationSettings.model_validate(
             vars(outcome.parameters) | {"group": outcome.parameters.rank}
         ),
-        versions=package_versions(PACKAGES + subject.packages + _RETRAINING),
-        data=subject.data(),
+        versions=package_versions(packages(outcome.before) + _RETRAINING),
+        data=data_summary(outcome.before),
         split=_split(outcome),
         original=model_summary(outcome.before),
         retrained=None if outcome.kept is None else model_summary(outcome.everywhere.after),
@@ -170,9 +170,7 @@ def _effects(
     if not len(places):
         return None, None
     index = int(places[0])
-    before, after = (
-        subject_of(found, snippets=0).counterfactual(index) for found in (audit.before, audit.after)
-    )
+    before, after = (counterfactual_summary(found, index) for found in (audit.before, audit.after))
     return before, after
 
 
