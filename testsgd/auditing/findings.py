@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +17,18 @@ from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, Unjudged
-from testsgd.scoring import Overlaps, block_of, member_overlaps
+from testsgd.rules import (
+    Contingency,
+    FrequentRuleSets,
+    RuleSet,
+    SmallGroup,
+    TermRuleSets,
+    Unjudged,
+)
+from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
 
-
-class RuleSets(Protocol):
-    """Groups, each given by a rule set, known by their places 0, 1, ..."""
-
-    @property
-    def candidates(self) -> int:
-        """Rule sets that the sensitive features allow."""
-        ...
-
-    @property
-    def frequent(self) -> int:
-        """Those that are frequent, before equal ones were joined."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def rule_set(self, group: int) -> RuleSet:
-        """Return a group's description."""
-        ...
+# The groups, each given by a rule set.
+RuleSets: TypeAlias = FrequentRuleSets | TermRuleSets
 
 
 @dataclass(frozen=True)
@@ -189,6 +179,16 @@ class Findings(ABC):
     @abstractmethod
     def overlaps(self) -> Overlaps:
         """Return how much groups overlap, for telling near copies apart."""
+
+    def first_distinct(self, order: NDArray[np.intp], limit: int) -> list[int]:
+        """Return the first groups of an order that are no near copies of one before them."""
+        return distinct_groups(
+            order,
+            self.overlaps(),
+            overlap=self.parameters.overlap,
+            limit=limit,
+            block=self.block,
+        )
 
     def rule_set(self, group: int) -> RuleSet:
         """Return a group's description."""
