@@ -73,62 +73,57 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     AuditSummary
     """
     data, drawn, parameters = data_summary(findings), charts(findings), _parameters(findings)
-    words, terms = words_for(data.kind), None
-    if isinstance(findings, TextFindings):
-        terms = describe_terms(findings, drawn.features, snippets=snippets)
+    words, overall = words_for(data.kind), findings.overall_rate
     ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
-    groups = _groups(findings, ranks)
-    estimands, moved = _estimands(findings), _moved_features(findings, groups)
-    rules, unjudged = _rules(findings, ranks), _unjudged(findings)
-    guarantee = _guarantee(findings, ranks)
-    holdout = None if findings.holdout is None else HoldoutSummary.of(findings.holdout)
-    decided, overall = int(findings.estimates.decided.sum()), findings.overall_rate
-    counts = Counts.of(
-        findings.rule_sets,
-        groups=len(findings.rule_sets),
-        decided=decided,
-        undecided_frequent=len(findings.rule_sets) - decided,
-        undecided_small=len(findings.small),
+    groups, estimands = _groups(findings, ranks), _estimands(findings)
+    # What the verdict is about too.
+    parts: dict[str, Any] = {
+        "parameters": parameters,
+        "counts": _counts(findings),
+        "groups": groups,
+        "terms": None,
+        "moved": _moved_features(findings, groups),
+        "rules": _rules(findings, ranks),
+        "unjudged": _unjudged(findings),
+        "guarantee": _guarantee(findings, ranks),
+        "holdout": None if findings.holdout is None else HoldoutSummary.of(findings.holdout),
+        "stability_samples": findings.stability_samples,
+    }
+    if isinstance(findings, TextFindings):
+        parts["terms"] = describe_terms(findings, drawn.features, snippets=snippets)
+    evidence = Evidence(
+        top_score=findings.top_score,
+        label=data.label.favourable,
+        words=words,
+        measures=_gate_measures(findings, estimands),
+        **parts,
     )
     return AuditSummary.of(
         findings,
         created=present_moment(),
         sampling=None if findings.mode == "exact" else parameters.sampling,
-        parameters=parameters,
         versions=package_versions(packages(findings)),
         data=data,
         model=model_summary(findings),
         overall_rate=None if np.isnan(overall) else overall,
-        counts=counts,
         model_queries=findings.queries,
-        verdict=verdict(
-            Evidence(
-                groups=groups,
-                top_score=findings.top_score,
-                counts=counts,
-                label=data.label.favourable,
-                parameters=parameters,
-                words=words,
-                terms=terms,
-                measures=_gate_measures(findings, estimands),
-                moved=moved,
-                rules=rules,
-                unjudged=unjudged,
-                guarantee=guarantee,
-                holdout=holdout,
-                stability_samples=findings.stability_samples,
-            )
-        ),
-        groups=groups,
+        verdict=verdict(evidence),
         undecided=_undecided(findings, words),
         charts=drawn,
-        terms=terms,
         estimands=estimands,
-        moved=moved,
-        rules=rules,
-        unjudged=unjudged,
-        guarantee=guarantee,
-        holdout=holdout,
+        **parts,
+    )
+
+
+def _counts(findings: Findings) -> Counts:
+    """Count the rule sets at each step."""
+    decided = int(findings.estimates.decided.sum())
+    return Counts.of(
+        findings.rule_sets,
+        groups=len(findings.rule_sets),
+        decided=decided,
+        undecided_frequent=len(findings.rule_sets) - decided,
+        undecided_small=len(findings.small),
     )
 
 
