@@ -69,6 +69,14 @@ class Estimates:
         return self.rows_out if self.effective_out is None else self.effective_out
 
     @property
+    def sides(self) -> tuple[Side, Side]:
+        """Independent rows, samples and favourable ones, inside and outside."""
+        return (
+            Side(self.independent_in, self.samples_in, self.favourable_in),
+            Side(self.independent_out, self.samples_out, self.favourable_out),
+        )
+
+    @property
     def exact(self) -> bool:
         """True if the rates carry no sampling error."""
         return self.margin_kind == "none"
@@ -116,12 +124,7 @@ class Estimates:
 
     def population_interval_at(self, error: Any) -> tuple[Floats, Floats]:
         """Compute the same intervals with two-sided error rates, one for all or one a group."""
-        return population_interval(
-            Side(self.independent_in, self.samples_in, self.favourable_in),
-            Side(self.independent_out, self.samples_out, self.favourable_out),
-            error,
-            margin_kind=self.margin_kind,
-        )
+        return population_interval(*self.sides, error, margin_kind=self.margin_kind)
 
 
 def both_sides(inside: Counts, everybody: Counts) -> Counts:

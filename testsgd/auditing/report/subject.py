@@ -35,7 +35,7 @@ _CELLS = 60
 
 
 @dataclass(frozen=True)
-class CellRates:
+class RateGrid:
     """Rates over the cells of one sensitive feature, or of several together."""
 
     features: tuple[str, ...]  # The features
@@ -62,7 +62,7 @@ def rules_alone(findings: Findings, group: int) -> list[RuleAlone]:
     return _rules_of_table(findings, group) if isinstance(findings, TableFindings) else []
 
 
-def cell_rates(findings: Findings, features: int) -> Iterator[CellRates]:
+def cell_rates(findings: Findings, features: int) -> Iterator[RateGrid]:
     """Return the rates over all choices of so many sensitive features."""
     if isinstance(findings, TextFindings):
         yield from _rates_of_terms(findings, features)
@@ -188,7 +188,7 @@ def _cells_of(findings: TableFindings, rule: Rule) -> NDArray[np.bool_]:
     return cells[contingency.coordinates[:, place]]
 
 
-def _rates_of_cells(findings: TableFindings, features: int) -> Iterator[CellRates]:
+def _rates_of_cells(findings: TableFindings, features: int) -> Iterator[RateGrid]:
     """Return the rates over all choices of so many sensitive features."""
     contingency = findings.contingency
     quantities = np.vstack([contingency.tally(), findings.cell_samples, findings.cell_favourable])
@@ -197,7 +197,7 @@ def _rates_of_cells(findings: TableFindings, features: int) -> Iterator[CellRate
         rates = np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
         axes = [contingency.axes[index] for index in subset]
         names = tuple(axis.feature for axis in axes)
-        yield CellRates(names, tuple(axis.labels for axis in axes), rows, rates)
+        yield RateGrid(names, tuple(axis.labels for axis in axes), rows, rates)
 
 
 def _of_texts(findings: TextFindings) -> DataSummary:
@@ -262,7 +262,7 @@ def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
     ]
 
 
-def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[CellRates]:
+def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[RateGrid]:
     """Return the rates over the terms of all frequent sets of so many categories.
 
     The terms of one set are put into the same texts, so their number is the same. None if the
@@ -273,7 +273,7 @@ def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[CellRates
         if len(one.categories) == features:
             categories = [listed[index] for index in one.categories]
             rates = findings.estimates.rate_in[one.first : one.first + len(one)]
-            yield CellRates(
+            yield RateGrid(
                 tuple(category.name for category in categories),
                 tuple([term.name for term in category.terms] for category in categories),
                 np.full(one.shape, len(one.rows)),

@@ -227,14 +227,10 @@ def _variances(
 ) -> Floats:
     """Return the variance of what groups are ranked by, in samples of texts like these."""
     if counterfactual is None:
-        rates = (
-            (estimates.favourable_in, estimates.samples_in, estimates.independent_in),
-            (estimates.favourable_out, estimates.samples_out, estimates.independent_out),
-        )
         variance = np.zeros(len(estimates.rows_in))
-        for favourable, samples, size in rates:
-            rate = (favourable + 1) / (samples + 2)
-            variance += rate * (1 - rate) / np.maximum(size, 1)
+        for side in estimates.sides:
+            rate = (side.favourable + 1) / (side.samples + 2)
+            variance += rate * (1 - rate) / np.maximum(side.rows, 1)
         return variance
     half = (counterfactual.high - counterfactual.low) / 2
     return (half / normal_quantile(audit.paired.confidence)) ** 2
