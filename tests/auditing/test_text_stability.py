@@ -101,7 +101,7 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
     counts, judged = sets.rule_counts(), np.ones(len(sets), dtype=bool)
     rules = tuple(range(0, len(sets), 3))[:10]
     # Everything varies so little that several groups are selected, not always the same ones.
-    selection, variances = TermSelection(sets), np.full(len(sets), 1e-3)
+    selection = TermSelection(sets, np.full(len(sets), 1e-3), critical=2.0)
     shares = term_stability(
         sets,
         known,
@@ -109,9 +109,7 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
         rules,
         found.parameters,
         selection=selection,
-        variances=variances,
         judged=judged,
-        critical=2.0,
         min_count=14,
         samples=SAMPLES,
     )
@@ -124,7 +122,7 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
         )
         effects = np.where(sample.rows_in >= 14, sample.difference, np.nan)
         seeds = sample.rows_in.astype(float)
-        again = selection.select(effects, seeds, variances, np.array(order), critical=2.0)
+        again = selection.select(effects, seeds, np.array(order))
         for wanted in times:
             times[wanted] += any(
                 overlap(wanted, rule.group, found, (original, sample.difference)) >= 0.5

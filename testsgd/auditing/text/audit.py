@@ -19,6 +19,7 @@ from testsgd.auditing.outcome import order_groups
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
+from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.auditing.text.explaining import TermSelection, explain_term_groups
 from testsgd.auditing.text.findings import Counterfactual, TextFindings, seed_overlaps
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
@@ -114,18 +115,16 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         asked=outcome.asked,
         favourable=outcome.favourable,
     )
-    by_terms = parameters.rank_by == "counterfactual"
     with clock.phase("rule selection"):
-        selection = TermSelection(audit.rule_sets)
-        variances = _variances(audit, estimates, counterfactual if by_terms else None)
-        rules = _explaining_rules(audit, findings, selection, difference, variances)
-        findings = replace(findings, rules=rules)
+        variances, critical = _variances(audit, findings), guarantee.critical_value
+        selection = TermSelection(audit.rule_sets, variances, critical)
+        findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
     with clock.phase("explanations"):
         first = np.array(findings.highlights[:LOOKED_AT], dtype=np.intp)
         places = rule_sets.places(first).tolist()
         explained = explain_term_groups(outcome.estimates, audit.rule_sets, places)
     with clock.phase("stability"):
-        stability, samples = _stability(audit, outcome, findings, selection, difference, variances)
+        stability, samples = _stability(audit, findings, outcome.known, selection)
     return replace(
         findings,
         stability=stability,
@@ -222,84 +221,59 @@ def _ask_all(audit: TextAudit, budget: int) -> NDArray[Any] | None:
     return audit.predictions.decide(audit.texts.texts)
 
 
-def _variances(
-    audit: TextAudit, estimates: Estimates, counterfactual: Counterfactual | None
-) -> Floats:
+def _variances(audit: TextAudit, findings: TextFindings) -> Floats:
     """Return the variance of what groups are ranked by, in samples of texts like these."""
-    if counterfactual is None:
-        variance = np.zeros(len(estimates.rows_in))
-        for side in estimates.sides:
+    effects = findings.counterfactual
+    if effects is None or audit.parameters.rank_by != "counterfactual":
+        variance = np.zeros(len(findings.rule_sets))
+        for side in findings.estimates.sides:
             rate = (side.favourable + 1) / (side.samples + 2)
             variance += rate * (1 - rate) / np.maximum(side.rows, 1)
         return variance
-    half = (counterfactual.high - counterfactual.low) / 2
+    half = (effects.high - effects.low) / 2
     return (half / normal_quantile(audit.paired.confidence)) ** 2
 
 
 def _explaining_rules(
-    audit: TextAudit,
-    findings: TextFindings,
-    selection: TermSelection,
-    effects: Floats,
-    variances: Floats,
+    audit: TextAudit, findings: TextFindings, selection: TermSelection
 ) -> tuple[ExplainingRule, ...]:
     """Find the fewest sets of terms that explain how groups differ."""
     judged = findings.ranking[findings.judged[findings.ranking]]
     if audit.given is not None or not len(judged):
         return ()
-    rules = selection.select(
-        effects,
-        findings.estimates.independent_in.astype(np.float64),
-        variances,
-        judged,
-        critical=findings.guarantee.critical_value,
-    )
-    overlaps = seed_overlaps(audit.rule_sets, effects, len(audit.texts))
-    return tuple(
-        replace(
-            rule,
-            near_duplicates=tuple(
-                int(other)
-                for other, share in zip(
-                    judged, overlaps(np.array([rule.group]), judged)[0], strict=True
-                )
-                if other != rule.group and share >= audit.parameters.overlap
-            ),
-        )
-        for rule in rules
-    )
+    seeds = findings.estimates.independent_in.astype(np.float64)
+    overlaps = seed_overlaps(audit.rule_sets, findings.effects, audit.size)
+    rules = []
+    for rule in selection.select(findings.effects, seeds, judged):
+        shares = overlaps(np.array([rule.group]), judged)[0]
+        near = judged[shares >= audit.parameters.overlap].tolist()
+        others = tuple(group for group in near if group != rule.group)
+        rules.append(replace(rule, near_duplicates=others))
+    return tuple(rules)
 
 
 def _stability(
-    audit: TextAudit,
-    outcome: TextOutcome,
-    findings: TextFindings,
-    selection: TermSelection,
-    effects: Floats,
-    variances: Floats,
+    audit: TextAudit, findings: TextFindings, known: KnownAnswers | None, selection: TermSelection
 ) -> tuple[dict[int, float], int]:
     """Look for the explaining rules in bootstrap samples; return how many samples too."""
-    parameters, known = audit.parameters, outcome.known
     # What the bootstrap draws anew is the answers to generated texts.
-    answered = parameters.estimand == "neighbourhood"
+    answered = audit.parameters.estimand == "neighbourhood"
     if known is None or audit.given is not None or not findings.rules or not answered:
         return {}, 0
-    samples = parameters.stability
+    samples = audit.parameters.stability
     if samples is None:
         answers = sum(variants.size for variants in known.variants)
-        samples = affordable_samples(len(audit.texts), answers, len(audit.rule_sets))
+        samples = affordable_samples(audit.size, answers, len(audit.rule_sets))
     if not samples:
         return {}, 0
     stability = term_stability(
         audit.rule_sets,
         known,
-        effects,
+        findings.effects,
         findings.distinct,
-        parameters,
+        audit.parameters,
         selection=selection,
-        variances=variances,
         judged=findings.judged,
-        critical=findings.guarantee.critical_value,
         min_count=audit.min_count,
         samples=samples,
         clusters=audit.repeated,

@@ -61,24 +61,23 @@ def term_subsets(
 
 
 class TermSelection:
-    """Forward selection among sets of terms."""
+    """Forward selection among sets of terms.
 
-    def __init__(self, rule_sets: TermRuleSets) -> None:
+    `variances` (groups,) are those of the effects in samples of texts like these.
+    """
+
+    def __init__(self, rule_sets: TermRuleSets, variances: Floats, critical: float) -> None:
         self._rule_sets = rule_sets
+        self._variances = variances
+        self._critical = critical
         self._contained = _containment(rule_sets)
 
     def select(
-        self,
-        effects: Floats,
-        seeds: Floats,
-        variances: Floats,
-        order: NDArray[np.intp],
-        *,
-        critical: float,
+        self, effects: Floats, seeds: Floats, order: NDArray[np.intp]
     ) -> tuple[ExplainingRule, ...]:
         """Choose the groups whose terms explain the effects of all.
 
-        Shapes: `effects`, `seeds`, `variances` (groups,).
+        Shapes: `effects`, `seeds` (groups,).
         """
         known = ~np.isnan(effects)
         weights = np.where(known, seeds, 0.0)
@@ -92,13 +91,13 @@ class TermSelection:
             CellTable(
                 weights,
                 np.where(known, effects, 0.0),
-                variances=np.where(known, variances, 0.0),
+                variances=np.where(known, self._variances, 0.0),
             ),
             lambda quantities: (self._contained @ quantities.T).T,
             self._members,
             self._rule_sets.rule_counts(),
             order[known[order]],
-            critical=critical,
+            critical=self._critical,
             basis=basis,
         )
 

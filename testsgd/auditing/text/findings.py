@@ -189,10 +189,10 @@ class TextFindings(Findings):
 
     def overlaps(self) -> Overlaps:
         """Return Jaccard's index of the seeds of groups that share a term and a direction."""
-        return seed_overlaps(self.rule_sets, self._difference, len(self.texts))
+        return seed_overlaps(self.rule_sets, self.effects, len(self.texts))
 
     @property
-    def _difference(self) -> Floats:
+    def effects(self) -> Floats:
         """What groups are ranked by, with its sign."""
         if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
             return self.counterfactual.difference
@@ -232,4 +232,4 @@ class TextFindings(Findings):
     @property
     def sizes(self) -> Floats:
         """The groups' scores, or paired differences if ranked by them; NaN where not known."""
-        return np.abs(self._difference)
+        return np.abs(self.effects)
