@@ -188,27 +188,16 @@ def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
     """Split rows at random; both parts keep their order, and a note says which part it is."""
     rows = len(table)
     size = round(share * rows)
-    if not 0 < size < rows:
-        raise ParameterError(
-            f"{share:g} of {rows:,} rows leaves one part without rows",
-            where="holdout",
-            remedy="give a share such as 0.5, or bring more rows",
-        )
     order = np.random.default_rng([seed, 6]).permutation(rows)
     inside = np.zeros(rows, dtype=bool)
     inside[order[:size]] = True
-    if table.clusters is not None:
-        # Rows of one person stay together, where the first of them in that order is.
-        _, first = np.unique(table.clusters[order], return_index=True)
-        inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
-        size = int(inside.sum())
-        if not 0 < size < rows:
-            raise ParameterError(
-                f"{share:g} of {rows:,} rows leaves one part without rows",
-                where="holdout",
-                remedy="give another share, or bring rows of more people",
-            )
-    return two_parts(table, inside, seed, "rows")
+    if table.clusters is None or not 0 < size < rows:
+        return two_parts(table, inside, share, seed)
+    # Rows of one person stay together, where the first of them in that order is.
+    _, first = np.unique(table.clusters[order], return_index=True)
+    inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
+    remedy = "give another share, or bring rows of more people"
+    return two_parts(table, inside, share, seed, remedy)
 
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:
@@ -222,8 +211,17 @@ def part_of_queries(allowed: int, part: Sized, whole: Sized) -> int:
     return max(2, allowed * len(part) // len(whole))
 
 
-def two_parts(data: Data, inside: NDArray[np.bool_], seed: int, many: str) -> tuple[Data, Data]:
+def two_parts(
+    data: Data, inside: NDArray[np.bool_], share: float, seed: int, remedy: str = ""
+) -> tuple[Data, Data]:
     """Take data apart: those to search, and those to estimate on, which note that they are so."""
+    many = "rows" if isinstance(data, Table) else "texts"
+    if inside.all() or not inside.any():
+        raise ParameterError(
+            f"{share:g} of {len(data):,} {many} leaves one part without {many}",
+            where="holdout",
+            remedy=remedy or f"give a share such as 0.5, or bring more {many}",
+        )
     searched: Data = data.take(np.flatnonzero(~inside))
     kept: Data = data.take(np.flatnonzero(inside))
     note = (

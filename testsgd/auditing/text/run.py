@@ -213,13 +213,7 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     sizes = np.cumsum(np.bincount(of_text, minlength=len(distinct))[order])
     taken = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * len(texts))))
     inside = np.isin(of_text, order[:taken])
-    if not 0 < np.count_nonzero(inside) < len(texts):
-        raise ParameterError(
-            f"{share:g} of {len(texts):,} texts leaves one part without texts",
-            where="holdout",
-            remedy="give a share such as 0.5, or bring more texts",
-        )
-    return two_parts(texts, inside, seed, "texts")
+    return two_parts(texts, inside, share, seed)
 
 
 def _clusters(part: Texts) -> Clusters:
