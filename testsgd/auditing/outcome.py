@@ -1,4 +1,4 @@
-"""What audits share: the clock, the model's answers, rates of rows as they are, and the ranking."""
+"""What is audited, of rows and of texts, and what audits share: clock, answers and ranking."""
 
 from __future__ import annotations
 
