@@ -23,16 +23,15 @@ from scipy import stats
 from testsgd.auditing import AuditParameters
 from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.guarantee import assured_size, bonferroni
-from testsgd.auditing.outcome import Clock
-from testsgd.auditing.text.answers import SharedPredictions
 from testsgd.auditing.text.max_statistic import (
     largest_deviations,
     simultaneous_texts,
     spread_of,
 )
-from testsgd.auditing.text.outcome import PairedIntervals, paired_tails_interval
+from testsgd.auditing.text.outcome import TextAudit, paired_tails_interval
 from testsgd.models import load_text_model
 from testsgd.rules.text import find_mentions, frequent_term_sets
+from testsgd.scoring import Clusters
 
 TERMS = {term for terms in CATEGORIES.values() for term in terms}
 Decide = Callable[[str], bool]
@@ -46,12 +45,16 @@ def known_answers(decide: Decide, texts: list[str], most: int = 2):
         lambda batch: ["good" if decide(text) else "bad" for text in batch], SPECIFICATION
     )
     outcome = audit_texts_exactly(
-        SharedPredictions(model.model),
-        checked(texts),
-        mentions,
-        rule_sets,
-        paired=PairedIntervals(0.95, tails=False),
-        clock=Clock(),
+        TextAudit(
+            model=model,
+            texts=checked(texts),
+            mentions=mentions,
+            clusters=Clusters.of(np.arange(len(texts))),
+            rule_sets=rule_sets,
+            variants=0,
+            parameters=AuditParameters(),
+            exact=True,
+        )
     )
     assert outcome.known is not None
     return outcome.estimates, rule_sets, outcome.known
@@ -259,7 +262,6 @@ def test_nothing_is_assured_of_groups_that_are_not_decided():
     nobody = np.zeros(len(found.rule_sets), dtype=bool)
     undecided = replace(found, estimates=replace(found.estimates, decided=nobody))
     assert undecided.assured == 0
-    assert replace(found, guarantee=None).assured == 0
 
 
 @pytest.mark.parametrize("pairs", [10, 40])

@@ -15,10 +15,8 @@ from made_up_texts import (
 )
 
 from testsgd.auditing.exact import audit_texts_exactly
-from testsgd.auditing.outcome import Clock
-from testsgd.auditing.text.answers import SharedPredictions
 from testsgd.auditing.text.explaining import TermSelection
-from testsgd.auditing.text.outcome import PairedIntervals
+from testsgd.auditing.text.outcome import TextAudit
 from testsgd.auditing.text.stability import resampled, term_stability
 from testsgd.models import load_text_model
 from testsgd.scoring import Clusters
@@ -50,12 +48,16 @@ def known_answers(found):
         lambda batch: ["good" if decide(text) else "bad" for text in batch], SPECIFICATION
     )
     outcome = audit_texts_exactly(
-        SharedPredictions(model.model),
-        checked(TEXTS),
-        found.mentions,
-        found.rule_sets,
-        paired=PairedIntervals(0.95, tails=False),
-        clock=Clock(),
+        TextAudit(
+            model=model,
+            texts=checked(TEXTS),
+            mentions=found.mentions,
+            clusters=Clusters.of(np.arange(len(TEXTS))),
+            rule_sets=found.rule_sets,
+            variants=0,
+            parameters=found.parameters,
+            exact=True,
+        )
     )
     return outcome.known
 
@@ -99,7 +101,7 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
     counts, judged = sets.rule_counts(), np.ones(len(sets), dtype=bool)
     rules = tuple(range(0, len(sets), 3))[:10]
     # Everything varies so little that several groups are selected, not always the same ones.
-    selection, variances = TermSelection(sets), np.full(len(sets), 1e-3)
+    selection = TermSelection(sets, np.full(len(sets), 1e-3), critical=2.0)
     shares = term_stability(
         sets,
         known,
@@ -107,9 +109,7 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
         rules,
         found.parameters,
         selection=selection,
-        variances=variances,
         judged=judged,
-        critical=2.0,
         min_count=14,
         samples=SAMPLES,
     )
@@ -122,7 +122,7 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
         )
         effects = np.where(sample.rows_in >= 14, sample.difference, np.nan)
         seeds = sample.rows_in.astype(float)
-        again = selection.select(effects, seeds, variances, np.array(order), critical=2.0)
+        again = selection.select(effects, seeds, np.array(order))
         for wanted in times:
             times[wanted] += any(
                 overlap(wanted, rule.group, found, (original, sample.difference)) >= 0.5

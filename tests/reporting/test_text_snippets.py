@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.auditing.report.summarise_parts import choose_mentions, snippet
+from testsgd.auditing.report.terms import choose_mentions, snippet
 from testsgd.data.text import terms_from_mapping
 from testsgd.rules.text import Mentions, find_mentions
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.auditing import AuditResult, Findings, groups_frame, summarise, summary_frame
+from testsgd.auditing import AuditResult, Findings, summarise, summary_frame
 from testsgd.data import generate_demo
 
 PEOPLE = generate_demo(rows=2000, seed=21)
@@ -70,15 +70,12 @@ def test_the_surest_group_is_in_the_summary_however_far_down_it_ranks(
     assert ranks[-1] not in [group.rank for group in result.summary.groups]
 
 
-def test_without_a_guarantee_intervals_are_for_one_group(result: AuditResult) -> None:
-    findings = replace(known(result), guarantee=None)
+def test_without_a_guarantee_for_many_intervals_are_for_one_group() -> None:
+    findings = known(audit(guarantee="per-group"))
     one = summarise(findings)
-    assert one.guarantee is None
     low, high = findings.estimates.population_interval(0.95)
     group = int(findings.ranking[0])
     assert one.groups[0].interval == (float(low[group]), float(high[group]))
-    assert one.groups[0].assured is None
-    assert groups_frame(findings)["assured"].isna().all()
 
 
 def test_the_table_has_the_same_figures(result: AuditResult) -> None:

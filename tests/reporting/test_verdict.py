@@ -9,8 +9,7 @@ import pytest
 
 from testsgd.auditing import GroupSummary, Verdict
 from testsgd.auditing.report.summary import Counts, Parameters, UnjudgedSummary
-from testsgd.auditing.report.uncertainty import GateMeasure
-from testsgd.auditing.report.verdict import gate_outcome, verdict
+from testsgd.auditing.report.verdict import Evidence, GateMeasure, gate_outcome, verdict
 
 
 def group(difference: float, **changes: Any) -> GroupSummary:
@@ -51,35 +50,37 @@ def judge(
     decided = [item.score for item in groups if item.decided]
     largest = max(decided, default=None)
     return verdict(
-        groups,
-        top_score=largest,
-        counts=Counts(
-            candidates=50,
-            frequent=20,
-            groups=len(groups) if found is None else found,
-            decided=len(decided),
-            undecided_frequent=undecided,
-            undecided_small=0,
-        ),
-        label="yes",
-        parameters=Parameters(
-            theta=0.05,
-            error_margin=0.05,
-            min_samples=1000,
-            confidence=0.95,
-            mode="auto",
-            sampling="pooled",
-            max_queries=5000,
-            max_features=3,
-            bins=None,
-            top=100,
-            seed=0,
-            overlap=0.8,
-            fail_above=fail_above,
-            **asked,
-        ),
-        measures=[GateMeasure("difference", largest, None)] if measures is None else measures,
-        unjudged=unjudged,
+        Evidence(
+            groups=groups,
+            top_score=largest,
+            counts=Counts(
+                candidates=50,
+                frequent=20,
+                groups=len(groups) if found is None else found,
+                decided=len(decided),
+                undecided_frequent=undecided,
+                undecided_small=0,
+            ),
+            label="yes",
+            parameters=Parameters(
+                theta=0.05,
+                error_margin=0.05,
+                min_samples=1000,
+                confidence=0.95,
+                mode="auto",
+                sampling="pooled",
+                max_queries=5000,
+                max_features=3,
+                bins=None,
+                top=100,
+                seed=0,
+                overlap=0.8,
+                fail_above=fail_above,
+                **asked,
+            ),
+            measures=[GateMeasure("difference", largest, None)] if measures is None else measures,
+            unjudged=unjudged,
+        )
     )
 
 

@@ -15,8 +15,7 @@ from testsgd.auditing.report.summary import (
     Parameters,
     UnjudgedSummary,
 )
-from testsgd.auditing.report.uncertainty import GateMeasure
-from testsgd.auditing.report.verdict import verdict
+from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import words_for
 
 METHODS = {"simultaneous": "max-statistic", "fdr": "false-coverage", "per-group": "each"}
@@ -76,14 +75,16 @@ def judge(
     **more: Any,
 ) -> Verdict:
     return verdict(
-        groups,
-        top_score=max(item.score for item in groups),
-        counts=COUNTS,
-        label="yes",
-        parameters=parameters(fail_above=fail_above, rank_by=rank_by, estimand=estimand),
-        guarantee=promised,
-        measures=[GateMeasure("difference", max(item.score for item in groups), sure_size)],
-        **more,
+        Evidence(
+            groups=groups,
+            top_score=max(item.score for item in groups),
+            counts=COUNTS,
+            label="yes",
+            parameters=parameters(fail_above=fail_above, rank_by=rank_by, estimand=estimand),
+            guarantee=promised,
+            measures=[GateMeasure("difference", max(item.score for item in groups), sure_size)],
+            **more,
+        )
     )
 
 
@@ -136,13 +137,15 @@ def test_the_gate_names_what_it_went_by() -> None:
 def test_the_gate_names_the_estimand_that_decided() -> None:
     def gate(*measures: GateMeasure) -> str:
         judged = verdict(
-            [group(-0.1)],
-            top_score=0.1,
-            counts=COUNTS,
-            label="yes",
-            parameters=parameters(fail_above=0.2),
-            guarantee=guarantee(),
-            measures=measures,
+            Evidence(
+                groups=[group(-0.1)],
+                top_score=0.1,
+                counts=COUNTS,
+                label="yes",
+                parameters=parameters(fail_above=0.2),
+                guarantee=guarantee(),
+                measures=measures,
+            )
         )
         return judged.sentences[0]
 
@@ -243,8 +246,8 @@ def test_the_group_of_which_most_is_assured_is_named_if_it_is_not_the_first() ->
 
 def test_a_single_group_needs_no_guarantee() -> None:
     promised = guarantee(groups=1, sure=1)
-    judged = verdict(
-        [group(-0.3)],
+    judged = verdict(Evidence(
+        groups=[group(-0.3)],
         top_score=0.3,
         counts=Counts(
             candidates=1, frequent=1, groups=1, decided=1, undecided_frequent=0, undecided_small=0
@@ -252,7 +255,7 @@ def test_a_single_group_needs_no_guarantee() -> None:
         label="yes",
         parameters=parameters(),
         guarantee=promised,
-    )  # fmt: skip
+    ))  # fmt: skip
     assert "at once" not in told(judged)
 
 

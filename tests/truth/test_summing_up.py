@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from scipy.stats import binom
@@ -144,7 +144,7 @@ def test_tables_show_every_run_and_markdown_is_whole() -> None:
 
 
 def test_a_run_is_json() -> None:
-    run = json.loads(json.dumps(a_run(1).to_json()))
+    run = json.loads(json.dumps(asdict(a_run(1))))
     assert run["intervals"]["simultaneous"] == {"groups": 10, "covered": 10, "false": False}
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from testsgd.auditing.findings import Findings
-from testsgd.scoring import distinct_groups
 
 # A report lists so many of the groups that are worst off, and of those whose score rose.
 WORST_SHOWN = 5
@@ -70,13 +69,7 @@ def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> Aud
     rise = np.where(known, after.estimates.score - before.estimates.score, -np.inf)
     order = np.argsort(-rise, kind="stable")
     order = order[: int((rise > risen_by).sum())]
-    risen = distinct_groups(
-        order[:_WALKED],
-        after.overlaps(),
-        overlap=after.parameters.overlap,
-        limit=RISEN_SHOWN,
-        block=after.block,
-    )
+    risen = after.first_distinct(order[:_WALKED], RISEN_SHOWN)
     worst = worst_groups(after, WORST_SHOWN)
     return AuditComparison(before, after, worst, tuple(risen), len(order))
 
@@ -94,12 +87,4 @@ def worst_groups(findings: Findings, limit: int) -> tuple[int, ...]:
     order = findings.ranking[findings.estimates.decided[findings.ranking]]
     # Of equal scores the first of the ranking is first.
     order = order[np.argsort(-findings.estimates.score[order], kind="stable")]
-    return tuple(
-        distinct_groups(
-            order[:_WALKED],
-            findings.overlaps(),
-            overlap=findings.parameters.overlap,
-            limit=limit,
-            block=findings.block,
-        )
-    )
+    return tuple(findings.first_distinct(order[:_WALKED], limit))

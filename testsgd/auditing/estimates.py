@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.sampling import Neighbourhood
 from testsgd.scoring import (
     Margins,
     Side,
@@ -70,6 +69,14 @@ class Estimates:
         return self.rows_out if self.effective_out is None else self.effective_out
 
     @property
+    def sides(self) -> tuple[Side, Side]:
+        """Independent rows, samples and favourable ones, inside and outside."""
+        return (
+            Side(self.independent_in, self.samples_in, self.favourable_in),
+            Side(self.independent_out, self.samples_out, self.favourable_out),
+        )
+
+    @property
     def exact(self) -> bool:
         """True if the rates carry no sampling error."""
         return self.margin_kind == "none"
@@ -116,48 +123,16 @@ class Estimates:
         return self.population_interval_at(1 - confidence)
 
     def population_interval_at(self, error: Any) -> tuple[Floats, Floats]:
-        """Compute the same intervals with an error rate of its own for each group.
-
-        Parameters
-        ----------
-        error : float or array_like of float, shape (groups,)
-            Two-sided error rates.
-
-        Returns
-        -------
-        low, high : numpy.ndarray of float64, shape (groups,)
-            NaN where nothing was sampled on one side.
-        """
-        return population_interval(
-            Side(self.independent_in, self.samples_in, self.favourable_in),
-            Side(self.independent_out, self.samples_out, self.favourable_out),
-            error,
-            margin_kind=self.margin_kind,
-        )
+        """Compute the same intervals with two-sided error rates, one for all or one a group."""
+        return population_interval(*self.sides, error, margin_kind=self.margin_kind)
 
 
-def exact_estimates(sums: Counts, neighbourhood: Neighbourhood) -> Estimates:
-    """Return the estimates of an audit that asked about every neighbour.
+def both_sides(inside: Counts, everybody: Counts) -> Counts:
+    """Return two sums over each group and over all others, in the order of `counted_estimates`.
 
-    Decided, unless a group has no rows on one side.
-
-    Shapes: `sums` (2, groups).
+    Shapes: `inside` (2, groups); `everybody` (2,); returned (4, groups).
     """
-    rows, favourable = sums
-    total = len(neighbourhood.favourable)
-    counts = neighbourhood.favourable.astype(np.int64)
-    groups = len(rows)
-    return Estimates(
-        rows_in=rows,
-        rows_out=total - rows,
-        samples_in=rows * neighbourhood.size,
-        samples_out=(total - rows) * neighbourhood.size,
-        favourable_in=favourable,
-        favourable_out=int(counts.sum()) - favourable,
-        margin=np.zeros(groups),
-        wilson=np.zeros(groups, dtype=bool),
-        decided=(rows > 0) & (rows < total),
-    )
+    return np.stack([inside, everybody[:, None] - inside], axis=1).reshape(4, -1)
 
 
 def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:

@@ -10,105 +10,65 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import counted_estimates, exact_estimates
-from testsgd.auditing.outcome import Answers, Clock, Outcome, Progress, RowAudit, Search
-from testsgd.auditing.text.answers import (
-    KnownAnswers,
-    SharedPredictions,
-    ask_variants,
-    containing_all,
-    pair_sums,
-)
-from testsgd.auditing.text.outcome import Comparisons, PairedIntervals, TextOutcome
-from testsgd.data.text import Texts
-from testsgd.rules import Contingency
-from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.auditing.estimates import Counts, both_sides, counted_estimates
+from testsgd.auditing.outcome import Answers, Outcome, RowAudit
+from testsgd.auditing.text.answers import KnownAnswers, ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.outcome import Comparisons, TextAudit, TextOutcome
 from testsgd.sampling import explore_neighbourhood
 from testsgd.sampling.text import Replacer
-from testsgd.scoring import Clusters
 
 
-def audit_exactly(
-    audit: RowAudit,
-    contingency: Contingency,
-    search: Search,
-    clock: Clock,
-    progress: Progress | None,
-) -> Outcome:
+def audit_exactly(audit: RowAudit) -> Outcome:
     """Find every group's rates from the whole perturbation neighbourhood of the rows."""
-    table, draws = audit.table, audit.parameters.draws
-    with clock.phase("predictions"):
+    contingency, rows = audit.contingency, audit.contingency.tally()
+    with audit.clock.phase("predictions"):
         neighbourhood = explore_neighbourhood(
             audit.model.model,
-            table,
+            audit.table,
             jobs=audit.jobs,
-            draws=draws,
+            draws=audit.parameters.draws,
             cell_of_row=contingency.cell_of_row,
-            progress=progress,
+            progress=audit.progress,
         )
-    with clock.phase("rule sets"):
-        favourable = neighbourhood.favourable.astype(np.int64)
-        rows = contingency.tally()
-        cell_favourable = contingency.tally(favourable)
-        decisions = neighbourhood.own.astype(np.int64)
-        cell_decisions = contingency.tally(decisions)
-        rule_sets = search(np.vstack([rows, cell_favourable, cell_decisions]))
-    rows_in, _, decisions_in = rule_sets.sums
+    with audit.clock.phase("rule sets"):
+        favourable = [neighbourhood.favourable.astype(np.int64), neighbourhood.own.astype(np.int64)]
+        of_cells = [contingency.tally(of_rows) for of_rows in favourable]
+        rule_sets = audit.search(np.vstack([rows, *of_cells]))
+    rows_in, *favourable_in = rule_sets.sums
+
+    def answers(index: int, draws: int) -> Answers:
+        inside = np.vstack([rows_in, favourable_in[index]])
+        everybody = np.array([audit.size, favourable[index].sum()])
+        estimates = counted_estimates(both_sides(inside, everybody), draws=draws)
+        return Answers(estimates, rows * draws, of_cells[index], draws, favourable[index])
+
     return Outcome(
         rule_sets,
-        Answers(
-            exact_estimates(rule_sets.sums[:2], neighbourhood),
-            rows * neighbourhood.size,
-            cell_favourable,
-            neighbourhood.size,
-            neighbourhood.favourable,
-        ),
-        Answers(
-            counted_estimates(
-                np.vstack(
-                    [rows_in, len(table) - rows_in, decisions_in, decisions.sum() - decisions_in]
-                ),
-                draws=draws,
-            ),
-            rows * draws,
-            cell_decisions,
-            draws,
-            decisions,
-        ),
-        neighbourhood.queries,
-        neighbourhood.by_feature,
+        neighbourhood=answers(0, neighbourhood.size),
+        observed=answers(1, audit.parameters.draws),
+        queries=neighbourhood.queries,
+        by_feature=neighbourhood.by_feature,
     )
 
 
-def audit_texts_exactly(
-    predictions: SharedPredictions,
-    texts: Texts,
-    mentions: Mentions,
-    rule_sets: TermRuleSets,
-    *,
-    paired: PairedIntervals,
-    draws: int = 1,
-    clock: Clock,
-    progress: Progress | None = None,
-    clusters: Clusters | None = None,
-) -> TextOutcome:
+def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
     """Find every group's rates from all its seeds and all texts."""
+    texts, mentions, rule_sets = audit.texts, audit.mentions, audit.rule_sets
+    predictions, draws = audit.predictions, audit.parameters.draws
     total = len(texts) + int(rule_sets.rows().sum())
     done = 0
 
     def step(portion: int) -> None:
-        if progress is not None:
-            progress(done + portion, total)
+        audit.tell(done + portion, total)
 
-    with clock.phase("predictions of the texts"):
+    with audit.clock.phase("predictions of the texts"):
         answers = predictions.decide(texts.texts, progress=step)
         done += len(texts)
-    groups = len(rule_sets)
-    favourable_in = np.zeros(groups, dtype=np.int64)
-    comparisons = Comparisons(rule_sets, paired, clusters)
+    favourable_in = np.zeros(len(rule_sets), dtype=np.int64)
+    comparisons = Comparisons(audit)
     replacer = Replacer(texts.texts, mentions)
     kept: list[NDArray[Any]] = []
-    with clock.phase("predictions of the variants"):
+    with audit.clock.phase("predictions of the variants"):
         for category_set in rule_sets.category_sets:
             variants = ask_variants(
                 predictions, replacer, category_set, category_set.rows, progress=step
@@ -121,20 +81,20 @@ def audit_texts_exactly(
                 sizes = comparisons.cluster_sizes(category_set)
                 sums = pair_sums(kept[-1], category_set.shape, cluster_sizes=sizes)
                 comparisons.add(category_set, sums, seeds=len(category_set.rows))
-    rows_in = rule_sets.rows()
-    once = np.ones(len(texts), dtype=np.int64)
-    rows_out = len(texts) - containing_all(mentions, rule_sets, once)
-    favourable = int(answers.sum())
-    favourable_out = favourable - containing_all(mentions, rule_sets, answers.astype(np.int64))
-    estimates = counted_estimates(
-        np.array([rows_in, rows_out, favourable_in, favourable_out], dtype=np.int64), draws=draws
-    )
+
+    def outside(weights: Counts) -> Counts:
+        counts: Counts = weights.sum() - containing_all(mentions, rule_sets, weights)
+        return counts
+
+    rows_out = outside(np.ones(len(texts), dtype=np.int64))
+    favourable_out = outside(answers.astype(np.int64))
+    tallies = np.array([rule_sets.rows(), rows_out, favourable_in, favourable_out], dtype=np.int64)
     return TextOutcome(
-        estimates,
+        counted_estimates(tallies, draws=draws),
         comparisons.result(),
         asked=len(texts) * draws,
-        favourable=favourable,
-        accuracy=_accuracy(texts, answers, draws),
+        favourable=int(answers.sum()),
+        accuracy=_accuracy(audit, answers),
         known=KnownAnswers(_means(answers, draws), tuple(kept), mentions.contains()),
     )
 
@@ -144,7 +104,8 @@ def _means(answers: NDArray[Any], draws: int) -> NDArray[Any]:
     return answers if draws == 1 else answers / draws
 
 
-def _accuracy(texts: Texts, answers: NDArray[Any], draws: int) -> float | None:
+def _accuracy(audit: TextAudit, answers: NDArray[Any]) -> float | None:
+    texts, draws = audit.texts, audit.parameters.draws
     if texts.labels is None:
         return None
     labels = texts.labels == texts.specification.label.favourable

@@ -333,6 +333,11 @@ class RuleShare:
     # average over the orders in which the rules may come
     share: float
 
+    @property
+    def text(self) -> str:
+        """The rule as people write it."""
+        return self.rule.text
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -394,21 +399,34 @@ def explain_groups(
             error=error,
         )
     explanations = []
-    for place, group in enumerate(rule_sets):
+    for index, group in enumerate(rule_sets):
         rules = np.array([cells_of[rule] for rule in group.rules])
         differences = _differences(rules, cell_samples, cell_favourable)
-        shares, simplest = shapley_shares(differences), simplest_subset(differences)
-        chosen = [rule for bit, rule in enumerate(group.rules) if (simplest >> bit) & 1]
         explanations.append(
-            Explanation(
-                tuple(map(RuleShare, group.rules, shares)),
-                RuleSet(tuple(chosen)),
-                float(differences[simplest]),
-                contrasts[place],
-                conditional[place],
-            )
+            explanation_of(group, differences, contrasts[index], conditional[index])
         )
     return explanations
+
+
+def explanation_of(
+    group: RuleSet,
+    differences: Floats,
+    contrasts: tuple[FeatureContrast, ...] = (),
+    conditional: ConditionalScore | None = None,
+) -> Explanation:
+    """Explain a group by the differences of all subsets of its rules.
+
+    Shapes: `differences` (subsets,), in the order of :func:`simplest_subset`.
+    """
+    simplest = simplest_subset(differences)
+    chosen = tuple(rule for bit, rule in enumerate(group.rules) if simplest >> bit & 1)
+    return Explanation(
+        tuple(map(RuleShare, group.rules, shapley_shares(differences))),
+        RuleSet(chosen),
+        float(differences[simplest]),
+        contrasts,
+        conditional,
+    )
 
 
 def _one_row_a_cell(table: Table, contingency: Contingency) -> Table:

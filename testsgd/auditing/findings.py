@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +17,18 @@ from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, Unjudged
-from testsgd.scoring import Overlaps, block_of, member_overlaps
+from testsgd.rules import (
+    Contingency,
+    FrequentRuleSets,
+    RuleSet,
+    SmallGroup,
+    TermRuleSets,
+    Unjudged,
+)
+from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
 
-
-class RuleSets(Protocol):
-    """Groups, each given by a rule set, known by their places 0, 1, ..."""
-
-    @property
-    def candidates(self) -> int:
-        """Rule sets that the sensitive features allow."""
-        ...
-
-    @property
-    def frequent(self) -> int:
-        """Those that are frequent, before equal ones were joined."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def rule_set(self, group: int) -> RuleSet:
-        """Return a group's description."""
-        ...
+# The groups, each given by a rule set.
+RuleSets: TypeAlias = FrequentRuleSets | TermRuleSets
 
 
 @dataclass(frozen=True)
@@ -117,8 +107,8 @@ class Findings(ABC):
         Wall-clock time of each phase.
     changing : float
         Share of the first rows or texts that the model answered otherwise when asked again.
-    guarantee : Guarantee or None
-        What the intervals hold for; None if none were asked for.
+    guarantee : Guarantee
+        What the intervals hold for.
     stability : mapping of int to float
         For the explaining rules, in which share of bootstrap samples each, or a near-duplicate, is
         chosen again; empty if that was not looked at.
@@ -143,10 +133,10 @@ class Findings(ABC):
     queries: int
     model_fingerprint: str
     accuracy: float | None
+    guarantee: Guarantee
     others: tuple[Estimated, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     changing: float = 0.0
-    guarantee: Guarantee | None = None
     stability: Mapping[int, float] = field(default_factory=dict)
     stability_samples: int = 0
     explanations: Mapping[int, Explanation] = field(default_factory=dict)
@@ -189,6 +179,16 @@ class Findings(ABC):
     @abstractmethod
     def overlaps(self) -> Overlaps:
         """Return how much groups overlap, for telling near copies apart."""
+
+    def first_distinct(self, order: NDArray[np.intp], limit: int) -> list[int]:
+        """Return the first groups of an order that are no near copies of one before them."""
+        return distinct_groups(
+            order,
+            self.overlaps(),
+            overlap=self.parameters.overlap,
+            limit=limit,
+            block=self.block,
+        )
 
     def rule_set(self, group: int) -> RuleSet:
         """Return a group's description."""
@@ -233,17 +233,14 @@ class Findings(ABC):
         Returns
         -------
         low, high : numpy.ndarray of float64, shape (groups,)
-            NaN where nothing was sampled on one side. Without a guarantee they are meant for one
-            group at a time.
+            NaN where nothing was sampled on one side.
         """
-        if self.guarantee is None:
-            return self.estimates.take(groups).population_interval(self.parameters.confidence)
         return self.guarantee.interval(self.estimates, groups)
 
     @property
     def assured(self) -> float:
         """The largest size that an interval assures of a group's difference; 0 if none does."""
-        return 0.0 if self.guarantee is None else self.guarantee.assured
+        return self.guarantee.assured
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,16 +6,23 @@ then every model, such as each snapshot of a retraining, is asked about the same
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates, exact_estimates
+from testsgd.auditing.estimates import (
+    Counts,
+    Estimates,
+    both_sides,
+    counted_estimates,
+    drawn_estimates,
+)
+from testsgd.auditing.outcome import threads
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.errors import ParameterError
@@ -60,12 +67,44 @@ def measure_groups(
     Estimates
         In the order of the groups.
     """
-    measure = GroupMeasure(table, rule_sets, max_queries=max_queries, seed=seed, jobs=jobs)
-    return measure(model)
+    return GroupMeasure(table, rule_sets, max_queries=max_queries, seed=seed, jobs=jobs)(model)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measure(ABC):
+    """Measures how models treat the same groups of the same rows or texts."""
+
+    max_queries: int
+    seed: int
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.exact and self._groups and not self.draws_a_side:
+            raise ParameterError(
+                f"{self._groups:,} groups take at least {2 * self._groups:,} queries, "
+                f"{self.max_queries:,} are allowed",
+                where="max_queries",
+                remedy="allow more queries, or measure fewer groups",
+            )
+
+    @property
+    @abstractmethod
+    def exact(self) -> bool:
+        """True if a model is asked about everything that the groups need."""
+
+    @property
+    @abstractmethod
+    def _groups(self) -> int:
+        """How many groups there are."""
+
+    @property
+    def draws_a_side(self) -> int:
+        """How many draws there are on each side of each group, if not all are asked about."""
+        return min(SAMPLES_A_SIDE, self.max_queries // (2 * max(1, self._groups)))
 
 
 @dataclass(frozen=True, eq=False)
-class GroupMeasure:
+class GroupMeasure(Measure):
     """Measures how models treat the same groups of the same rows.
 
     If the rows and their neighbours are no more than `max_queries`, all of them are asked about,
@@ -107,13 +146,10 @@ class GroupMeasure:
 
     table: Table
     rule_sets: Sequence[RuleSet]
-    max_queries: int
-    seed: int
-    jobs: int | None = None
 
-    def __post_init__(self) -> None:
-        if not self.exact:
-            check_draws(self.max_queries, len(self.rule_sets))
+    @property
+    def _groups(self) -> int:
+        return len(self.rule_sets)
 
     @property
     def exact(self) -> bool:
@@ -133,13 +169,12 @@ class GroupMeasure:
 
     @cached_property
     def _drawn(self) -> Questions:
-        count = draws_a_side(self.max_queries, len(self.rule_sets))
         features = len(self.table.specification.insensitive)
         codes = []
         for group, inside in enumerate(self._members):
             generator = np.random.default_rng([self.seed, 4, group])
             for side in (np.flatnonzero(inside), np.flatnonzero(~inside)):
-                drawn = draw(generator, side, features, count if len(side) else 0)
+                drawn = draw(generator, side, features, self.draws_a_side if len(side) else 0)
                 way = 2 * drawn.features + (drawn.directions > 0)
                 codes.append(drawn.rows * 2 * max(features, 1) + way)
         return Questions.of(codes)
@@ -152,14 +187,13 @@ class GroupMeasure:
         return drawn_frame(self.table, Draws(rows, way // 2, 2 * (way % 2) - 1))
 
     def _ask_all(self, model: Model) -> Estimates:
-        jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
+        jobs = threads(model, self.jobs)
         neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
         favourable = neighbourhood.favourable.astype(np.int64)
-        sums = np.zeros((2, len(self.rule_sets)), dtype=np.int64)
-        for group, inside in enumerate(self._members):
-            found = favourable[inside]
-            sums[:, group] = len(found), found.sum()
-        return exact_estimates(sums, neighbourhood)
+        counted = np.array([np.ones_like(favourable), favourable])
+        inside = np.array([counted[:, members].sum(axis=1) for members in self._members])
+        sums = inside.reshape(-1, 2).T
+        return counted_estimates(both_sides(sums, counted.sum(axis=1)), draws=neighbourhood.size)
 
     def _ask_drawn(self, model: Model) -> Estimates:
         frame = self._frame
@@ -196,18 +230,3 @@ class Questions:
         """Count questions and favourable answers, as :func:`drawn_estimates` takes them."""
         favourable = np.array([answers[side].sum() for side in self.sides], dtype=np.int64)
         return np.vstack([self.sizes(), favourable.reshape(-1, 2).T])
-
-
-def draws_a_side(max_queries: int, groups: int) -> int:
-    """Return the draws on each side of each group."""
-    return min(SAMPLES_A_SIDE, max_queries // (2 * max(1, groups)))
-
-
-def check_draws(max_queries: int, groups: int) -> None:
-    """Raise an error if the queries do not suffice for one draw on each side of each group."""
-    if groups and draws_a_side(max_queries, groups) < 1:
-        raise ParameterError(
-            f"{groups:,} groups take at least {2 * groups:,} queries, {max_queries:,} are allowed",
-            where="max_queries",
-            remedy="allow more queries, or measure fewer groups",
-        )

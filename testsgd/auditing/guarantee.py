@@ -216,16 +216,14 @@ def group_p_values(estimates: Estimates) -> Floats:
     """Compute for each group the p-value of "no difference in the population"."""
     if estimates.margin_kind == "anytime":
         return _p_values_of_intervals(estimates)
-    size_in = estimates.independent_in.astype(np.float64)
-    size_out = estimates.independent_out.astype(np.float64)
+    size_in, size_out = (np.asarray(side.rows, dtype=np.float64) for side in estimates.sides)
     if estimates.margin_kind == "wald":
         # Both the rows and the draws vary; see population_interval.
         size_in, size_out = (
-            1 / (1 / np.where(rows > 0, rows, 1) + 1 / np.maximum(samples, 1)) * (samples > 0)
-            for rows, samples in (
-                (size_in, estimates.samples_in),
-                (size_out, estimates.samples_out),
-            )
+            1
+            / (1 / np.where(rows > 0, rows, 1) + 1 / np.maximum(side.samples, 1))
+            * (side.samples > 0)
+            for rows, side in zip((size_in, size_out), estimates.sides, strict=True)
         )
     return equality_p_values(
         np.nan_to_num(estimates.rate_in) * size_in,

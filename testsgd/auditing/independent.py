@@ -13,21 +13,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.estimates import Counts, drawn_estimates, margins_of
-from testsgd.auditing.outcome import (
-    Answers,
-    Outcome,
-    Progress,
-    RowAudit,
-    Search,
-    ask_rows,
-    sides_of,
-)
+from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import containing_all
 from testsgd.auditing.text.outcome import TextAudit, TextOutcome
 from testsgd.errors import ParameterError
-from testsgd.rules import Contingency, FrequentRuleSets
-from testsgd.sampling import decide_draws, draw
 from testsgd.sampling.text import Replacer
 from testsgd.scoring import enough
 
@@ -95,118 +85,92 @@ def _first_stop(steps: Counts, favourable: Counts, parameters: AuditParameters) 
     return int(steps[np.argmax(stops)]) if stops.any() else None
 
 
-def sample_independent(
-    audit: RowAudit,
-    contingency: Contingency,
-    search: Search,
-    *,
-    budget: int,
-    progress: Progress | None = None,
-) -> Outcome:
+def sample_independent(audit: RowAudit, budget: int) -> Outcome:
     """Run the paper's Algorithm 2 for one group after another.
 
     Each step draws one neighbour inside and one outside.
     """
-    parameters, everybody = audit.parameters, len(audit.table)
-    observed = ask_rows(audit, contingency, budget)
-    rule_sets = search(np.vstack([contingency.tally(), observed.quantities]))
+    parameters, contingency = audit.parameters, audit.contingency
+    observed = ask_rows(audit, budget)
+    rule_sets = audit.search(np.vstack([contingency.tally(), observed.quantities]))
     share = check_share(budget - observed.queries, len(rule_sets), parameters)
+
+    def sample(group: int) -> Counts:
+        sides = audit.sides(rule_sets, group)
+        generator = np.random.default_rng(
+            [parameters.seed, 3, int(rule_sets.subset[group]), int(rule_sets.place[group])]
+        )
+
+        def ask(count: int) -> Counts:
+            drawn = [audit.ask(side, count, generator)[1] for side in sides]
+            return np.array(drawn, dtype=np.int64)
+
+        return sample_until_certain(ask, parameters, share)
+
     tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
     # One thread a group: the libraries' own threads would split sums by the number of processors.
     with threadpool_limits(1):
         results = joblib.Parallel(n_jobs=audit.jobs, prefer="threads", return_as="generator")(
-            joblib.delayed(_sample_one)(audit, contingency, rule_sets, group, share)
-            for group in range(len(rule_sets))
+            joblib.delayed(sample)(group) for group in range(len(rule_sets))
         )
         for group, tally in enumerate(results):
             tallies[:, group] = tally
-            if progress is not None:
-                progress(group + 1, len(rule_sets))
+            audit.tell(group + 1, len(rule_sets))
     nothing = np.zeros(contingency.cells, dtype=np.int64)
     rows_in = rule_sets.sums[0]
+    estimates = drawn_estimates(rows_in, audit.size - rows_in, tallies[:4], parameters)
     return Outcome(
         rule_sets,
-        Answers(
-            drawn_estimates(rows_in, everybody - rows_in, tallies[:4], parameters),
-            nothing,
-            nothing,
-        ),
-        observed.answers(rows_in, rule_sets.sums[1:], everybody, parameters),
+        Answers(estimates, nothing, nothing),
+        observed.answers(rows_in, rule_sets.sums[1:], parameters),
         observed.queries + int(tallies[4].sum()),
     )
 
 
-def _sample_one(
-    audit: RowAudit, contingency: Contingency, rule_sets: FrequentRuleSets, group: int, share: int
-) -> Counts:
-    """Return samples and favourable ones on both sides at the stop, and the queries it took."""
-    sides = sides_of(rule_sets, group, contingency)
-    generator = np.random.default_rng(
-        [audit.parameters.seed, 3, int(rule_sets.subset[group]), int(rule_sets.place[group])]
-    )
-    table, features = audit.table, len(audit.table.specification.insensitive)
-
-    def ask(count: int) -> Counts:
-        """Draw so many neighbours on each side and return the answers."""
-        drawn = [
-            decide_draws(audit.model.model, table, draw(generator, side, features, count))
-            for side in sides
-        ]
-        return np.array(drawn, dtype=np.int64)
-
-    return sample_until_certain(ask, audit.parameters, share)
-
-
-def sample_texts_independent(
-    audit: TextAudit, budget: int, progress: Progress | None
-) -> tuple[TextOutcome, int]:
-    """Run the paper's Algorithm 2 for one group after another.
+def sample_texts_independent(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
+    """Run the paper's Algorithm 2 for one group after another; return the queries it took too.
 
     Each step draws a seed with repetition, replaces its terms and asks; and draws a text that lacks
     one of the group's terms and asks.
 
     See Zhang et al., TestSGD, Algorithm 2 and section 4.3.
     """
-    model, texts, mentions = audit.model.model, audit.texts, audit.mentions
-    rule_sets, parameters = audit.rule_sets, audit.parameters
-    share = check_share(budget, len(rule_sets), parameters)
-    replacer = Replacer(texts.texts, mentions)
-    contains = mentions.contains()
-    tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
-    for group in range(len(rule_sets)):
+    model, texts, rule_sets = audit.model.model, audit.texts, audit.rule_sets
+    share = check_share(budget, len(rule_sets), audit.parameters)
+    replacer = Replacer(texts.texts, audit.mentions)
+    contains = audit.mentions.contains()
+
+    def sample(group: int) -> Counts:
         category_set = rule_sets.category_sets[rule_sets.set_of(group)]
-        chosen = rule_sets.chosen(group)
+        seeds, categories, terms = (
+            category_set.rows,
+            category_set.categories,
+            rule_sets.chosen(group),
+        )
         generator = np.random.default_rng(
-            [parameters.seed, 3, group - category_set.first, *category_set.categories]
+            [audit.parameters.seed, 3, group - category_set.first, *categories]
         )
         inside = np.ones(len(texts), dtype=bool)
-        for category, term in zip(category_set.categories, chosen, strict=True):
+        for category, term in zip(categories, terms, strict=True):
             inside &= contains[category][:, term]
         outside = np.flatnonzero(~inside)
-        if len(outside) == 0 or len(category_set.rows) == 0:
-            continue
 
-        def ask(
-            count: int,
-            seeds: Counts = category_set.rows,
-            categories: tuple[int, ...] = category_set.categories,
-            terms: tuple[int, ...] = chosen,
-            others: np.ndarray[tuple[int], np.dtype[np.intp]] = outside,
-            generator: np.random.Generator = generator,
-        ) -> Counts:
+        def ask(count: int) -> Counts:
             drawn_in = seeds[generator.integers(0, len(seeds), count)]
-            drawn_out = others[generator.integers(0, len(others), count)]
+            drawn_out = outside[generator.integers(0, len(outside), count)]
             variants = [replacer.variant(int(row), categories, terms) for row in drawn_in]
-            answers = [
-                model.decisions(variants),
-                model.decisions([texts.texts[row] for row in drawn_out]),
-            ]
-            return np.array(answers, dtype=np.int64)
+            others = [texts.texts[row] for row in drawn_out]
+            return np.array([model.decisions(variants), model.decisions(others)], dtype=np.int64)
 
-        tallies[:, group] = sample_until_certain(ask, parameters, share)
-        if progress is not None:
-            progress(group + 1, len(rule_sets))
+        if len(outside) == 0 or len(seeds) == 0:
+            return np.zeros(5, dtype=np.int64)
+        return sample_until_certain(ask, audit.parameters, share)
+
+    tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
+    for group in range(len(rule_sets)):
+        tallies[:, group] = sample(group)
+        audit.tell(group + 1, len(rule_sets))
     once = np.ones(len(texts), dtype=np.int64)
-    sizes_out = len(texts) - containing_all(mentions, rule_sets, once)
-    estimates = drawn_estimates(rule_sets.rows(), sizes_out, tallies[:4], parameters)
+    sizes_out = len(texts) - containing_all(audit.mentions, rule_sets, once)
+    estimates = drawn_estimates(rule_sets.rows(), sizes_out, tallies[:4], audit.parameters)
     return TextOutcome(estimates, None, asked=0, favourable=0), int(tallies[4].sum())

@@ -63,40 +63,27 @@ def audit_parameters(
 def _condition(names: Any, specification: Specification) -> tuple[str, ...]:
     """Read features that a user lists, with commas or one by one."""
     listed = names.split(",") if isinstance(names, str) else names or ()
-    if not isinstance(listed, (list, tuple)) or not all(isinstance(one, str) for one in listed):
-        raise ParameterError(
-            f"{names!r} is no list of features",
-            where="condition_on",
-            remedy="give names of features, with commas or as a list",
-            name="condition_on",
-        )
-    chosen = tuple(dict.fromkeys(one.strip() for one in listed if one.strip()))
+    how = "give names of features, with commas or as a list"
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(name, str) for name in listed):
+        raise _refused("condition_on", f"{names!r} is no list of features", how)
+    chosen = tuple(dict.fromkeys(name.strip() for name in listed if name.strip()))
     if listed and not chosen:
-        raise ParameterError(
-            "no feature is named",
-            where="condition_on",
-            remedy="give names of features, with commas or as a list, or leave it out",
-            name="condition_on",
-        )
+        raise _refused("condition_on", "no feature is named", f"{how}, or leave it out")
     if chosen and isinstance(specification, TextSpecification):
-        raise ParameterError(
-            f"{specification.name!r} has texts, and no features to be alike in",
-            where="condition_on",
-            remedy="leave it out",
-            name="condition_on",
-        )
+        what = f"{specification.name!r} has texts, and no features to be alike in"
+        raise _refused("condition_on", what, "leave it out")
     return chosen
+
+
+def _refused(name: str, what: str, remedy: str) -> ParameterError:
+    return ParameterError(what, where=name, remedy=remedy, name=name)
 
 
 def check_repeatable(parameters: AuditParameters, what: str) -> None:
     """Raise a :class:`ParameterError` if means are asked for where the answers must be the same."""
     if parameters.nondeterministic is not None:
-        raise ParameterError(
-            f"{what} needs a model that answers the same when asked twice",
-            where="nondeterministic",
-            remedy="leave it out, or audit the model",
-            name="nondeterministic",
-        )
+        needs = f"{what} needs a model that answers the same when asked twice"
+        raise _refused("nondeterministic", needs, "leave it out, or audit the model")
 
 
 def read_audit(audit: AuditResult | str | Path | None) -> AuditSummary | None:
@@ -137,12 +124,8 @@ def check_same_audit(summary: AuditSummary, findings: Findings) -> None:
     if summary.model.fingerprint != found:
         raise _another_model(summary, name, summary.model.fingerprint, found)
     for group in summary.groups:
-        place = group.rank - 1
-        now = (
-            findings.rule_set(int(findings.ranking[place])).text
-            if place < len(findings.ranking)
-            else "nobody"
-        )
+        [*same] = findings.ranking[group.rank - 1 : group.rank].tolist()
+        now = findings.rule_set(same[0]).text if same else "nobody"
         if now != group.text:
             raise ResultError(
                 f"group {group.rank} of the audit is {group.text!r}, made again it is {now!r}",

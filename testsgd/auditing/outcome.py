@@ -1,22 +1,32 @@
-"""What audits share: the clock, the model's answers, rates of rows as they are, and the ranking."""
+"""What is audited, of rows and of texts, and what audits share: clock, answers and ranking."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Counts, Estimates, counted_estimates, drawn_estimates
+from testsgd.auditing.estimates import (
+    Counts,
+    Estimates,
+    both_sides,
+    counted_estimates,
+    drawn_estimates,
+)
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.rules import Axis, Contingency, FrequentRuleSets
-from testsgd.sampling import BATCH_ROWS
+from testsgd.models.text import TextModel
+from testsgd.rules import Axis, Contingency, FrequentRuleSets, lay_out, mine
+from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
 from testsgd.scoring import rank_groups
 
 
@@ -38,33 +48,99 @@ class Clock:
 # How much of a phase is done, and how much there is.
 Progress = Callable[[int, int], None]
 
-# Sums quantities, given by cell with the rows first, over the groups that are wanted: all frequent
-# ones, or some that are known already.
-Search = Callable[[Counts], FrequentRuleSets]
+SomeModel = TypeVar("SomeModel", Model, TextModel)
+
+
+def threads(model: Model | TextModel, jobs: int | None) -> int:
+    """Return how many threads may ask a model at once."""
+    return jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowAudit:
-    """What is to be audited, and how."""
+class Audit(ABC, Generic[SomeModel]):
+    """What is to be audited, and how; rows and texts each know who is in a group."""
 
-    model: LoadedModel[Model]  # The black box
-    table: Table  # The rows
-    axes: tuple[Axis, ...]  # Their sensitive features
+    model: LoadedModel[SomeModel]  # The black box
     parameters: AuditParameters  # What to do; ``max_queries`` is given
-    exact: bool  # Ask about all neighbours
-    # Groups to look at instead of searching for frequent ones
-    given: FrequentRuleSets | None = None
+    exact: bool  # Ask about everything
+    clock: Clock = field(default_factory=Clock)
+    progress: Progress | None = None  # Is told how far the asking is
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many rows or texts there are."""
 
     @property
     def min_count(self) -> int:
-        """Fewest rows on each side of a judged group."""
-        return self.parameters.fewest_rows(len(self.table))
+        """Fewest rows on each side of a judged group, or texts that mention its terms."""
+        return self.parameters.fewest_rows(self.size)
+
+    @property
+    def allowed(self) -> int:
+        """Most queries."""
+        return self.parameters.budget(0)
 
     @property
     def jobs(self) -> int:
         """Threads that may ask the model at once."""
-        processors = int(joblib.cpu_count()) if self.model.model.thread_safe else 1
-        return self.parameters.jobs or processors
+        return threads(self.model.model, self.parameters.jobs)
+
+    def tell(self, done: int, total: int) -> None:
+        """Tell how far the asking is."""
+        if self.progress is not None:
+            self.progress(done, total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowAudit(Audit[Model]):
+    """What is to be audited of the rows of a table, and how."""
+
+    table: Table  # The rows
+    axes: tuple[Axis, ...]  # Their sensitive features
+    # Groups to look at instead of searching for frequent ones
+    given: FrequentRuleSets | None = None
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return len(self.table)
+
+    @cached_property
+    def contingency(self) -> Contingency:
+        """The rows' sensitive cells."""
+        return lay_out(self.table, self.axes)
+
+    def search(self, quantities: Counts) -> FrequentRuleSets:
+        """Sum quantities, the rows first, over all frequent groups, or over the given ones.
+
+        Shapes: `quantities` (q, cells).
+        """
+        if self.given is not None:
+            return self.given.over(self.contingency, quantities)
+        return mine(
+            self.contingency,
+            quantities,
+            min_count=self.min_count,
+            min_outside=self.min_count,
+            max_features=self.parameters.max_features,
+        )
+
+    def sides(
+        self, rule_sets: FrequentRuleSets, group: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows inside a group and those outside."""
+        members = rule_sets.members(np.array([group]), self.contingency)[0]
+        inside = members[self.contingency.cell_of_row]
+        return np.flatnonzero(inside), np.flatnonzero(~inside)
+
+    def ask(
+        self, rows: NDArray[np.intp] | int, count: int, generator: np.random.Generator
+    ) -> tuple[Draws, NDArray[np.bool_]]:
+        """Draw so many neighbours of some rows, or of the first n, and ask the model about them."""
+        features = len(self.table.specification.insensitive)
+        draws = draw(generator, rows, features, count)
+        return draws, decide_draws(self.model.model, self.table, draws)
 
 
 @dataclass(frozen=True)
@@ -99,15 +175,6 @@ class Outcome:
     by_feature: Counts | None = None
 
 
-def sides_of(
-    rule_sets: FrequentRuleSets, group: int, contingency: Contingency
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows inside a group and those outside."""
-    members = rule_sets.members(np.array([group]), contingency)[0]
-    inside = members[contingency.cell_of_row]
-    return np.flatnonzero(inside), np.flatnonzero(~inside)
-
-
 def order_groups(
     estimates: Estimates,
     size: NDArray[np.float64],
@@ -135,6 +202,7 @@ class ObservedAnswers:
     cell_favourable: Counts
     # 1 where a row got it; None if not all rows were asked about, shape (rows,)
     decisions: Counts | None
+    rows: int  # How many rows there are
 
     @property
     def queries(self) -> int:
@@ -146,28 +214,22 @@ class ObservedAnswers:
         """What to sum over groups, shape (2, cells)."""
         return np.vstack([self.cell_samples, self.cell_favourable])
 
-    def answers(
-        self, rows_in: Counts, sums: Counts, rows: int, parameters: AuditParameters
-    ) -> Answers:
+    def answers(self, rows_in: Counts, sums: Counts, parameters: AuditParameters) -> Answers:
         """Return the groups' rates.
 
         Shapes: `rows_in` (groups,); `sums` (2, groups).
         """
-        samples_in, favourable_in = sums
-        favourable_out = self.cell_favourable.sum() - favourable_in
+        tallies = both_sides(sums, self.quantities.sum(axis=1))
         if self.decisions is None:
-            samples_out = self.queries - samples_in
-            tallies = np.vstack([samples_in, samples_out, favourable_in, favourable_out])
-            estimates = drawn_estimates(rows_in, rows - rows_in, tallies, parameters)
+            estimates = drawn_estimates(rows_in, self.rows - rows_in, tallies, parameters)
         else:
-            tallies = np.vstack([rows_in, rows - rows_in, favourable_in, favourable_out])
             estimates = counted_estimates(tallies)
         return Answers(estimates, self.cell_samples, self.cell_favourable, 1, self.decisions)
 
 
-def ask_rows(audit: RowAudit, contingency: Contingency, budget: int) -> ObservedAnswers:
+def ask_rows(audit: RowAudit, budget: int) -> ObservedAnswers:
     """Ask a model about rows as they are, all of them if that takes at most half of the budget."""
-    model, table = audit.model.model, audit.table
+    model, table, contingency = audit.model.model, audit.table, audit.contingency
     rows: NDArray[np.intp] = np.arange(len(table))
     if 2 * len(table) > budget:
         generator = np.random.default_rng([audit.parameters.seed, 7])
@@ -181,4 +243,5 @@ def ask_rows(audit: RowAudit, contingency: Contingency, budget: int) -> Observed
         np.bincount(cells, minlength=contingency.cells),
         np.bincount(cells[decisions], minlength=contingency.cells),
         decisions.astype(np.int64) if len(rows) == len(table) else None,
+        len(table),
     )

@@ -16,15 +16,7 @@ from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
-from testsgd.auditing.outcome import (
-    Answers,
-    Clock,
-    Outcome,
-    Progress,
-    RowAudit,
-    Search,
-    order_groups,
-)
+from testsgd.auditing.outcome import Answers, Outcome, RowAudit, order_groups
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.rule_selection import (
@@ -39,8 +31,6 @@ from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.rules import (
     Contingency,
     FrequentRuleSets,
-    lay_out,
-    mine,
     small_groups,
     unjudged_rows,
 )
@@ -51,15 +41,14 @@ from testsgd.scoring import Clusters, independent_rows
 LOOKED_AT = 10
 
 
-def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> TableFindings:
+def audit_rows(audit: RowAudit) -> TableFindings:
     """Audit a model on some rows."""
-    table, parameters = audit.table, audit.parameters
-    allowed = parameters.budget(0)
+    table, parameters, clock = audit.table, audit.parameters, audit.clock
     with clock.phase("rows"):
-        contingency = lay_out(table, audit.axes)
+        contingency = audit.contingency
     with clock.phase("model check"):
-        fingerprint, again, probed = _probe(audit, _probe_rows(table, allowed))
-    outcome = _find_rates(audit, contingency, max(0, allowed - probed), clock, progress)
+        fingerprint, again, probed = _probe(audit)
+    outcome = _find_rates(audit, max(0, audit.allowed - probed))
     answers: dict[Estimand, Answers] = {
         "observed": outcome.observed,
         "neighbourhood": outcome.neighbourhood,
@@ -71,9 +60,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
             for estimand, known in answers.items()
         }
     with clock.phase("guarantee"):
-        guarantees = {
-            estimand: _guarantee(audit, contingency, known) for estimand, known in answers.items()
-        }
+        guarantees = {estimand: _guarantee(audit, known) for estimand, known in answers.items()}
     ranked = answers[parameters.estimand]
     guarantee, estimates = guarantees[parameters.estimand], ranked.estimates
     rule_sets = outcome.rule_sets
@@ -91,7 +78,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
             contingency, min_count=audit.min_count, max_features=parameters.max_features
         )
     with clock.phase("rule selection"):
-        rules = _explaining_rules(audit, contingency, ranked, rule_sets, ranking, guarantee)
+        rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
     findings = TableFindings(
         table=table,
         model=audit.model,
@@ -131,29 +118,7 @@ def audit_rows(audit: RowAudit, clock: Clock, progress: Progress | None) -> Tabl
     )
 
 
-def _search(audit: RowAudit, contingency: Contingency) -> Search:
-    """Search for frequent groups, or sum over the given ones."""
-    given = audit.given
-    if given is not None:
-        return lambda quantities: given.over(contingency, quantities)
-    return lambda quantities: mine(
-        contingency,
-        quantities,
-        min_count=audit.min_count,
-        min_outside=audit.min_count,
-        max_features=audit.parameters.max_features,
-    )
-
-
-def _fewest_rows(audit: RowAudit, contingency: Contingency) -> int:
-    """Return how few rows a group has at least, which says how many samples to begin with."""
-    if audit.given is None:
-        return audit.min_count
-    sizes = audit.given.over(contingency, contingency.tally()[None]).sums[0]
-    return max(1, int(sizes.min(initial=len(audit.table))))
-
-
-def _guarantee(audit: RowAudit, contingency: Contingency, answers: Answers) -> Guarantee:
+def _guarantee(audit: RowAudit, answers: Answers) -> Guarantee:
     """Choose among the three kinds of guarantee."""
     parameters, estimates = audit.parameters, answers.estimates
     # The bootstrap takes rows for independent.
@@ -163,7 +128,7 @@ def _guarantee(audit: RowAudit, contingency: Contingency, answers: Answers) -> G
     shared = int(answers.cell_samples.sum())
     return simultaneous(
         estimates,
-        contingency,
+        audit.contingency,
         answers.cell_samples,
         answers.cell_favourable,
         estimates.samples_in + estimates.samples_out != shared,
@@ -176,14 +141,13 @@ def _guarantee(audit: RowAudit, contingency: Contingency, answers: Answers) -> G
 
 def _explaining_rules(
     audit: RowAudit,
-    contingency: Contingency,
     answers: Answers,
     rule_sets: FrequentRuleSets,
     ranking: NDArray[np.intp],
     guarantee: Guarantee,
 ) -> tuple[ExplainingRule, ...]:
     """Find the fewest rules that explain how rates differ; none if groups share no samples."""
-    judged = ranking[answers.estimates.decided[ranking]]
+    contingency, judged = audit.contingency, ranking[answers.estimates.decided[ranking]]
     if not answers.cell_samples.any() or not len(judged) or audit.given is not None:
         return ()
 
@@ -221,7 +185,7 @@ def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explana
         groups = tuple(np.flatnonzero(findings.estimates.decided).tolist())
     groups = groups[:LOOKED_AT]
     # Independent sampling has no samples that say what each rule does.
-    if not groups or not findings.cell_samples.any() or findings.guarantee is None:
+    if not groups or not findings.cell_samples.any():
         return {}
     explained = explain_groups(
         findings.table,
@@ -243,7 +207,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     samples = parameters.stability
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
-    if findings.row_favourable is None or findings.guarantee is None or not samples or not rules:
+    if findings.row_favourable is None or not samples or not rules:
         return {}, 0
     # The bootstrap draws rows.
     if findings.table.clusters is not None:
@@ -274,19 +238,16 @@ def _accuracy(table: Table, answers: Answers) -> float | None:
     return float(right.sum() / (len(labels) * answers.row_samples))
 
 
-def _probe_rows(table: Table, allowed: int) -> int:
-    """Return the rows to try the model on: they count as queries, so they leave room for others."""
-    return min(PROBE_ROWS, len(table), allowed // 2)
-
-
-def _probe(audit: RowAudit, rows: int) -> tuple[str, Repetition, int]:
+def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
     """Try the model on the first rows, twice; give its fingerprint and the queries it took.
 
     It shows early what is wrong, whether the answers can be relied on, and how to recognise it.
+    These rows count as queries, so they leave room for others.
     """
     table, model = audit.table, audit.model.model
+    rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
     decisions = model.decisions(table.frame.iloc[:rows])
-    left = audit.parameters.budget(0) - rows
+    left = audit.allowed - rows
     # An exact audit was found to fit with this; else something is left for the samples.
     most = left // 2
     if audit.exact:
@@ -307,13 +268,11 @@ def exact_queries(table: Table, parameters: AuditParameters) -> int:
     return (neighbourhood_size(table) + 1) * len(table) * parameters.draws
 
 
-def _find_rates(
-    audit: RowAudit, contingency: Contingency, budget: int, clock: Clock, progress: Progress | None
-) -> Outcome:
+def _find_rates(audit: RowAudit, budget: int) -> Outcome:
     """Choose among the three ways of finding the groups' rates."""
-    search, parameters = _search(audit, contingency), audit.parameters
+    parameters = audit.parameters
     if audit.exact:
-        outcome = audit_exactly(audit, contingency, search, clock, progress)
+        outcome = audit_exactly(audit)
         if parameters.draws == 1:
             return outcome
         neighbourhood, observed = (
@@ -321,13 +280,9 @@ def _find_rates(
             for answers in (outcome.neighbourhood, outcome.observed)
         )
         return replace(outcome, neighbourhood=neighbourhood, observed=observed)
-    min_count = _fewest_rows(audit, contingency)
-    with clock.phase("sampling"):
-        if parameters.sampling == "pooled":
-            return sample_pooled(
-                audit, contingency, search, min_count=min_count, budget=budget, progress=progress
-            )
-        return sample_independent(audit, contingency, search, budget=budget, progress=progress)
+    with audit.clock.phase("sampling"):
+        sample = sample_pooled if parameters.sampling == "pooled" else sample_independent
+        return sample(audit, budget)
 
 
 def with_independent_rows(

@@ -99,11 +99,12 @@ def run_audit(
         axes=axes,
         parameters=replace(parameters, max_queries=allowed),
         exact=exact,
+        clock=clock,
+        progress=named("asking the model", progress),
     )
-    told = named("asking the model", progress)
     if parameters.holdout is None:
-        return audit_rows(audit, clock, told)
-    return audit_held_out(audit, parameters.holdout, clock, told)
+        return audit_rows(audit)
+    return audit_held_out(audit, parameters.holdout)
 
 
 def again_queries(model: LoadedModel[Any], data: Sized) -> int:
@@ -135,19 +136,13 @@ def named(phase: str, progress: Progress | None) -> PhaseProgress | None:
     return lambda done, total: progress(phase, done, total)
 
 
-def audit_held_out(
-    audit: RowAudit, share: float, clock: Clock, progress: PhaseProgress | None
-) -> TableFindings:
+def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
     search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=())
-    found = audit_rows(
-        _of_part(replace(audit, parameters=search_parameters), searched), clock, progress
-    )
+    found = audit_rows(_of_part(replace(audit, parameters=search_parameters), searched))
     chosen = np.array(found.highlights, dtype=np.intp)
-    estimated = audit_rows(
-        _of_part(replace(audit, given=found.rule_sets.take(chosen)), kept), clock, progress
-    )
+    estimated = audit_rows(_of_part(replace(audit, given=found.rule_sets.take(chosen)), kept))
     return held_out(found, estimated, audit.parameters, share)
 
 
@@ -193,38 +188,40 @@ def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
     """Split rows at random; both parts keep their order, and a note says which part it is."""
     rows = len(table)
     size = round(share * rows)
-    if not 0 < size < rows:
-        raise ParameterError(
-            f"{share:g} of {rows:,} rows leaves one part without rows",
-            where="holdout",
-            remedy="give a share such as 0.5, or bring more rows",
-        )
     order = np.random.default_rng([seed, 6]).permutation(rows)
     inside = np.zeros(rows, dtype=bool)
     inside[order[:size]] = True
-    if table.clusters is not None:
-        # Rows of one person stay together, where the first of them in that order is.
-        _, first = np.unique(table.clusters[order], return_index=True)
-        inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
-        size = int(inside.sum())
-        if not 0 < size < rows:
-            raise ParameterError(
-                f"{share:g} of {rows:,} rows leaves one part without rows",
-                where="holdout",
-                remedy="give another share, or bring rows of more people",
-            )
-    return two_parts(table, inside, seed, "rows")
+    if table.clusters is None or not 0 < size < rows:
+        return two_parts(table, inside, share, seed)
+    # Rows of one person stay together, where the first of them in that order is.
+    _, first = np.unique(table.clusters[order], return_index=True)
+    inside = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
+    remedy = "give another share, or bring rows of more people"
+    return two_parts(table, inside, share, seed, remedy)
 
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:
     """Audit a part of the rows, with its part of the queries."""
-    allowed = audit.parameters.budget(0)
-    queries = max(2, allowed * len(part) // len(audit.table))
+    queries = part_of_queries(audit.allowed, part, audit.table)
     return replace(audit, table=part, parameters=replace(audit.parameters, max_queries=queries))
 
 
-def two_parts(data: Data, inside: NDArray[np.bool_], seed: int, many: str) -> tuple[Data, Data]:
+def part_of_queries(allowed: int, part: Sized, whole: Sized) -> int:
+    """Return the queries that may be spent on a part of the data."""
+    return max(2, allowed * len(part) // len(whole))
+
+
+def two_parts(
+    data: Data, inside: NDArray[np.bool_], share: float, seed: int, remedy: str = ""
+) -> tuple[Data, Data]:
     """Take data apart: those to search, and those to estimate on, which note that they are so."""
+    many = "rows" if isinstance(data, Table) else "texts"
+    if inside.all() or not inside.any():
+        raise ParameterError(
+            f"{share:g} of {len(data):,} {many} leaves one part without {many}",
+            where="holdout",
+            remedy=remedy or f"give a share such as 0.5, or bring more {many}",
+        )
     searched: Data = data.take(np.flatnonzero(~inside))
     kept: Data = data.take(np.flatnonzero(inside))
     note = (

@@ -6,7 +6,7 @@ import datetime
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol, TypedDict
+from typing import Any, Protocol, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,6 +21,15 @@ class Part(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, protected_namespaces=()
     )
+
+    @classmethod
+    def of(cls, *sources: object, **known: Any) -> Self:
+        """Return a part of what is `known`, all else from the first source with that attribute."""
+        for name in cls.model_fields.keys() - known.keys():
+            source = next((source for source in sources if hasattr(source, name)), None)
+            if source is not None:
+                known[name] = getattr(source, name)
+        return cls.model_validate(known, from_attributes=True)
 
 
 class RuleSummary(Part):

@@ -7,8 +7,7 @@ a finding differs, so each method says it itself; :data:`FINDINGS` has it in wor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from testsgd.baselines import BaselineResult, Subject, baselines, run_baseline, subject_of
 from testsgd.baselines.registry import find_baseline
@@ -53,10 +52,6 @@ class BaselineRun:
     hits: Hits | None
     finding: bool
     seconds: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the run as JSON-able data."""
-        return asdict(self)
 
 
 def baselines_once(

@@ -249,14 +249,7 @@ def population(name: str) -> Population:
     >>> [group.text for group in population("band").planted]
     ['33 <= age < 53']
     """
-    if name not in _POPULATIONS:
-        raise ParameterError(
-            f"the population {name!r} is unknown",
-            where="populations",
-            remedy=f"give one of {', '.join(POPULATIONS)}",
-            population=name,
-        )
-    return _POPULATIONS[name](name=name, number=POPULATIONS.index(name))
+    return _made(name, _POPULATIONS, "population")
 
 
 @lru_cache
@@ -286,12 +279,18 @@ def world(name: str) -> Population:
     >>> truth_of(people, "neighbourhood").largest
     0.0
     """
-    if name not in _WORLDS:
-        raise ParameterError(
-            f"the world {name!r} is unknown",
-            where="worlds",
-            remedy=f"give some of {', '.join(WORLDS)}",
-            world=name,
-        )
     # Behind the populations, so that their random numbers differ.
-    return _WORLDS[name](name=name, number=100 + WORLDS.index(name))
+    return _made(name, _WORLDS, "world", first=100)
+
+
+def _made(name: str, makers: dict[str, _Maker], kind: str, *, first: int = 0) -> Population:
+    """Make the population of a name; their numbers begin with `first`."""
+    names = list(makers)
+    if name not in makers:
+        raise ParameterError(
+            f"the {kind} {name!r} is unknown",
+            where=f"{kind}s",
+            remedy=f"give {'one' if kind == 'population' else 'some'} of {', '.join(names)}",
+            **{kind: name},
+        )
+    return makers[name](name=name, number=first + names.index(name))

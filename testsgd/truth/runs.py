@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from testsgd.auditing.guarantee import false_discovery, per_group
 from testsgd.auditing.parameters import MarginKind, SamplingScheme
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.scoring import distinct_groups, rank_groups
+from testsgd.scoring import rank_groups
 from testsgd.truth.populations import Population, truth_of
 
 HIT = 0.8
@@ -129,8 +128,6 @@ def _size(group: NDArray[np.bool_], weights: NDArray[np.int64] | None) -> int:
     return int(group.sum() if weights is None else weights[group].sum())
 
 
-Floats = NDArray[np.float64]
-
 CONFIDENCE = 0.95
 HOLDOUT = 0.5
 
@@ -196,10 +193,6 @@ class Run:
     planted: Coverage
     intervals: dict[str, Coverage]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the run as JSON-able data."""
-        return asdict(self)
-
 
 def audit_once(
     population: Population, rows: int, number: int, *, seed: int, sampled: bool = True
@@ -252,14 +245,14 @@ def audit_once(
     if sampled:
         intervals |= _sampled(model, table, exact, parameters)
     planted = planted_cells(exact, population)
-    estimates, bounds = exact.estimates, lower_bounds(exact)
+    estimates, bounds = exact.estimates, exact.guarantee.assured_sizes
     rankings = {
         "score": rank_groups(
             estimates.score, estimates.rows_in, exact.rule_sets.rule_counts(), estimates.decided
         ),
         "lower bound": exact.ranking[bounds[exact.ranking] > 0],
     }
-    first = {name: _first_distinct(exact, order) for name, order in rankings.items()}
+    first = {name: exact.first_distinct(order, FIRST) for name, order in rankings.items()}
     return Run(
         population=population.name,
         rows=rows,
@@ -282,12 +275,6 @@ def planted_cells(findings: TableFindings, population: Population) -> list[NDArr
         findings.contingency.tally(group.matches(findings.table).astype(np.int64)) > 0
         for group in population.planted
     ]
-
-
-def lower_bounds(findings: TableFindings) -> Floats:
-    """Return each group's lower confidence bound of the size of its difference."""
-    assert findings.guarantee is not None
-    return findings.guarantee.assured_sizes
 
 
 def places_of(findings: TableFindings, planted: Sequence[NDArray[np.bool_]]) -> NDArray[np.intp]:
@@ -324,17 +311,6 @@ def _coverage(
         groups=int(known.sum()),
         covered=int((covered & known).sum()),
         false=bool((known & nothing & ~covered).any()),
-    )
-
-
-def _first_distinct(findings: TableFindings, order: NDArray[np.intp]) -> list[int]:
-    """Return the first groups of an order that are no near copies of one before them."""
-    return distinct_groups(
-        order,
-        findings.overlaps(),
-        overlap=findings.parameters.overlap,
-        limit=FIRST,
-        block=findings.block,
     )
 
 

@@ -14,14 +14,13 @@ True is what holds of the world's people as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, Estimates, TableFindings, run_audit, summarise
-from testsgd.auditing.estimates import exact_estimates
+from testsgd.auditing.estimates import both_sides, counted_estimates
 from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.max_statistic import simultaneous
 from testsgd.auditing.parameters import MIN_ROWS
@@ -32,7 +31,7 @@ from testsgd.sampling import explore_neighbourhood
 from testsgd.scoring import rank_groups
 from testsgd.truth.catalogue import CLEARLY, LIMIT, NOTHING
 from testsgd.truth.populations import Population, truth_of
-from testsgd.truth.runs import explained, lower_bounds, places_of, planted_cells
+from testsgd.truth.runs import explained, places_of, planted_cells
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,8 @@ def search_inside_only(model: Model, table: Table, parameters: AuditParameters) 
         min_outside=1,
         max_features=parameters.max_features,
     )
-    estimates = exact_estimates(rule_sets.sums, asked)
+    everybody = np.array([len(table), favourable.sum()])
+    estimates = counted_estimates(both_sides(rule_sets.sums, everybody), draws=asked.size)
     guarantee = simultaneous(
         estimates,
         contingency,
@@ -152,10 +152,6 @@ class WorldRun:
     explained: bool | None
     ranks: dict[str, int]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the run as JSON-able data."""
-        return asdict(self)
-
 
 def judge_once(world: Population, rows: int, number: int, *, seed: int) -> WorldRun:
     """Draw people of a world, audit them by the defaults of today and before, and judge the judge.
@@ -222,7 +218,7 @@ def claimed_difference(
 
     It is negative if the group truly differs the other way.
     """
-    if first is None or findings.guarantee is None:
+    if first is None:
         return None
     group = np.array([first])
     (low,), (high,) = findings.guarantee.interval(findings.estimates, group)
@@ -262,7 +258,7 @@ def _wrong(claimed: float | None, gate: Gate, world: Population, judgeable: bool
 def _ranks(findings: TableFindings, planted: NDArray[np.intp]) -> dict[str, int]:
     if not len(planted):
         return {}
-    by = {"score": findings.estimates.score, "lower bound": lower_bounds(findings)}
+    by = {"score": findings.estimates.score, "lower bound": findings.guarantee.assured_sizes}
     return {
         # Equal but for rounding is no better.
         name: 1 + int((sizes > sizes[planted].max() + 1e-9).sum())

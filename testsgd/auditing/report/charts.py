@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
+from typing import Any
 
 from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
 from testsgd.auditing.report.summary import HeatMap as HeatMapSummary
-from testsgd.auditing.report.uncertainty import interval_scope
 from testsgd.auditing.report.vocabulary import Words
-from testsgd.auditing.report.wording import spoken_difference
+from testsgd.auditing.report.wording import interval_scope, spoken_difference
 from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
 from testsgd.report.charts import (
     HeatCell,
@@ -110,52 +111,35 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
     """Draw what each rule of a group gives on its own, and all together."""
     rows = []
     for part in group.rules_alone if len(group.rules_alone) > 1 else ():
-        against = words.nothing_outside
+        against = f"; {words.nothing_outside}"
         if part.rate_out is not None:
-            against = f"against {percent(part.rate_out)}"
-        known = part.difference is not None
-        rows.append(
-            StripRow(
-                part.text,
-                points(part.difference),
-                title=points(part.difference),
-                marks=(Mark(part.difference or 0.0),) if known else (),
-                side=_side(part.difference or 0.0),
-                detail=f"{plural(part.n_in, words.one)}, {percent(part.rate_in)}"
-                f"{' ' if part.rate_out is not None else '; '}{against}",
-            )
-        )
+            against = f" against {percent(part.rate_out)}"
+        detail = f"{plural(part.n_in, words.one)}, {percent(part.rate_in)}{against}"
+        mark = None if part.difference is None else Mark(part.difference)
+        rows.append(_strip(part.text, part.difference, mark, detail=detail))
     several = len(group.rules) > 1
-    rows.append(
-        StripRow(
-            f"All {words.rule}s together" if several else "Against other texts",
-            points(group.difference),
-            title=_title(group),
-            marks=(_mark(group),),
-            side=_side(group.difference),
-            detail=f"{plural(group.n_in, words.one)}, {percent(group.rate_in)} against "
-            f"{percent(group.rate_out)}",
-            together=True,
-        )
-    )
-    own = group.counterfactual
-    if own is not None:
-        rows.append(
-            StripRow(
-                "Against other terms in the same texts",
-                points(own.difference),
-                title=_own_title(own),
-                marks=(_own_mark(own),),
-                side=_side(own.difference),
-                detail=f"{plural(own.seeds, 'text')}, {percent(own.rate_with)} against "
-                f"{percent(own.rate_other)}",
-                together=True,
-            )
-        )
-    return Figure(
-        f"Differences of each {words.rule} alone and of all together",
-        (Strips((("", tuple(rows)),), scale),),
-    )
+    name = f"All {words.rule}s together" if several else "Against other texts"
+    detail = f"{plural(group.n_in, words.one)}, {_against(group.rate_in, group.rate_out)}"
+    whole = {"title": _title(group), "detail": detail}
+    rows.append(_strip(name, group.difference, _mark(group), together=True, **whole))
+    if own := group.counterfactual:
+        name = "Against other terms in the same texts"
+        detail = f"{plural(own.seeds, 'text')}, {_against(own.rate_with, own.rate_other)}"
+        paired = {"title": _own_title(own), "detail": detail}
+        rows.append(_strip(name, own.difference, _own_mark(own), together=True, **paired))
+    label = f"Differences of each {words.rule} alone and of all together"
+    return Figure(label, (Strips((("", tuple(rows)),), scale),))
+
+
+def _strip(name: str, difference: float | None, mark: Mark | None, **more: Any) -> StripRow:
+    """Draw one difference, as a mark if it is known."""
+    drawn: dict[str, Any] = {"title": points(difference), "side": _side(difference or 0.0)}
+    marks = () if mark is None else (mark,)
+    return StripRow(name, points(difference), marks=marks, **{**drawn, **more})
+
+
+def _against(rate: float, other: float) -> str:
+    return f"{percent(rate)} against {percent(other)}"
 
 
 def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | None:
@@ -163,37 +147,21 @@ def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | Non
     shares = group.explanation.shares if group.explanation else []
     if len(shares) < 2:
         return None
-    ends = [0.0, *partial_sums(group)]
-    rows = tuple(
-        StripRow(
-            share.text,
-            points(share.share),
-            title=points(share.share),
-            segments=(
-                Segment(min(start, end), max(start, end), "less" if share.share < 0 else "more"),
-            ),
-            side="less" if share.share < 0 else "more",
-        )
-        for share, start, end in zip(shares, ends, ends[1:], strict=False)
-    )
+    ends, rows = [0.0, *partial_sums(group)], []
+    for share, *both in zip(shares, ends, ends[1:], strict=False):
+        step = Segment(min(both), max(both), _side(share.share))
+        rows.append(_strip(share.text, share.share, None, segments=(step,)))
     label = f"What each {words.rule} adds to the difference"
-    return Figure(label, (Strips((("", rows),), scale),))
+    return Figure(label, (Strips((("", tuple(rows)),), scale),))
 
 
 def group_rates(group: GroupSummary, scale: Scale, label: str) -> Figure:
     """Draw the rates inside a group, with other terms, and outside, as bars."""
     side = _side(group.difference)
     bars = [RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
-    own = group.counterfactual
-    if own is not None:
-        bars.append(
-            RateBar(
-                "Other terms",
-                own.rate_other,
-                percent(own.rate_other),
-                tone="ring-less" if own.difference < 0 else "ring-more",
-            )
-        )
+    if own := group.counterfactual:
+        bar = RateBar("Other terms", own.rate_other, percent(own.rate_other))
+        bars.append(replace(bar, tone="ring-less" if own.difference < 0 else "ring-more"))
     bars.append(RateBar("Outside", group.rate_out, percent(group.rate_out)))
     title = f"How often predicted “{label}”"
     return Figure(title, (RateBars(title, tuple(bars), scale),))
@@ -212,25 +180,15 @@ def feature_bars(summary: AuditSummary, words: Words) -> tuple[Figure, Scale]:
     cells = [cell.rate for feature in features for cell in feature.cells]
     scale = rate_scale([*cells, summary.overall_rate])
     texts = words.kind == "texts"
-    charts = tuple(
-        RateBars(
-            feature.feature,
-            tuple(
-                RateBar(
-                    cell.label,
-                    cell.rate,
-                    percent(cell.rate),
-                    "" if texts else plural(cell.n, "row"),
-                )
-                for cell in feature.cells
-            ),
-            scale,
-            summary.overall_rate,
-            f"in {plural(feature.cells[0].n, 'text')}" if texts else "",
+    charts = []
+    for feature in features:
+        about = f"in {plural(feature.cells[0].n, 'text')}" if texts else ""
+        named = [(cell, "" if texts else plural(cell.n, "row")) for cell in feature.cells]
+        bars = tuple(
+            RateBar(cell.label, cell.rate, percent(cell.rate), rows) for cell, rows in named
         )
-        for feature in features
-    )
-    return Figure(f"Rates by {words.feature}", charts), scale
+        charts.append(RateBars(feature.feature, bars, scale, summary.overall_rate, about))
+    return Figure(f"Rates by {words.feature}", tuple(charts)), scale
 
 
 def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
@@ -372,24 +330,20 @@ def _mean_rate(heat_map: HeatMapSummary) -> float:
 
 def _heat_map(heat_map: HeatMapSummary, centre: float, step: float, words: Words) -> HeatMap:
     most = max((rows for line in heat_map.counts for rows in line), default=0)
-    return HeatMap(
-        heat_map.row_feature,
-        heat_map.column_feature,
-        tuple(heat_map.column_labels),
-        tuple(
-            (
-                label,
-                tuple(
-                    _heat_cell(rate, rows, centre, step, words.one)
-                    for rate, rows in zip(rates, counts, strict=True)
-                ),
-            )
-            for label, rates, counts in zip(
-                heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True
-            )
-        ),
-        f", {plural(most, 'text')}, mean {percent(centre)}" if words.kind == "texts" else "",
+    lines = zip(heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True)
+    cells = tuple(
+        (
+            label,
+            tuple(
+                _heat_cell(rate, rows, centre, step, words.one)
+                for rate, rows in zip(rates, counts, strict=True)
+            ),
+        )
+        for label, rates, counts in lines
     )
+    about = f", {plural(most, 'text')}, mean {percent(centre)}" if words.kind == "texts" else ""
+    labels = tuple(heat_map.column_labels)
+    return HeatMap(heat_map.row_feature, heat_map.column_feature, labels, cells, about)
 
 
 def _heat_cell(rate: float | None, rows: int, centre: float, step: float, one: str) -> HeatCell:

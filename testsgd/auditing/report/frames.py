@@ -1,4 +1,4 @@
-"""Groups as one table, for CSV and Parquet files and for data frames."""
+"""Groups as one table, for CSV and Parquet files, for data frames, and for the summary."""
 
 from __future__ import annotations
 
@@ -12,50 +12,22 @@ from numpy.typing import NDArray
 
 from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.report.summarise_parts import assured_sizes, q_values
-from testsgd.auditing.report.summary import AuditSummary, GroupSummary
+from testsgd.auditing.guarantee import assured_size
+from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.text import TextFindings
-
-GROUP_COLUMNS = (
-    "rank",
-    "text",
-    "support",
-    "n_in",
-    "n_out",
-    "rate_in",
-    "rate_out",
-    "difference",
-    "score",
-    "margin",
-    "interval_low",
-    "interval_high",
-    "estimand",
-    "other_rate_in",
-    "other_rate_out",
-    "other_difference",
-    "other_interval_low",
-    "other_interval_high",
-    "assured",
-    "q_value",
-    "exact",
-    "samples_in",
-    "samples_out",
-    "decided",
-    "distinct",
-)
 
 # What the other estimand says, NaN where it was not estimated.
 _OTHER = ("rate_in", "rate_out", "difference", "interval_low", "interval_high")
 
-# Numbers that are not always known; NaN where they are not.
-_PARTLY_KNOWN = ("assured", "q_value")
+GROUP_COLUMNS = (
+    *("rank", "text", "support", "n_in", "n_out", "rate_in", "rate_out", "difference", "score"),
+    *("margin", "interval_low", "interval_high", "estimand"),
+    *(f"other_{name}" for name in _OTHER),
+    *("assured", "q_value", "exact", "samples_in", "samples_out", "decided", "distinct"),
+)
 
 # For texts only: what the terms change by themselves, NaN where it was not compared.
-COUNTERFACTUAL_COLUMNS = (
-    "counterfactual",
-    "counterfactual_low",
-    "counterfactual_high",
-)
+COUNTERFACTUAL_COLUMNS = ("counterfactual", "counterfactual_low", "counterfactual_high")
 
 # Groups turned into rows at once.
 _CHUNK = 200_000
@@ -76,8 +48,7 @@ def groups_frame(findings: Findings, *, limit: int | None = None) -> pd.DataFram
     pandas.DataFrame
         With the columns :data:`GROUP_COLUMNS`, for texts :data:`COUNTERFACTUAL_COLUMNS` too.
     """
-    count = len(findings.ranking) if limit is None else min(limit, len(findings.ranking))
-    return pd.concat(list(_frames(findings, count)), ignore_index=True)
+    return pd.concat(list(_frames(findings, limit)), ignore_index=True)
 
 
 def summary_frame(summary: AuditSummary) -> pd.DataFrame:
@@ -93,45 +64,32 @@ def summary_frame(summary: AuditSummary) -> pd.DataFrame:
     pandas.DataFrame
         With the columns of :func:`groups_frame`.
     """
-    columns = list(GROUP_COLUMNS)
-    if summary.data.kind == "texts":
-        columns += COUNTERFACTUAL_COLUMNS
+    columns = [*GROUP_COLUMNS, *COUNTERFACTUAL_COLUMNS * (summary.data.kind == "texts")]
     rows = []
     for group in summary.groups:
-        row = {name: getattr(group, name) for name in columns if name in type(group).model_fields}
-        row["interval_low"], row["interval_high"] = group.interval
+        row = dict(group) | _with_ends(group.interval)
         row["estimand"] = summary.parameters.estimand
-        row |= _other_of(group)
-        row |= {name: float("nan") for name in _PARTLY_KNOWN if row[name] is None}
-        found = group.counterfactual
-        values = (found.difference, *found.interval) if found else (float("nan"),) * 3
-        rows.append(row | dict(zip(COUNTERFACTUAL_COLUMNS, values, strict=True)))
+        if other := group.other:
+            of_other = dict(other) | _with_ends(other.interval)
+            row |= {f"other_{name}": of_other[name] for name in _OTHER}
+        effect = group.counterfactual
+        if effect:
+            values = (effect.difference, *effect.interval)
+            row |= dict(zip(COUNTERFACTUAL_COLUMNS, values, strict=True))
+        rows.append({name: np.nan if row.get(name) is None else row[name] for name in columns})
     return pd.DataFrame(rows, columns=columns)
 
 
-def _other_of(group: GroupSummary) -> dict[str, float]:
-    """Return what the other estimand says of a group, NaN where it is not known."""
-    other = group.other
-    values: tuple[float | None, ...] = (None,) * len(_OTHER)
-    if other is not None:
-        values = (
-            other.rate_in,
-            other.rate_out,
-            other.difference,
-            *(other.interval or (None, None)),
-        )
-    return {
-        f"other_{name}": float("nan") if value is None else value
-        for name, value in zip(_OTHER, values, strict=True)
-    }
+def _with_ends(interval: tuple[float, float] | None) -> dict[str, float | None]:
+    return dict(zip(("interval_low", "interval_high"), interval or (None, None), strict=True))
 
 
 def write_csv(findings: Findings, target: Path) -> None:
     """Write all groups to a CSV file, piece by piece."""
 
     def write(stream: TextIO) -> None:
-        for place, frame in enumerate(_frames(findings, len(findings.ranking))):
-            frame.to_csv(stream, index=False, header=place == 0)
+        for index, frame in enumerate(_frames(findings)):
+            frame.to_csv(stream, index=False, header=index == 0)
 
     write_stream(target, write)
 
@@ -142,7 +100,7 @@ def write_parquet(findings: Findings, target: Path) -> None:
     with atomic_path(target) as temporary:
         writer = None
         try:
-            for frame in _frames(findings, len(findings.ranking)):
+            for frame in _frames(findings):
                 batch = pa.Table.from_pandas(frame, preserve_index=False)
                 if writer is None:
                     writer = pq.ParquetWriter(temporary, batch.schema)
@@ -152,60 +110,66 @@ def write_parquet(findings: Findings, target: Path) -> None:
                 writer.close()
 
 
-def _frames(findings: Findings, count: int) -> Iterator[pd.DataFrame]:
+def _frames(findings: Findings, limit: int | None = None) -> Iterator[pd.DataFrame]:
     """Return the ranking in pieces; always at least one, so that the columns are there."""
-    distinct = np.array(findings.distinct, dtype=np.intp)
-    for start in range(0, max(count, 1), _CHUNK):
-        groups = findings.ranking[start : min(start + _CHUNK, count)]
-        estimates = findings.estimates.take(groups)
-        low, high = findings.intervals(groups)
-        frame = pd.DataFrame(
-            {
-                "rank": np.arange(start + 1, start + 1 + len(groups)),
-                "text": findings.group_texts(groups),
-                "support": estimates.rows_in / findings.rows,
-                "n_in": estimates.rows_in,
-                "n_out": estimates.rows_out,
-                "rate_in": estimates.rate_in,
-                "rate_out": estimates.rate_out,
-                "difference": estimates.difference,
-                "score": estimates.score,
-                "margin": estimates.margin,
-                "interval_low": low,
-                "interval_high": high,
-                "estimand": findings.parameters.estimand,
-                **_other_columns(findings, groups),
-                "assured": assured_sizes(findings, groups, low, high),
-                "q_value": q_values(findings, groups),
-                "exact": estimates.exact,
-                "samples_in": estimates.samples_in,
-                "samples_out": estimates.samples_out,
-                "decided": estimates.decided,
-                "distinct": np.isin(groups, distinct),
-            }
-        )
+    ranking = findings.ranking[:limit]
+    for start in range(0, max(len(ranking), 1), _CHUNK):
+        groups = ranking[start : start + _CHUNK]
+        frame = frame_of(findings, groups, np.arange(start + 1, start + 1 + len(groups)))
         yield frame.assign(**_counterfactual(findings, groups))
 
 
-def _other_columns(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:
-    """Return the columns of the other estimand, NaN where it was not estimated."""
+def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.intp]) -> pd.DataFrame:
+    """Return the columns :data:`GROUP_COLUMNS` of some groups, in their order."""
+    estimates = findings.estimates.take(groups)
+    low, high = findings.intervals(groups)
+    columns = {
+        "rank": ranks,
+        "text": findings.group_texts(groups),
+        "support": estimates.rows_in / findings.rows,
+        "n_in": estimates.rows_in,
+        "n_out": estimates.rows_out,
+        **{name: getattr(estimates, name) for name in ("rate_in", "rate_out", "difference")},
+        "score": estimates.score,
+        "margin": estimates.margin,
+        "interval_low": low,
+        "interval_high": high,
+        "estimand": findings.parameters.estimand,
+        **{f"other_{name}": values for name, values in other_columns(findings, groups).items()},
+        "assured": np.where(estimates.decided, assured_size(low, high), np.nan),
+        "q_value": _q_values(findings, groups),
+        **{name: getattr(estimates, name) for name in ("exact", "samples_in", "samples_out")},
+        "decided": estimates.decided,
+        "distinct": np.isin(groups, np.array(findings.distinct, dtype=np.intp)),
+    }
+    return pd.DataFrame(columns, columns=list(GROUP_COLUMNS))
+
+
+def other_columns(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:
+    """Return what the other estimand says of some groups, NaN where it was not estimated."""
     if not findings.others:
-        return {f"other_{name}": np.full(len(groups), np.nan) for name in _OTHER}
+        return dict.fromkeys(_OTHER, np.full(len(groups), np.nan))
     estimates = findings.others[0].estimates.take(groups)
     low, high = findings.others[0].intervals(groups)
     values = (estimates.rate_in, estimates.rate_out, estimates.difference, low, high)
-    return {f"other_{name}": value for name, value in zip(_OTHER, values, strict=True)}
+    return dict(zip(_OTHER, values, strict=True))
+
+
+def _q_values(findings: Findings, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the q-values of some groups, NaN unless false finds are to be limited."""
+    q_values = findings.guarantee.q_values
+    return np.full(len(groups), np.nan) if q_values is None else q_values[groups]
 
 
 def _counterfactual(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:
     """Return the columns that only texts have."""
     if not isinstance(findings, TextFindings):
         return {}
-    found = findings.counterfactual
-    if found is None:
+    effects = findings.counterfactual
+    if effects is None:
         return dict.fromkeys(COUNTERFACTUAL_COLUMNS, np.full(len(groups), np.nan))
-    compared = found.seeds[groups] > 0
-    values = (found.difference, found.low, found.high)
+    compared = effects.seeds[groups] > 0
+    values = (effects.difference, effects.low, effects.high)
     return {
         name: np.where(compared, value[groups], np.nan)
         for name, value in zip(COUNTERFACTUAL_COLUMNS, values, strict=True)

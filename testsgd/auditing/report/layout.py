@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
-from testsgd.auditing.report import charts
-from testsgd.auditing.report.group_explanations import (
-    conditional_sentence,
-    contrasts,
-    no_contrasts,
-    q_text,
-    simplest_sentence,
-    trust_facts,
-)
+from testsgd.auditing.report import charts, tables
 from testsgd.auditing.report.notes import meaning_notes
 from testsgd.auditing.report.provenance import particulars
 from testsgd.auditing.report.summary import (
@@ -22,27 +13,29 @@ from testsgd.auditing.report.summary import (
     TermCategorySummary,
     TermsSummary,
     TermSummary,
-    UndecidedGroup,
 )
-from testsgd.auditing.report.uncertainty import examined, gate_rule, rows_figure
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.auditing.report.wording import (
     STATUS_NAMES,
     apart,
     by_terms,
     compared,
-    counterfactual_points,
+    conditional_sentence,
+    contrasts,
     doubts,
-    explaining_lines,
+    examined,
     findings,
     findings_intro,
+    gate_rule,
     mode_name,
-    other_points,
+    no_contrasts,
     other_rates,
     ranked_by,
-    remark,
+    rows_figure,
     sampling_margin,
+    simplest_sentence,
     top_figure,
+    trust_facts,
     unjudged_sentences,
 )
 from testsgd.report.blocks import (
@@ -50,8 +43,6 @@ from testsgd.report.blocks import (
     Article,
     Block,
     Bullets,
-    Cell,
-    Column,
     Details,
     Document,
     Facts,
@@ -62,15 +53,12 @@ from testsgd.report.blocks import (
     Only,
     Paragraph,
     Quotes,
-    Row,
     Section,
     Status,
     Strong,
-    Table,
     meaning_section,
 )
 from testsgd.report.formatting import (
-    NOTHING,
     count,
     interval,
     number,
@@ -78,14 +66,10 @@ from testsgd.report.formatting import (
     plural,
     points,
     shorten,
-    signed,
-    size,
     size_points,
 )
 from testsgd.report.summaries import origin
 
-# Rows of the ranking and of groups that are not judged, in Markdown; a page folds longer tables.
-_SHOWN = 20
 # A long list of groups that nothing is known about helps nobody; the JSON document has them all.
 _UNDECIDED_SHOWN = 200
 
@@ -209,174 +193,17 @@ def _differences(
         drawn += ", and so does the number at the right." if by_terms(summary) else "."
     ranking = Link("full ranking", "ranking")
     listed = f"{intro} The difference is the rate in the group minus the rate outside it."
+    rules = (
+        Paragraph(f"The fewest rules that explain {words.variation}:"),
+        tables.rules_table(summary, top),
+    )
     return (
-        *_rules(summary, top, words),
+        *(rules if summary.rules else ()),
         Only("html", (Paragraph(drawn), charts.first_groups(summary, top))),
         Only("markdown", (Paragraph(listed),)),
-        _group_table(summary, top, words, "First groups", compact=True),
+        tables.group_table(summary, top, words, "First groups", compact=True),
         Only("html", (Paragraph(("All others are in the ", ranking, "."), "soft"),)),
     )
-
-
-def _rules(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
-    """List the rules that explain how rates differ."""
-    if not summary.rules:
-        return ()
-    shown = {group.rank for group in top}
-    columns = (
-        Column("Rank", "number"),
-        Column("Rule", "name"),
-        Column("Effect of the terms" if by_terms(summary) else "Difference", "strong"),
-        Column("Adds", "number"),
-        Column("Together", "number"),
-        Column("Stands for", view="markdown"),
-    )
-    rows = tuple(
-        Row(
-            (
-                str(line.rule.rank),
-                Cell(
-                    line.rule.text,
-                    (shorten(line.near, 200),) if line.near else (),
-                    f"group-{line.rule.rank}" if line.rule.rank in shown else "",
-                ),
-                points(line.difference),
-                percent(line.rule.share),
-                percent(line.together),
-                line.near,
-            )
-        )
-        for line in explaining_lines(summary)
-    )
-    label = "The fewest rules that explain the differences"
-    return Paragraph(f"The fewest rules that explain {words.variation}:"), Table(
-        label, columns, rows
-    )
-
-
-def _group_table(
-    summary: AuditSummary,
-    groups: Sequence[GroupSummary],
-    words: Words,
-    label: str,
-    *,
-    compact: bool = False,
-    remarks: bool = False,
-    fold: str = "",
-) -> Table:
-    """List groups; a compact table on a page has intervals below the differences."""
-    columns = _columns(summary, groups, words, compact=compact, remarks=remarks)
-    rows = tuple(
-        Row(tuple(write(group) for _, write in columns), units=_units(group)) for group in groups
-    )
-    shown = tuple(column for column, _ in columns)
-    return Table(label, shown, rows, fold=fold, open_rows=0, most=_SHOWN)
-
-
-def _columns(
-    summary: AuditSummary,
-    groups: Sequence[GroupSummary],
-    words: Words,
-    *,
-    compact: bool,
-    remarks: bool,
-) -> list[tuple[Column, Callable[[GroupSummary], str | Cell]]]:
-    """Return the columns of a table of groups, each with what writes its cells."""
-    page: Literal["", "markdown"] = "markdown" if compact else ""
-    own = any(group.counterfactual for group in groups)
-    # What the audit goes by comes first.
-    first = own and by_terms(summary)
-    found = any(group.q_value is not None for group in groups)
-    assured = not found and not first and any(group.assured is not None for group in groups)
-    terms = Column("Terms alone, points", "strong" if first else "number")
-    differing = Column(
-        "Difference from other texts" if first else "Difference",
-        "number" if first else "strong",
-        "population interval" if compact else "",
-    )
-
-    def between(group: GroupSummary) -> tuple[str, ...]:
-        return (interval(group.interval),) if compact else ()
-
-    def share(group: GroupSummary) -> tuple[str, ...]:
-        return (percent(group.support),) if compact else ()
-
-    columns: list[tuple[Column, Callable[[GroupSummary], str | Cell]]] = [
-        (Column("Rank", "number"), lambda group: str(group.rank)),
-        (Column("Group", "name"), lambda group: group.text),
-        (
-            Column(words.many.capitalize(), "number", "share" if compact else ""),
-            lambda group: Cell(count(group.n_in), share(group)),
-        ),
-        (Column("Share", "number", view=page), lambda group: percent(group.support)),
-        (Column("In group", "number"), lambda group: percent(group.rate_in)),
-        (Column("Outside", "number"), lambda group: percent(group.rate_out)),
-    ]
-    if first:
-        columns.append((terms, lambda group: Cell(counterfactual_points(group), strong=True)))
-    columns.append(
-        (
-            differing,
-            lambda group: Cell(points(group.difference), between(group), strong=not first),
-        )
-    )
-    if summary.mode == "sampled":
-        columns.append((Column("Sampling margin", "number"), _margin))
-    columns.append(
-        (
-            Column("Population interval, points", "number", view=page),
-            lambda group: interval(group.interval),
-        )
-    )
-    other = next((group.other for group in groups if group.other), None)
-    if other is not None:
-        name = f"{other.estimand.capitalize()} difference, points"
-        columns += [
-            (Column(name, "number", "interval, rates", view="html"), _other),
-            (Column(name, "number", view="markdown"), lambda group: other_points(group.other)),
-        ]
-    if assured:
-        columns.append((Column("Lower bound, points", "number"), lambda group: size(group.assured)))
-    if found:
-        columns.append((Column("q-value", "number"), lambda group: q_text(group.q_value)))
-    if own and not first:
-        columns.append((terms, counterfactual_points))
-    if remarks:
-        surest = _surest(summary)
-        columns += [
-            (Column("Remark", view="html"), lambda group: _marked(group, surest)),
-            (Column("Remark", view="markdown"), remark),
-        ]
-    return columns
-
-
-def _margin(group: GroupSummary) -> str:
-    return "exact" if group.exact else f"± {size_points(group.margin)}"
-
-
-def _surest(summary: AuditSummary) -> int | None:
-    """Return the rank of the group of the largest lower bound, if intervals hold at once."""
-    guarantee = summary.guarantee
-    if guarantee is None or guarantee.kind != "simultaneous":
-        return None
-    return guarantee.surest_rank
-
-
-def _marked(group: GroupSummary, surest: int | None) -> str:
-    marks = [remark(group), "largest lower bound" if group.rank == surest else ""]
-    return ", ".join(mark for mark in marks if mark)
-
-
-def _other(group: GroupSummary) -> Cell:
-    """Write a group's difference by the other estimand, with its interval and rates below."""
-    other = group.other
-    if other is None or other.difference is None or other.interval is None:
-        return Cell(NOTHING)
-    return Cell(signed(other.difference), (interval(other.interval), other_rates(other)))
-
-
-def _units(group: GroupSummary | UndecidedGroup) -> tuple[str, ...]:
-    return tuple(rule.text for rule in group.rules)
 
 
 def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
@@ -388,25 +215,11 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     blocks.append(
         Paragraph("These groups are neither fair nor unfair; what the model does is unknown.")
     )
-    many = words.many.capitalize()
     if small or counts.undecided_small:
         too = f"{plural(counts.undecided_small, 'group is', 'groups are')} too small"
+        fold = f"{plural(len(small), 'group')}, each with the reason"
         blocks += _listed(too, len(small), counts.undecided_small)
-        blocks.append(
-            Table(
-                "Groups that are too small",
-                (Column("Group", "name"), Column(many, "number"), Column("Why it is not judged")),
-                tuple(
-                    Row(
-                        (group.text, count(group.n_in), group.reason),
-                        units=_units(group),
-                    )
-                    for group in small
-                ),
-                fold=f"{plural(len(small), 'group')}, each with the reason",
-                most=_SHOWN,
-            )
-        )
+        blocks.append(tables.small_table(small, words, fold))
     if undecided or counts.undecided_frequent:
         large = (
             "Large enough, but with a sampling margin above "
@@ -414,24 +227,7 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
             f"{plural(counts.undecided_frequent, 'group')}"
         )
         blocks += _listed(large, len(undecided), counts.undecided_frequent)
-        columns = (
-            Column("Group", "name"),
-            Column(many, "number"),
-            Column("Difference so far", "number"),
-            Column("Sampling margin"),
-        )
-        rows = tuple(
-            Row(
-                (
-                    group.text,
-                    count(group.n_in),
-                    points(group.difference),
-                    sampling_margin(group, words),
-                )
-            )
-            for group in undecided
-        )
-        blocks.append(Table("Groups that are not decided", columns, rows, most=_SHOWN))
+        blocks.append(tables.undecided_table(undecided, words))
     return tuple(blocks)
 
 
@@ -444,7 +240,7 @@ def _listed(text: str, listed: int, of: int) -> tuple[Block, ...]:
 
     return (
         Only("html", (written(listed),)),
-        Only("markdown", (written(min(listed, _SHOWN)),)),
+        Only("markdown", (written(min(listed, tables.SHOWN)),)),
     )
 
 
@@ -537,20 +333,9 @@ def _alone(group: GroupSummary, words: Words, figure: Block) -> tuple[Block, ...
 
 def _leads(group: GroupSummary) -> tuple[Block, ...]:
     """Show in what else a group differs, and what remains like with like."""
-    columns = (
-        Column("Feature", "name"),
-        Column("In group", "number"),
-        Column("Outside", "number"),
-        Column("Standard deviations", "number"),
-    )
-    rows = tuple(
-        Row((lead.feature, lead.inside, lead.outside, lead.deviations)) for lead in contrasts(group)
-    )
-    label = f"Other features in which group {group.rank} differs"
-    title = "Other features in which it differs: leads, not causes"
     conditional = conditional_sentence(group)
     return (
-        Table(label, columns, rows, title=title),
+        tables.contrasts_table(group),
         *((Paragraph(no_contrasts(group), "soft"),) if no_contrasts(group) else ()),
         *((Paragraph(("Like with like. ", conditional)),) if conditional else ()),
     )
@@ -562,28 +347,8 @@ def _texts(text: str) -> tuple[Block, ...]:
 
 def _parts(top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
     """List what each rule gives on its own; a page draws it."""
-    rows = []
-    for group in top:
-        if len(group.rules_alone) < 2:
-            continue
-        for part in group.rules_alone:
-            rates = (count(part.n_in), percent(part.rate_in), percent(part.rate_out))
-            rows.append(Row((str(group.rank), part.text, *rates, points(part.difference))))
-        together = (count(group.n_in), percent(group.rate_in), percent(group.rate_out))
-        name = f"all {words.rule}s together"
-        last = (str(group.rank), name, *together, points(group.difference))
-        rows.append(Row(last, emphasis=True))
-    if not rows:
-        return ()
-    columns = (
-        Column("Rank", "number"),
-        Column(f"{words.rule.capitalize()} alone", "name"),
-        Column(words.many.capitalize(), "number"),
-        Column("Rate", "number"),
-        Column("Rate outside", "number"),
-        Column("Difference", "strong"),
-    )
-    return (Only("markdown", (Table("Rules alone", columns, tuple(rows)),)),)
+    table = tables.parts_table(top, words)
+    return (Only("markdown", (table,)),) if table.rows else ()
 
 
 def _behind(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
@@ -612,29 +377,15 @@ def _behind(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
 
 
 def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
-    features, texts = summary.charts.features, words.kind == "texts"
     blocks: list[Block] = []
-    if features:
+    if summary.charts.features:
         figure, scale = charts.feature_bars(summary, words)
-        blocks.append(
-            Only("html", (Paragraph(_about_rates(summary, scale.ticks[-1].label)), figure))
-        )
-        rows = tuple(
-            Row((feature.feature, shorten(cell.label, 60), count(cell.n), percent(cell.rate)))
-            for feature in features
-            for cell in feature.cells
-        )
-        headings = ("Category", "Term", "Texts") if texts else ("Feature", "Value", "Rows")
-        columns = (
-            Column(headings[0]),
-            Column(headings[1]),
-            Column(headings[2], "number"),
-            Column("Rate", "number"),
-        )
-        overall = f"The overall rate is {percent(summary.overall_rate)}."
-        table = Table(f"Rates by {words.feature}", columns, rows)
-        if rows:
-            blocks.append(Only("markdown", (Paragraph(overall), table)))
+        about = Paragraph(_about_rates(summary, scale.ticks[-1].label))
+        blocks.append(Only("html", (about, figure)))
+        overall = Paragraph(f"The overall rate is {percent(summary.overall_rate)}.")
+        table = tables.rates_table(summary, words)
+        if table.rows:
+            blocks.append(Only("markdown", (overall, table)))
     if summary.charts.heat_maps:
         about = Paragraph(_about_heat(summary, words))
         blocks.append(Only("html", (about, *charts.heat_maps(summary, words))))
@@ -679,62 +430,36 @@ def _terms(summary: AuditSummary) -> tuple[Block, ...]:
     terms = summary.terms
     if terms is None:
         return ()
-    return _terms_page(summary, terms), _terms_listed(terms)
-
-
-def _terms_listed(terms: TermsSummary) -> Block:
     source = f" ({terms.source})" if terms.source else ""
-    intro = f"The list “{terms.name}”{source}. {plural(terms.texts, 'text')} mention its terms."
-    columns = (
-        Column("Category"),
-        Column("Term"),
-        Column("Texts", "number"),
-        Column("Mentions", "number"),
-        Column("Share of the category", "number"),
-        Column("Remark"),
-    )
+    intro = f"The list “{terms.name}”{source}. {plural(terms.texts, 'text')}"
+    page, listed = _terms_page(summary, terms, intro), _terms_listed(terms, intro)
+    return Only("html", page), Only("markdown", listed)
+
+
+def _terms_listed(terms: TermsSummary, intro: str) -> tuple[Block, ...]:
     listed = [
-        (category, term)
+        (category.name, term)
         for category in terms.categories
         for term in sorted(category.terms, key=lambda term: -term.mentions)
     ]
-    rows = tuple(
-        Row(
-            (
-                category.name,
-                term.term,
-                count(term.texts),
-                count(term.mentions),
-                percent(term.share),
-                doubts(term),
-            )
-        )
-        for category, term in listed
-    )
-    blocks: list[Block] = [Paragraph(intro), Table("Sensitive terms", columns, rows)]
-    if not terms.snippets_shown:
-        left_out = "Places in the texts are left out, because the texts are not to be shown."
-        blocks.append(Paragraph(left_out))
-    elif places := _places([term for _, term in listed]):
-        blocks.append(places)
-    return Only("markdown", tuple(blocks))
+    left_out = "Places in the texts are left out, because the texts are not to be shown."
+    places = _places([term for _, term in listed]) if terms.snippets_shown else Paragraph(left_out)
+    about = Paragraph(f"{intro} mention its terms.")
+    return about, tables.terms_table(listed), *((places,) if places else ())
 
 
-def _terms_page(summary: AuditSummary, terms: TermsSummary) -> Block:
-    source = f" ({terms.source})" if terms.source else ""
+def _terms_page(summary: AuditSummary, terms: TermsSummary, intro: str) -> tuple[Block, ...]:
     shown = (
         "the table says so, and the places show how it is used here."
         if terms.snippets_shown
         else "the table says so. Places in the texts are left out, because the texts are not to "
         "be shown."
     )
-    intro = (
-        f"The list “{terms.name}”{source}. {plural(terms.texts, 'text')} of "
-        f"{count(summary.data.rows)} mention at least one of its terms. A term is found by its "
-        f"letters, not by its meaning: where it is known to be ambiguous, {shown}"
+    about = (
+        f"{intro} of {count(summary.data.rows)} mention at least one of its terms. A term is found "
+        f"by its letters, not by its meaning: where it is known to be ambiguous, {shown}"
     )
-    articles = tuple(_category(summary, category) for category in terms.categories)
-    return Only("html", (Paragraph(intro), *articles))
+    return Paragraph(about), *(_category(summary, category) for category in terms.categories)
 
 
 def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:
@@ -746,25 +471,6 @@ def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:
         fewest = plural(summary.unjudged.fewest, "text")
         about += f" That is fewer than {fewest}: the terms are not judged."
     terms = sorted(category.terms, key=lambda term: -term.mentions)
-    columns = (
-        Column("Term", "name"),
-        Column("Texts", "number"),
-        Column("Mentions", "number"),
-        Column("Share", "number"),
-    )
-    rows = tuple(
-        Row(
-            (
-                term.term,
-                count(term.texts),
-                count(term.mentions),
-                Cell(percent(term.share), share=term.share),
-            ),
-            note=", ".join(term.forms),
-            about=doubts(term),
-        )
-        for term in terms
-    )
     places = _places(terms)
     title = f"Places in the texts with a term of {category.name}"
     return Article(
@@ -772,7 +478,7 @@ def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:
         category.name,
         (
             Paragraph(about),
-            Table(category.name, columns, rows),
+            tables.category_table(category.name, terms),
             *((Details(title, (places,)),) if places else ()),
         ),
     )
@@ -790,7 +496,7 @@ def _places(terms: Sequence[TermSummary]) -> Quotes | None:
 def _ranking(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if not summary.groups:
         return ()
-    shown, by = min(len(summary.groups), _SHOWN), ranked_by(summary)
+    shown, by = min(len(summary.groups), tables.SHOWN), ranked_by(summary)
     first = f"The first {plural(shown, 'group')} of {count(summary.counts.groups)}, by {by}."
     every = (
         f"By {by}, of {plural(summary.counts.groups, 'group')}. The rules that explain how the "
@@ -799,7 +505,7 @@ def _ranking(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     return (
         Only("markdown", (Paragraph(first),)),
         Only("html", (Paragraph(every),)),
-        _group_table(
+        tables.group_table(
             summary,
             summary.groups,
             words,
@@ -818,25 +524,6 @@ def _particulars(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
         blocks.append(Only("html", (Bullets(notes),)))
         blocks.append(Only("markdown", tuple(Paragraph(note) for note in notes)))
     if words.kind == "rows":
-        columns = (
-            Column("Feature", "name"),
-            Column("Type"),
-            Column("Sensitive"),
-            Column("Declared range or values"),
-            Column("Missing", "number"),
-        )
-        rows = tuple(
-            Row(
-                (
-                    feature.name,
-                    feature.type,
-                    "sensitive" if feature.sensitive else "",
-                    shorten(feature.domain, 80),
-                    count(feature.missing),
-                )
-            )
-            for feature in summary.data.features
-        )
-        fold = plural(len(rows), "feature")
-        blocks.append(Table("Features", columns, rows, fold=fold))
+        fold = plural(len(summary.data.features), "feature")
+        blocks.append(tables.features_table(summary, fold))
     return (*blocks, *rest)

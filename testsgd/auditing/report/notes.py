@@ -79,12 +79,7 @@ def _population_interval_of_rows(summary: AuditSummary) -> str:
         "they come from, if they were drawn from it at random. How wide it is depends on how many "
         "rows there are on each side. "
     )
-    if summary.mode == "exact" and summary.parameters.nondeterministic is None:
-        return text + "Asking the model more often would not narrow it."
-    return text + (
-        "The error of sampling is part of it, so more queries of the model narrow it somewhat, "
-        "but never below what the number of rows allows."
-    )
+    return text + _narrowing(summary, "rows")
 
 
 def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
@@ -199,11 +194,15 @@ def _population_interval_of_texts(summary: AuditSummary) -> str:
         "takes the two sides for independent, which makes it somewhat too wide as long as most "
         "generated texts are answered like the texts they come from. "
     )
+    return text + _narrowing(summary, "texts")
+
+
+def _narrowing(summary: AuditSummary, many: str) -> str:
     if summary.mode == "exact" and summary.parameters.nondeterministic is None:
-        return text + "Asking the model more often would not narrow it."
-    return text + (
+        return "Asking the model more often would not narrow it."
+    return (
         "The error of sampling is part of it, so more queries of the model narrow it somewhat, "
-        "but never below what the number of texts allows."
+        f"but never below what the number of {many} allows."
     )
 
 

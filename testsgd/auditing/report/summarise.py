@@ -3,57 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Estimates
-from testsgd.auditing.findings import Findings, TableFindings
-from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.report.subject import Subject, TableSubject, TextSubject, charts
-from testsgd.auditing.report.summarise_parts import (
-    assured_sizes,
-    estimand_summaries,
-    gate_size,
-    group_trust,
-    guarantee_summary,
-    holdout_summary,
-    moved_features,
-    other_rates,
-    rule_summaries,
-    rule_summary,
-    unjudged_summary,
+from testsgd.auditing.explaining import Explanation
+from testsgd.auditing.findings import Estimated, Findings, TableFindings
+from testsgd.auditing.guarantee import Guarantee, assured_size
+from testsgd.auditing.report.frames import frame_of, other_columns
+from testsgd.auditing.report.subject import (
+    charts,
+    counterfactual_summary,
+    data_summary,
+    rules_alone,
 )
 from testsgd.auditing.report.summary import (
     AuditSummary,
     Counts,
+    EstimandRates,
+    EstimandSummary,
+    ExplainingRuleSummary,
+    ExplanationSummary,
     GroupSummary,
+    GuaranteeSummary,
+    HoldoutSummary,
     ModelSummary,
+    MovedFeature,
     Parameters,
+    SimplestSummary,
     UndecidedGroup,
+    UnjudgedSummary,
 )
-from testsgd.auditing.report.summary_parts import EstimandRates, EstimandSummary
-from testsgd.auditing.report.uncertainty import GateMeasure
-from testsgd.auditing.report.verdict import verdict
+from testsgd.auditing.report.terms import describe_terms
+from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
+from testsgd.auditing.report.vocabulary import Words, words_for
+from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction
 from testsgd.report.formatting import count
-from testsgd.report.summaries import package_versions, present_moment
+from testsgd.report.summaries import RuleSummary, package_versions, present_moment
+from testsgd.rules import Rule
 
-__all__ = [
-    "PACKAGES",
-    "model_summary",
-    "rule_summary",
-    "subject_of",
-    "summarise",
-]
-
-PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
+_PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
+_TEXT_PACKAGES = ("nltk", "mlxtend")
 
 # For how many of the first groups, ranked and distinct, each rule is looked at alone.
 _EXPLAINED = 10
+# Near-duplicates that are named, and features whose move changes the first group's difference.
+_EXAMPLES = 3
+_MOVED = 3
 
 
 def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
@@ -71,179 +72,168 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     -------
     AuditSummary
     """
-    parameters = findings.parameters
-    estimates = findings.estimates
-    subject = subject_of(findings, snippets)
-    data, terms = subject.data(), subject.terms()
-    places = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
-    groups = _groups(findings, subject, places)
-    estimands, moved = estimand_summaries(findings), moved_features(findings)
-    rules, unjudged = rule_summaries(findings, places), unjudged_summary(findings)
-    guarantee, holdout = guarantee_summary(findings, places), holdout_summary(findings)
-    unsampled = np.flatnonzero(~estimates.sampled)
-    decided = int(estimates.decided.sum())
-    counts = Counts(
-        candidates=findings.rule_sets.candidates,
-        frequent=findings.rule_sets.frequent,
+    data, drawn, parameters = data_summary(findings), charts(findings), _parameters(findings)
+    words, overall = words_for(data.kind), findings.overall_rate
+    ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
+    groups, estimands = _groups(findings, ranks), _estimands(findings)
+    # What the verdict is about too.
+    parts: dict[str, Any] = {
+        "parameters": parameters,
+        "counts": _counts(findings),
+        "groups": groups,
+        "terms": None,
+        "moved": _moved_features(findings, groups),
+        "rules": _rules(findings, ranks),
+        "unjudged": _unjudged(findings),
+        "guarantee": _guarantee(findings, ranks),
+        "holdout": None if findings.holdout is None else HoldoutSummary.of(findings.holdout),
+        "stability_samples": findings.stability_samples,
+    }
+    if isinstance(findings, TextFindings):
+        parts["terms"] = describe_terms(findings, drawn.features, snippets=snippets)
+    evidence = Evidence(
+        top_score=findings.top_score,
+        label=data.label.favourable,
+        words=words,
+        measures=_gate_measures(findings, estimands),
+        **parts,
+    )
+    return AuditSummary.of(
+        findings,
+        created=present_moment(),
+        sampling=None if findings.mode == "exact" else parameters.sampling,
+        versions=package_versions(packages(findings)),
+        data=data,
+        model=model_summary(findings),
+        overall_rate=None if np.isnan(overall) else overall,
+        model_queries=findings.queries,
+        verdict=verdict(evidence),
+        undecided=_undecided(findings, words),
+        charts=drawn,
+        estimands=estimands,
+        **parts,
+    )
+
+
+def _counts(findings: Findings) -> Counts:
+    """Count the rule sets at each step."""
+    decided = int(findings.estimates.decided.sum())
+    return Counts.of(
+        findings.rule_sets,
         groups=len(findings.rule_sets),
         decided=decided,
         undecided_frequent=len(findings.rule_sets) - decided,
         undecided_small=len(findings.small),
     )
-    overall = findings.overall_rate
-    return AuditSummary(
-        created=present_moment(),
-        mode=findings.mode,
-        sampling=None if findings.mode == "exact" else parameters.sampling,
-        parameters=_parameters(parameters),
-        versions=package_versions(PACKAGES + subject.packages),
-        data=data,
-        model=model_summary(findings),
-        overall_rate=None if np.isnan(overall) else overall,
-        counts=counts,
-        neighbourhood=findings.neighbourhood,
-        model_queries=findings.queries,
-        seconds=findings.seconds,
-        verdict=verdict(
-            groups,
-            top_score=findings.top_score,
-            counts=counts,
-            label=data.label.favourable,
-            parameters=_parameters(parameters),
-            words=subject.words,
-            terms=terms,
-            measures=gate_measures(findings, estimands),
-            moved=moved,
-            rules=rules,
-            unjudged=unjudged,
-            guarantee=guarantee,
-            holdout=holdout,
-            stability_samples=findings.stability_samples,
-        ),
-        groups=groups,
-        undecided=_undecided(findings, unsampled, subject),
-        charts=charts(findings, subject),
-        terms=terms,
-        estimands=estimands,
-        moved=moved,
-        rules=rules,
-        unjudged=unjudged,
-        guarantee=guarantee,
-        holdout=holdout,
-        stability_samples=findings.stability_samples,
+
+
+def packages(findings: Findings) -> tuple[str, ...]:
+    """Return the packages whose versions matter for an audit."""
+    return _PACKAGES + (_TEXT_PACKAGES if isinstance(findings, TextFindings) else ())
+
+
+def rule_summary(rule: Rule) -> RuleSummary:
+    """Write a rule as a part of the document."""
+    return RuleSummary.model_validate(rule.to_json())
+
+
+def model_summary(findings: Findings) -> ModelSummary:
+    """Describe the model that was audited."""
+    loaded, reading = findings.model, {}
+    if isinstance(loaded.model, CheckedFunction):
+        reading = {"read_as": loaded.model.read_as, "other_labels": loaded.model.others}
+    return ModelSummary.of(
+        loaded.model,
+        fingerprint=findings.model_fingerprint,
+        accuracy=findings.accuracy,
+        changing=findings.changing,
+        file_sha256=loaded.file_sha256,
+        card={
+            key: f"{value:.4g}" if isinstance(value, float) else str(value)
+            for key, value in loaded.card.items()
+        },
+        not_given=loaded.not_given,
+        passed_through=loaded.passed,
+        **reading,
     )
 
 
-def subject_of(findings: Findings, snippets: int) -> Subject:
-    """Find out how to speak of what was audited."""
-    match findings:
-        case TableFindings():
-            return TableSubject(findings)
-        case TextFindings():
-            return TextSubject(findings, snippets=snippets)
-    raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+def _parameters(findings: Findings) -> Parameters:
+    """Return what the user asked for; how many threads there were changes no result."""
+    return Parameters.of(findings.parameters, rank_by=findings.parameters.ranked_by)
 
 
-def _groups(findings: Findings, subject: Subject, places: dict[int, int]) -> list[GroupSummary]:
+def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     """Describe the top of the ranking, the explaining rules, and the most assured group."""
-    chosen = {int(group) for group in findings.ranking[: findings.parameters.top]}
-    chosen |= {group for group in findings.distinct if group in places}
-    surest = None if findings.guarantee is None else findings.guarantee.surest
-    if surest in places:
-        chosen.add(surest)
-    order = sorted(chosen, key=lambda group: places[group])
-    explained = set(findings.highlights[:_EXPLAINED]) | {
-        int(group) for group in findings.ranking[:_EXPLAINED]
-    }
-    listed = np.array(order, dtype=np.intp)
-    estimates = findings.estimates.take(listed)
-    low, high = findings.intervals(listed)
-    assured = assured_sizes(findings, listed, low, high)
-    others = other_rates(findings, listed)
-    return [
-        _group(
-            findings,
-            subject,
-            group,
-            rank=places[group],
-            estimates=estimates,
-            at=at,
-            interval=(float(low[at]), float(high[at])),
-            other=others[at],
-            assured=None if np.isnan(assured[at]) else float(assured[at]),
-            explain=group in explained,
+    holdout, top = findings.holdout, findings.ranking[: findings.parameters.top].tolist()
+    chosen = {*top, *findings.distinct, findings.guarantee.surest}
+    groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
+    explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
+    estimates, others = findings.estimates.take(groups), _other_rates(findings, groups)
+    rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
+    described = []
+    for index, (group, row) in enumerate(
+        zip(groups.tolist(), rows.to_dict("records"), strict=True)
+    ):
+        rules = findings.rule_set(group).rules
+        alone = group in explained and len(rules) > 1
+        known = {name: _known(row[name]) for name in GroupSummary.model_fields if name in row}
+        described.append(
+            GroupSummary.of(
+                rules=[rule_summary(rule) for rule in rules],
+                effective_in=_at(estimates.effective_in, index),
+                effective_out=_at(estimates.effective_out, index),
+                margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
+                interval=(row["interval_low"], row["interval_high"]),
+                other=others[index],
+                rules_alone=rules_alone(findings, group) if alone else [],
+                counterfactual=counterfactual_summary(findings, group),
+                unknown_to_model=isinstance(findings, TextFindings)
+                and bool(findings.unknown[group]),
+                stability=findings.stability.get(group),
+                found=None if holdout is None else holdout.found.get(group),
+                explanation=_explanation(findings.explanations.get(group)),
+                **known,
+            )
         )
-        for at, group in enumerate(order)
-    ]
+    return described
 
 
-def _group(
-    findings: Findings,
-    subject: Subject,
-    group: int,
-    *,
-    rank: int,
-    estimates: Estimates,
-    at: int,
-    interval: tuple[float, float],
-    other: EstimandRates | None,
-    assured: float | None,
-    explain: bool,
-) -> GroupSummary:
-    rule_set = findings.rule_set(group)
-    rows_in = int(estimates.rows_in[at])
-    margin_method = "wilson" if estimates.wilson[at] else estimates.margin_kind
-    explain = explain and len(rule_set.rules) > 1
-    return GroupSummary.model_validate(
-        {
-            "rank": rank,
-            "rules": [rule_summary(rule) for rule in rule_set.rules],
-            "text": rule_set.text,
-            "support": rows_in / findings.rows,
-            "n_in": rows_in,
-            "n_out": int(estimates.rows_out[at]),
-            "effective_in": _effective(estimates.effective_in, at),
-            "effective_out": _effective(estimates.effective_out, at),
-            "rate_in": float(estimates.rate_in[at]),
-            "rate_out": float(estimates.rate_out[at]),
-            "difference": float(estimates.difference[at]),
-            "score": float(estimates.score[at]),
-            "margin": float(estimates.margin[at]),
-            "margin_method": margin_method,
-            "interval": interval,
-            "exact": estimates.exact,
-            "samples_in": int(estimates.samples_in[at]),
-            "samples_out": int(estimates.samples_out[at]),
-            "decided": bool(estimates.decided[at]),
-            "distinct": group in findings.distinct,
-            "rules_alone": subject.rules_alone(group) if explain else [],
-            "other": other,
-            "counterfactual": subject.counterfactual(group),
-            "unknown_to_model": subject.unknown(group),
-            "assured": assured,
-            **group_trust(findings, group),
-        }
-    )
+def _at(rows: NDArray[np.float64] | None, index: int) -> float | None:
+    return None if rows is None else float(rows[index])
 
 
-def _effective(rows: NDArray[np.float64] | None, at: int) -> float | None:
-    return None if rows is None else float(rows[at])
+def _known(value: Any) -> Any:
+    """Return a value, None if it is NaN."""
+    return None if value != value else value
 
 
-def _undecided(
-    findings: Findings, unsampled: NDArray[np.intp], subject: Subject
-) -> list[UndecidedGroup]:
+def _explanation(explanation: Explanation | None) -> ExplanationSummary | None:
+    """Write down what is behind a group's difference."""
+    if explanation is None:
+        return None
+    simplest = None
+    if not np.isnan(explanation.simplest_difference):
+        simplest = SimplestSummary.of(
+            explanation.simplest,
+            rules=[rule_summary(rule) for rule in explanation.simplest.rules],
+            difference=explanation.simplest_difference,
+        )
+    return ExplanationSummary.of(explanation, simplest=simplest)
+
+
+def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
     """List groups that are too small to judge, and those that got no sample on one side."""
     fewest = findings.parameters.fewest_rows(findings.rows)
-    too_few = f"fewer than {count(fewest)} {subject.words.many}"
+    too_few = f"fewer than {count(fewest)} {words.many}"
     estimates = findings.estimates
     groups = [
         (
             findings.rule_set(int(group)),
             int(estimates.rows_in[group]),
-            "no samples" if estimates.rows_out[group] else subject.words.nothing_outside,
+            "no samples" if estimates.rows_out[group] else words.nothing_outside,
         )
-        for group in unsampled
+        for group in np.flatnonzero(~estimates.sampled)
     ] + [(small.rule_set, small.count, too_few) for small in findings.small]
     return [
         UndecidedGroup(
@@ -257,63 +247,124 @@ def _undecided(
     ]
 
 
-def gate_measures(
+def _gate_measures(
     findings: Findings, estimands: Sequence[EstimandSummary]
 ) -> tuple[GateMeasure, ...]:
     """Return what the gate looks at: both estimands, or the counterfactual effects of terms."""
     if findings.parameters.ranked_by == "counterfactual":
-        return (
-            GateMeasure(
-                "counterfactual effect",
-                findings.top_score,
-                findings.assured
-                if findings.guarantee is not None and findings.guarantee.kind == "simultaneous"
-                else None,
-            ),
-        )
+        assured = findings.assured if findings.guarantee.kind == "simultaneous" else None
+        return (GateMeasure("counterfactual effect", findings.top_score, assured),)
     return tuple(
         GateMeasure(f"{one.estimand} difference", one.largest, one.assured) for one in estimands
-    ) or (
-        GateMeasure(
-            "difference", findings.top_score, gate_size(findings.estimates, findings.guarantee)
-        ),
     )
 
 
-def _parameters(parameters: AuditParameters) -> Parameters:
-    # How many threads there were changes no result, so it is no part of one.
-    values = {
-        item.name: getattr(parameters, item.name)
-        for item in fields(parameters)
-        if item.name != "jobs"
-    }
-    return Parameters.model_validate(values | {"rank_by": parameters.ranked_by})
-
-
-def model_summary(findings: Findings) -> ModelSummary:
-    """Describe the model that was audited."""
-    model = findings.model.model
-    return ModelSummary(
-        name=model.name,
-        kind=model.kind,
-        output=model.output,
-        threshold=model.threshold,
-        fingerprint=findings.model_fingerprint,
-        file_sha256=findings.model.file_sha256,
-        accuracy=findings.accuracy,
-        card={
-            key: f"{value:.4g}" if isinstance(value, float) else str(value)
-            for key, value in findings.model.card.items()
-        },
-        not_given=list(findings.model.not_given),
-        passed_through=list(findings.model.passed),
-        changing=findings.changing,
-        **_reading(model),
+def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
+    """Write down what the population intervals hold for."""
+    guarantee = findings.guarantee
+    by_q_values = guarantee.q_values is not None
+    return GuaranteeSummary.of(
+        guarantee,
+        # The groups found are those of the q-values; an interval may fall on the other side.
+        sure=len(guarantee.discoveries) if by_q_values else guarantee.sure,
+        sure_complete=guarantee.sure_complete or by_q_values,
+        sure_terms=findings.sure_terms,
+        surest_rank=None if guarantee.surest is None else ranks.get(guarantee.surest),
     )
 
 
-def _reading(model: object) -> dict[str, Any]:
-    """Return how a model's labels were read, where there is more to it than their text."""
-    if not isinstance(model, CheckedFunction):
-        return {}
-    return {"read_as": model.read_as, "other_labels": list(model.others)}
+def _other_rates(findings: Findings, groups: NDArray[np.intp]) -> list[EstimandRates | None]:
+    """Return what the other estimand says of some groups, None of each if it was not estimated."""
+    if not findings.others:
+        return [None] * len(groups)
+    [other] = findings.others
+    rates: list[EstimandRates | None] = []
+    rows = pd.DataFrame(other_columns(findings, groups)).to_dict("records")
+    for row, decided in zip(rows, other.estimates.decided[groups].tolist(), strict=True):
+        low, high = row.pop("interval_low"), row.pop("interval_high")
+        rates.append(
+            EstimandRates(
+                estimand=other.estimand,
+                interval=None if np.isnan(low) else (low, high),
+                decided=decided,
+                assured=float(assured_size(low, high)) if decided else None,
+                **{str(name): _known(rate) for name, rate in row.items()},
+            )
+        )
+    return rates
+
+
+def _estimands(findings: Findings) -> list[EstimandSummary]:
+    """Return what the audit found by each estimand, the one that groups are ranked by first."""
+    first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
+    return [_estimand(estimated) for estimated in (first, *findings.others)]
+
+
+def _estimand(estimated: Estimated) -> EstimandSummary:
+    estimates, guarantee = estimated.estimates, estimated.guarantee
+    decided = estimates.score[estimates.decided]
+    return EstimandSummary(
+        estimand=estimated.estimand,
+        groups=len(decided),
+        largest=float(decided.max()) if len(decided) else None,
+        assured=_gate_size(estimates, guarantee),
+        guarantee=guarantee.kind,
+    )
+
+
+def _gate_size(estimates: Estimates, guarantee: Guarantee) -> float | None:
+    """Return the size of a difference that is assured, which the gate goes by.
+
+    If the guarantee is simultaneous, the largest size that an interval assures. For a limited false
+    discovery rate, the largest difference among the groups found; 0 if there are none. None if
+    single groups are taken at their differences.
+    """
+    if guarantee.kind == "per-group":
+        return None
+    if guarantee.kind == "simultaneous":
+        return float(guarantee.assured)
+    return float(estimates.score[guarantee.discoveries].max(initial=0.0))
+
+
+def _moved_features(findings: Findings, groups: Sequence[GroupSummary]) -> list[MovedFeature]:
+    """Return which features' moves change the first group's difference, if estimands disagree."""
+    first = findings.first
+    if first is None or not isinstance(findings, TableFindings) or not disagree(groups[0]):
+        return []
+    top, moved = groups[0], findings.moved_differences(first)
+    observed = top.difference
+    if findings.parameters.estimand != "observed" and top.other is not None:
+        observed = top.other.difference or 0.0
+    order = sorted(moved, key=lambda name: -abs(moved[name] - observed))
+    return [
+        MovedFeature(feature=name, difference=moved[name])
+        for name in order[:_MOVED]
+        if abs(moved[name] - observed) > DISAGREEMENT / 2
+    ]
+
+
+def _rules(findings: Findings, ranks: dict[int, int]) -> list[ExplainingRuleSummary]:
+    """Return the explaining rules, with the first of their near-duplicates."""
+    return [
+        ExplainingRuleSummary(
+            rank=ranks[rule.group],
+            text=findings.rule_set(rule.group).text,
+            share=None if np.isnan(rule.share) else min(1.0, rule.share),
+            near_duplicates=len(rule.near_duplicates),
+            examples=[findings.rule_set(other).text for other in rule.near_duplicates[:_EXAMPLES]],
+        )
+        for rule in findings.rules
+        if rule.group in ranks
+    ]
+
+
+def _unjudged(findings: Findings) -> UnjudgedSummary:
+    """Return how many people are only in combinations that could not be judged."""
+    unjudged, holdout = findings.unjudged, findings.holdout
+    # Groups are judged where they are searched.
+    rows = findings.rows if holdout is None else holdout.searched
+    return UnjudgedSummary.of(
+        unjudged,
+        fewest=findings.parameters.fewest_rows(rows),
+        share=unjudged.rows / rows if rows else 0.0,
+    )

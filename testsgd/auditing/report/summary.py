@@ -6,78 +6,300 @@ beside this module (``schemas/audit-1.json``), which is generated from the class
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.report.summary_parts import (
-    CellRate,
-    Charts,
-    ConditionalSummary,
-    ContrastSummary,
-    EstimandName,
-    EstimandRates,
-    EstimandSummary,
-    ExplainingRuleSummary,
-    ExplanationSummary,
-    FeatureRates,
-    FoundSummary,
-    GuaranteeSummary,
-    HeatMap,
-    HoldoutSummary,
-    MovedFeature,
-    RuleShareSummary,
-    ScatterCell,
-    SimplestSummary,
-    Snippet,
-    TermCategorySummary,
-    TermsSummary,
-    TermSummary,
-    UnjudgedSummary,
-)
+from testsgd.auditing.parameters import Estimand, GuaranteeKind, IntervalKind, Mode, SamplingScheme
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/1"
 
-__all__ = [
-    "SCHEMA_NAME",
-    "AuditSummary",
-    "CellRate",
-    "Charts",
-    "ConditionalSummary",
-    "ContrastSummary",
-    "CounterfactualSummary",
-    "Counts",
-    "DataSummary",
-    "EstimandRates",
-    "EstimandSummary",
-    "ExplainingRuleSummary",
-    "ExplanationSummary",
-    "FeatureRates",
-    "FeatureSummary",
-    "FoundSummary",
-    "GroupSummary",
-    "GuaranteeSummary",
-    "HeatMap",
-    "HoldoutSummary",
-    "LabelSummary",
-    "ModelSummary",
-    "MovedFeature",
-    "Parameters",
-    "Part",
-    "RuleAlone",
-    "RuleShareSummary",
-    "RuleSummary",
-    "ScatterCell",
-    "SimplestSummary",
-    "Snippet",
-    "TermCategorySummary",
-    "TermSummary",
-    "TermsSummary",
-    "UndecidedGroup",
-    "UnjudgedSummary",
-    "Verdict",
-]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Difference = Annotated[float, Field(ge=-1, le=1)]
+Interval = tuple[float, float]
+
+
+class GuaranteeSummary(Part):
+    """What the population intervals hold for."""
+
+    kind: GuaranteeKind = Field(
+        description="for one group at a time, for all groups at once, or for those that are found"
+    )
+    confidence: float = Field(description="confidence with which it holds")
+    method: Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"] = Field(
+        description="how the intervals were made wide enough"
+    )
+    groups: Count = Field(description="groups that it holds for together")
+    replicates: Count = Field(description="bootstrap samples behind it; 0 if there are none")
+    critical: float | None = Field(
+        None, description="normal quantile that the intervals are made with; null if not one"
+    )
+    sure: Count = Field(
+        description="groups that differ by more than chance explains, with that confidence: whose "
+        "interval does not reach zero; for `fdr`, whose q-value is at most 1 - confidence"
+    )
+    sure_complete: bool = Field(description="false: there may be more, not all were looked at")
+    sure_terms: Count | None = Field(
+        None,
+        description="for texts: groups whose terms make a difference by themselves, whose paired "
+        "interval does not reach zero; null if nothing was compared in pairs",
+    )
+    surest_rank: int | None = Field(
+        None, description="rank of the group whose interval lies farthest from zero; null if none"
+    )
+
+
+class HoldoutSummary(Part):
+    """The split of the rows: groups were found on some, and estimated on the others."""
+
+    share: float = Field(gt=0, lt=1, description="share of the rows that was held out")
+    searched: Count = Field(description="rows that were searched")
+    estimated: Count = Field(description="rows held out, from which all rates are")
+    groups: Count = Field(description="groups that were compared in the rows searched")
+    missing: Count = Field(
+        description="groups found that have nobody inside or outside among the rows held out"
+    )
+
+
+class FoundSummary(Part):
+    """How a group looked on the rows that were searched."""
+
+    rank: Positive = Field(description="its rank there")
+    score: Share = Field(description="its score there, likely to be too large")
+    n_in: Count = Field(description="rows in the group there")
+
+
+class RuleShareSummary(Part):
+    """What one rule adds to a group's difference."""
+
+    text: str = Field(description="the rule as people write it")
+    share: float = Field(description="its Shapley value; the shares add up to the difference")
+
+
+class SimplestSummary(Part):
+    """The fewest of a group's rules that keep at least 90% of its difference."""
+
+    rules: list[RuleSummary] = Field(description="the rules that stay")
+    text: str = Field(description="the rules as people write them")
+    difference: Difference = Field(description="their difference")
+
+
+class ContrastSummary(Part):
+    """A feature that is not sensitive, in which a group differs from the rest."""
+
+    feature: str = Field(description="the feature")
+    value: str | None = Field(
+        None, description="the value whose share differs most; null for a number"
+    )
+    inside: float = Field(description="mean in the group, or the value's share")
+    outside: float = Field(description="the same outside")
+    standardised: float = Field(description="difference in pooled standard deviations")
+    known: Count = Field(description="rows in which the feature is not missing")
+
+
+class ConditionalSummary(Part):
+    """A group compared with others of the same mix of chosen features."""
+
+    features: list[str] = Field(description="the features whose mix is made the same")
+    difference: Difference = Field(description="rate in the group minus that of the others")
+    interval: Interval = Field(
+        description="population interval for that difference, with the audit's guarantee"
+    )
+    covered: Share = Field(description="share of the group's rows that somebody outside is like")
+    strata: Count = Field(description="combinations of the features' values compared")
+
+
+class ExplanationSummary(Part):
+    """What is behind a group's difference."""
+
+    shares: list[RuleShareSummary] = Field(
+        description="what each rule adds; empty if it is not known"
+    )
+    simplest: SimplestSummary | None = Field(
+        None, description="the fewest rules that keep 90% of it; null if it is not known"
+    )
+    contrasts: list[ContrastSummary] = Field(
+        description="features that differ most, the largest first: leads, not causes"
+    )
+    conditional: ConditionalSummary | None = Field(
+        None, description="compared like with like; null if not asked for, or not known"
+    )
+
+
+class EstimandRates(Part):
+    """The rates of a group by one estimand."""
+
+    estimand: Estimand = Field(
+        description="`observed`: of the rows as they are; `neighbourhood`: over perturbed rows"
+    )
+    rate_in: Share | None = Field(description="rate in the group; null if unknown")
+    rate_out: Share | None = Field(description="rate outside; null if unknown")
+    difference: Difference | None = Field(description="`rate_in - rate_out`")
+    interval: Interval | None = Field(
+        description="interval for the difference in the population; as for the groups' own"
+    )
+    decided: bool = Field(description="false: not enough samples to judge it by this estimand")
+    assured: Share | None = Field(description="smallest size of the difference within `interval`")
+
+
+class MovedFeature(Part):
+    """What the difference of the first group is if one feature is moved by one step."""
+
+    feature: str = Field(description="a feature that is not sensitive")
+    difference: float = Field(
+        description="difference over the rows with the feature moved by one step"
+    )
+
+
+class EstimandSummary(Part):
+    """One of the two estimands: its overall rate, and the largest difference by it."""
+
+    estimand: Estimand = Field(
+        description="`observed`: of the rows as they are; `neighbourhood`: over perturbed rows"
+    )
+    groups: Count = Field(description="groups that could be judged by it")
+    largest: float | None = Field(
+        description="largest size of a difference among them; null if there are none"
+    )
+    assured: float | None = Field(
+        description="largest size of a difference that its interval assures; null where "
+        "differences are taken as they are"
+    )
+    guarantee: GuaranteeKind | None = Field(description="what its intervals hold for")
+
+
+class ExplainingRuleSummary(Part):
+    """A rule that forward selection chose: what it adds, and what it stands for."""
+
+    rank: Positive = Field(description="rank of the group that the rule describes")
+    text: str = Field(description="the rule as people write it")
+    share: Share | None = Field(
+        description="share of the variation of rates between cells that it adds to the rules "
+        "before it; null if it was found on other rows"
+    )
+    near_duplicates: Count = Field(
+        description="groups of nearly the same rows, or nearly all others"
+    )
+    examples: list[str] = Field(description="the first of these, by rank")
+
+
+class UnjudgedSummary(Part):
+    """Who is in combinations of single values that could not be judged."""
+
+    fewest: Positive = Field(description="rows on each side of a judged group, at least")
+    combinations: Count = Field(description="combinations of single values that occur")
+    unjudged: Count = Field(description="those with too few rows inside or outside")
+    rows: Count = Field(description="rows that are in no other combination")
+    share: Share = Field(description="the same as a share of all rows")
+
+
+class Snippet(Part):
+    """A place of a text at which a sensitive term stands."""
+
+    before: str = Field(description="what stands before the term, cut at a blank")
+    term: str = Field(description="the term, as the text writes it")
+    after: str = Field(description="what stands after it, cut at a blank")
+
+
+class TermSummary(Part):
+    """One sensitive term, and how the texts use it."""
+
+    term: str = Field(description="the term")
+    forms: list[str] = Field(description="its plurals and other spellings, which count as it")
+    ambiguous: str = Field("", description="what else it often means; empty if nothing is known")
+    texts: Count = Field(description="texts that contain it")
+    mentions: Count = Field(description="how often it stands in them")
+    share: Share = Field(description="share of the mentions of its category")
+    rate: float | None = Field(
+        None, description="rate with this term in place; null if its category is not frequent"
+    )
+    as_nonsense: bool | None = Field(
+        None,
+        description="is every text answered with this term as with a nonsense word? null if that "
+        "was not asked",
+    )
+    known_to_model: bool | None = Field(
+        None, description="does the model know every word of it? null if the model does not say"
+    )
+    snippets: list[Snippet] = Field(default_factory=list, description="some of its places")
+
+
+class TermCategorySummary(Part):
+    """One category of sensitive terms."""
+
+    name: str = Field(description="the category")
+    texts: Count = Field(description="texts that contain a term of it")
+    share: Share = Field(description="share of all texts")
+    mentions: Count = Field(description="how often its terms stand in the texts")
+    nonsense_rate: Share | None = Field(
+        None, description="rate with a nonsense word in place; null if it was not asked"
+    )
+    terms: list[TermSummary] = Field(description="its terms, as listed")
+
+
+class TermsSummary(Part):
+    """The sensitive terms, and where the texts mention them."""
+
+    name: str = Field(description="name of the list")
+    source: str = Field(description="where the list is from")
+    fingerprint: str = Field(description="sha256 of the list")
+    nonsense: str | None = Field(None, description="the nonsense word; null if there was none")
+    exceptions: list[str] = Field(
+        default_factory=list, description="fixed expressions in which no term was looked for"
+    )
+    texts: Count = Field(description="texts that contain any of the terms")
+    snippets_shown: bool = Field(description="false: the texts were not to be shown")
+    categories: list[TermCategorySummary] = Field(description="in the order of the list")
+
+
+class CellRate(Part):
+    """Rate in one cell of one sensitive feature."""
+
+    label: str = Field(description="the value or bin")
+    n: int = Field(description="rows; for texts, those the term is put into")
+    rate: float | None = Field(description="null if the cell has no rows, or none was sampled")
+
+
+class FeatureRates(Part):
+    """Rates over the cells of one sensitive feature."""
+
+    feature: str = Field(description="the sensitive feature")
+    cells: list[CellRate] = Field(description="its values, its bins or its terms")
+
+
+class HeatMap(Part):
+    """Rates over the cells of two sensitive features; rates[i][j] is row i, column j."""
+
+    row_feature: str = Field(description="the feature of the rows")
+    column_feature: str = Field(description="the feature of the columns")
+    row_labels: list[str] = Field(description="the rows' cells")
+    column_labels: list[str] = Field(description="the columns' cells")
+    rates: list[list[float | None]] = Field(description="rates, row by row; null where nobody is")
+    counts: list[list[int]] = Field(description="numbers of rows of the file, row by row")
+
+
+class ScatterCell(Part):
+    """Groups that fall in one small cell of the support-against-score plane."""
+
+    support: float = Field(description="share of the rows")
+    score: float = Field(description="score")
+    n: int = Field(description="groups at this place")
+
+
+class Charts(Part):
+    """Numbers behind the charts, so that a report can be drawn again without the data."""
+
+    scatter: list[ScatterCell] = Field(description="all frequent groups, support against score")
+    scatter_binned: bool = Field(description="true: points stand for cells of several groups")
+    features: list[FeatureRates] = Field(
+        description="rates over the cells of each sensitive feature"
+    )
+    heat_maps: list[HeatMap] = Field(
+        description="rates over the cells of each pair of sensitive features"
+    )
 
 
 class RuleAlone(Part):
@@ -95,13 +317,11 @@ class RuleAlone(Part):
 class CounterfactualSummary(Part):
     """What the terms of a group change by themselves: the same texts, with other terms instead."""
 
-    seeds: int = Field(ge=1, description="texts that were compared in both forms")
-    rate_with: float = Field(ge=0, le=1, description="rate with the terms of the group")
-    rate_other: float = Field(
-        ge=0, le=1, description="mean rate with other terms of the same categories"
-    )
-    difference: float = Field(ge=-1, le=1, description="rate_with - rate_other")
-    interval: tuple[float, float] = Field(
+    seeds: Positive = Field(description="texts that were compared in both forms")
+    rate_with: Share = Field(description="rate with the terms of the group")
+    rate_other: Share = Field(description="mean rate with other terms of the same categories")
+    difference: Difference = Field(description="rate_with - rate_other")
+    interval: Interval = Field(
         description="interval for that difference in the population the texts are a sample of"
     )
     independent: float | None = Field(
@@ -115,10 +335,10 @@ class CounterfactualSummary(Part):
 class GroupSummary(Part):
     """One group: who is in it and how the model treats it, compared with everybody else."""
 
-    rank: int = Field(ge=1, description="place in the ranking")
+    rank: Positive = Field(description="place in the ranking")
     rules: list[RuleSummary] = Field(description="the rules, at most one a feature; all hold")
     text: str = Field(description="the rules as people write them")
-    support: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
+    support: Share = Field(description="`n_in` as a share of all rows")
     n_in: int = Field(
         description="rows in the group; for texts, those with a term of each of its categories, "
         "from which the texts of the group are generated"
@@ -133,19 +353,19 @@ class GroupSummary(Part):
         "rows repeat one another; null: as many as there are",
     )
     effective_out: float | None = Field(None, ge=0, description="the same outside the group")
-    rate_in: float = Field(ge=0, le=1, description="rate of the favourable label in the group")
-    rate_out: float = Field(ge=0, le=1, description="rate of the favourable label outside")
-    difference: float = Field(ge=-1, le=1, description="rate_in - rate_out")
-    score: float = Field(ge=0, le=1, description="absolute difference, the group fairness score")
+    rate_in: Share = Field(description="rate of the favourable label in the group")
+    rate_out: Share = Field(description="rate of the favourable label outside")
+    difference: Difference = Field(description="rate_in - rate_out")
+    score: Share = Field(description="absolute difference, the group fairness score")
     margin: float = Field(
         ge=0, description="sampling margin of the score, both sides added; 0 in exact mode"
     )
     margin_method: Literal["none", "wald", "wilson", "anytime"] = Field(
         description="whose interval the margin is from; `none` in exact mode"
     )
-    interval: tuple[float, float] = Field(
-        description="interval for the difference in the population the rows are a sample of; "
-        "what it holds for is in `guarantee`"
+    interval: Interval = Field(
+        description="interval for the difference in the population the rows are a sample of; what "
+        "it holds for is in `guarantee`"
     )
     exact: bool = Field(description="true if the rates carry no sampling error")
     samples_in: int = Field(description="generated rows or texts asked about inside")
@@ -169,24 +389,18 @@ class GroupSummary(Part):
         description="true: the model does not know a term of the group, which is one unknown word "
         "to it; such groups come last, and neither the headline nor the gate goes by them",
     )
-    assured: float | None = Field(
+    assured: Share | None = Field(
         None,
-        ge=0,
-        le=1,
         description="smallest size of the difference within `interval`, 0 if the interval holds "
         "zero; null if the group is not decided, or no guarantee was computed",
     )
-    q_value: float | None = Field(
+    q_value: Share | None = Field(
         None,
-        ge=0,
-        le=1,
         description="share of false finds to expect among the groups that differ as clearly as "
         "this one; null unless the guarantee is `fdr`",
     )
-    stability: float | None = Field(
+    stability: Share | None = Field(
         None,
-        ge=0,
-        le=1,
         description="share of bootstrap samples in which the rule, or a near-duplicate, explains "
         "how rates differ; null if it was not looked at",
     )
@@ -215,7 +429,7 @@ class FeatureSummary(Part):
     type: Literal["integer", "decimal", "categorical", "terms"] = Field(description="as declared")
     sensitive: bool = Field(description="may rules be about it?")
     domain: str = Field(description="declared range, values or terms, in words")
-    missing: int = Field(ge=0, description="rows in which it is missing; texts without a term")
+    missing: Count = Field(description="rows in which it is missing; texts without a term")
 
 
 class LabelSummary(Part):
@@ -238,9 +452,8 @@ class DataSummary(Part):
     source: str = Field(description="the file or object the rows came from")
     fingerprint: str = Field(description="sha256 of the features' values, or of the texts")
     rows: int = Field(description="number of rows, or of texts")
-    independent: int | None = Field(
+    independent: Positive | None = Field(
         None,
-        ge=1,
         description="how many of them are independent: copies of one text, nearly equal texts, or "
         "rows of one cluster, count once; null if each counts",
     )
@@ -273,10 +486,8 @@ class ModelSummary(Part):
         default_factory=list,
         description="columns that it is given and the description does not have; never perturbed",
     )
-    changing: float = Field(
+    changing: Share = Field(
         0.0,
-        ge=0,
-        le=1,
         description="share of the first rows or texts that it answered otherwise when asked again",
     )
     read_as: dict[str, str] = Field(
@@ -292,7 +503,7 @@ class ModelSummary(Part):
 class Parameters(Part):
     """What the user asked for."""
 
-    estimand: EstimandName = Field(
+    estimand: Estimand = Field(
         "neighbourhood", description="which rates are ranked, and what the headline is about"
     )
     theta: float | None = Field(
@@ -304,8 +515,8 @@ class Parameters(Part):
     error_margin: float = Field(description="largest sampling margin of a decided group")
     min_samples: int = Field(description="more samples than this a side come first")
     confidence: float = Field(description="of each side's margin, and of the population interval")
-    mode: Literal["auto", "exact", "sampled"] = Field(description="mode asked for")
-    sampling: Literal["pooled", "independent"] = Field(description="sampling asked for")
+    mode: Mode = Field(description="mode asked for")
+    sampling: SamplingScheme = Field(description="sampling asked for")
     max_queries: int = Field(description="most rows to ask the model about")
     max_features: int = Field(description="most rules in a rule set")
     bins: int | None = Field(description="overrides the data set's number of bins")
@@ -321,12 +532,10 @@ class Parameters(Part):
     )
     max_unjudged: float = Field(0.01, description="with `strict`: for which share that may be so")
     # The defaults below are what audits did before there was a choice.
-    guarantee: Literal["per-group", "simultaneous", "fdr"] = Field(
+    guarantee: GuaranteeKind = Field(
         "per-group", description="what the population intervals were to hold for"
     )
-    interval: Literal["auto", "anytime", "wald"] = Field(
-        "wald", description="whose sampling margin was asked for"
-    )
+    interval: IntervalKind = Field("wald", description="whose sampling margin was asked for")
     replicates: int = Field(1000, description="bootstrap samples for a simultaneous guarantee")
     holdout: float | None = Field(None, description="share of the rows held out; null: none")
     stability: int | None = Field(
@@ -376,7 +585,7 @@ class AuditSummary(Part):
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and `seconds`")
     mode: Literal["exact", "sampled"] = Field(description="how the rates were found")
-    sampling: Literal["pooled", "independent"] | None = Field(description="null in exact mode")
+    sampling: SamplingScheme | None = Field(description="null in exact mode")
     parameters: Parameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd, Python and the libraries used")
     data: DataSummary = Field(description="the rows")
@@ -420,6 +629,6 @@ class AuditSummary(Part):
     holdout: HoldoutSummary | None = Field(
         None, description="how the rows were split; null if they were not"
     )
-    stability_samples: int = Field(
-        0, ge=0, description="bootstrap samples behind each `stability`; 0 if there are none"
+    stability_samples: Count = Field(
+        0, description="bootstrap samples behind each `stability`; 0 if there are none"
     )

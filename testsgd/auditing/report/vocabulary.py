@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar, Literal, Protocol
 
@@ -10,7 +9,6 @@ from testsgd.auditing.report.summary import (
     AuditSummary,
     CounterfactualSummary,
     GroupSummary,
-    RuleSummary,
     TermsSummary,
     TermSummary,
 )
@@ -27,6 +25,7 @@ from testsgd.report.formatting import (
     signed,
     size_points,
 )
+from testsgd.report.summaries import RuleSummary
 
 
 class Described(Protocol):
@@ -37,53 +36,60 @@ class Described(Protocol):
         """Return the rules as people write them."""
 
 
-class Words(ABC):
-    """The words for one kind of data; what is said of both kinds alike is no part of it."""
+class Words:
+    """The words for the rows of a table, which are about people; those for texts differ."""
 
-    kind: ClassVar[Literal["rows", "texts"]]  # The kind of data
-    # One piece of data, and several
-    one: ClassVar[str]
-    many: ClassVar[str]
-    others: ClassVar[str]  # Who a group is compared with
-    # All that the model was asked about, and none of it
-    every: ClassVar[str]
-    no: ClassVar[str]
-    rule: ClassVar[str]  # What a rule is called
-    rows_figure: ClassVar[str]  # The name of the number of rows
-    support: ClassVar[str]  # What a group's support is a share of
-    members: ClassVar[str]  # The heading above the rules of a group
+    kind: Literal["rows", "texts"] = "rows"  # The kind of data
+    one, many = "row", "rows"
+    others = "everybody else"  # Who a group is compared with
+    every, no = "everybody", "nobody"  # All that the model was asked about, and none of it
+    rule = "rule"  # What a rule is called
+    rows_figure = "Rows in the file"  # The name of the number of rows
+    support = "the share of all rows that are in the group"
+    members = "Who is in it"  # The heading above the rules of a group
     # What is said if there is no frequent group; holds a place for the smallest support
-    nothing_frequent: ClassVar[str]
-    nothing_outside: ClassVar[str]  # What is said where no row is outside
-    exactly: ClassVar[str]  # Why an exact audit has no sampling margin
-    # What rates are given by, one and several
-    feature: ClassVar[str]
-    features: ClassVar[str]
+    nothing_frequent = "No rule set has at least {} rows inside and outside."
+    nothing_outside = "nobody is outside"
+    exactly = "every perturbed row was predicted"  # Why an exact audit has no sampling margin
+    feature, features = "feature", "features"  # What rates are given by
     # The name of the number of frequent rule sets; holds a place for the smallest support
-    frequent: ClassVar[str]
-    generated: ClassVar[str]  # The name of the number of rows that the data let an audit generate
+    frequent = "Frequent: at least {} rows inside and outside"
+    generated = "Perturbed rows that the data set allows"
     # What rates are by each estimand, as the beginning of a sentence
-    estimands: ClassVar[Mapping[str, str]]
-    # What a rule set of single values is called, one and several
-    combination: ClassVar[str]
-    combinations: ClassVar[str]
-    variation: ClassVar[str]  # What explaining rules explain
+    estimands: ClassVar[Mapping[str, str]] = {
+        "observed": "Among the rows as they are",
+        "neighbourhood": "Over the perturbation neighbourhood of the rows",
+    }
+    # What a rule set of single values is called
+    combination = "combination of sensitive values"
+    combinations = "combinations of sensitive values"
+    variation = "how rates differ between combinations of sensitive values"  # What rules explain
 
-    @abstractmethod
     def target(self, group: Described) -> str:
         """Write who is in a group, to stand behind "for"."""
+        return group.text
 
-    @abstractmethod
     def sides(self, group: GroupSummary) -> str:
         """Write how many rows there are inside a group and outside, without a verb."""
+        return f"the {plural(group.n_in, 'row')} inside and {count(group.n_out)} outside"
 
-    @abstractmethod
     def size(self, group: GroupSummary) -> str:
         """Write in a sentence how large a group is."""
+        rows = plural(group.n_in, "row")
+        return f"{rows}, {percent(group.support)} of all; {count(group.n_out)} outside."
 
-    @abstractmethod
     def rule_in_words(self, rule: RuleSummary) -> str:
         """Write what a rule asks for, as a phrase."""
+        if rule.values:
+            choice = "one of " if len(rule.values) > 2 else ""
+            return f"{rule.feature} is {choice}{either(rule.values)}"
+        if rule.low is not None and rule.high is not None:
+            return f"{rule.feature} is at least {number(rule.low)} and below {number(rule.high)}"
+        if rule.low is not None:
+            return f"{rule.feature} is {number(rule.low)} or more"
+        if rule.high is not None:
+            return f"{rule.feature} is below {number(rule.high)}"
+        return rule.text
 
     def own_part(self, group: GroupSummary, label: str) -> str:
         """Write how much of a group's difference is its terms' own; empty for rows."""
@@ -114,7 +120,7 @@ def of_the_terms(group: GroupSummary, label: str) -> str:
     and what is left then. The second part is there whichever terms stand in these texts.
     """
     found = group.counterfactual
-    categories = series([rule.feature for rule in group.rules])
+    categories = _categories(group)
     if found is None:
         return (
             f"How much of that is the {_terms(group)} own is not known: the same texts with other "
@@ -180,8 +186,7 @@ def _categories(group: GroupSummary) -> str:
 def _conclusion(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
     own, whole = found.difference, group.difference
     low, high = found.interval
-    categories = series([rule.feature for rule in group.rules])
-    which = f"whichever terms of {categories} they have"
+    which = f"whichever terms of {_categories(group)} they have"
     if low <= 0 <= high:
         told = (
             f": by {_these(group)} no difference that can be told from none "
@@ -302,70 +307,13 @@ def _remark(term: TermSummary) -> str:
     return term.ambiguous.rstrip(". ")
 
 
-class RowWords(Words):
-    """The words for the rows of a table, which are about people."""
-
-    kind = "rows"
-    one = "row"
-    many = "rows"
-    others = "everybody else"
-    every = "everybody"
-    no = "nobody"
-    rule = "rule"
-    rows_figure = "Rows in the file"
-    support = "the share of all rows that are in the group"
-    members = "Who is in it"
-    nothing_frequent = "No rule set has at least {} rows inside and outside."
-    nothing_outside = "nobody is outside"
-    exactly = "every perturbed row was predicted"
-    feature = "feature"
-    features = "features"
-    frequent = "Frequent: at least {} rows inside and outside"
-    generated = "Perturbed rows that the data set allows"
-    estimands: ClassVar[Mapping[str, str]] = {
-        "observed": "Among the rows as they are",
-        "neighbourhood": "Over the perturbation neighbourhood of the rows",
-    }
-    combination = "combination of sensitive values"
-    combinations = "combinations of sensitive values"
-    variation = "how rates differ between combinations of sensitive values"
-
-    def target(self, group: Described) -> str:
-        """Write who is in a group: its rules say it."""
-        return group.text
-
-    def sides(self, group: GroupSummary) -> str:
-        """Write how many rows there are inside a group and outside, without a verb."""
-        return f"the {plural(group.n_in, 'row')} inside and {count(group.n_out)} outside"
-
-    def size(self, group: GroupSummary) -> str:
-        """Write in a sentence how large a group is."""
-        rows = plural(group.n_in, "row")
-        return f"{rows}, {percent(group.support)} of all; {count(group.n_out)} outside."
-
-    def rule_in_words(self, rule: RuleSummary) -> str:
-        """Write what a rule asks for, as a phrase."""
-        if rule.values:
-            choice = "one of " if len(rule.values) > 2 else ""
-            return f"{rule.feature} is {choice}{either(rule.values)}"
-        if rule.low is not None and rule.high is not None:
-            return f"{rule.feature} is at least {number(rule.low)} and below {number(rule.high)}"
-        if rule.low is not None:
-            return f"{rule.feature} is {number(rule.low)} or more"
-        if rule.high is not None:
-            return f"{rule.feature} is below {number(rule.high)}"
-        return rule.text
-
-
 class TextWords(Words):
     """The words for texts, which need not be about people."""
 
     kind = "texts"
-    one = "text"
-    many = "texts"
+    one, many = "text", "texts"
     others = "other texts"
-    every = "every text"
-    no = "no text"
+    every, no = "every text", "no text"
     rule = "term"
     rows_figure = "Texts"
     support = "the share of all texts that have a term of each category of the group"
@@ -373,8 +321,7 @@ class TextWords(Words):
     nothing_frequent = "No category has a term in at least {} texts."
     nothing_outside = "no text is outside"
     exactly = "every seed was predicted with the group's terms, and every text as it is"
-    feature = "term"
-    features = "terms"
+    feature, features = "term", "terms"
     frequent = "Frequent: at least {} texts have a term of each category"
     generated = "Generated texts that the texts allow, at most"
     estimands: ClassVar[Mapping[str, str]] = {
@@ -396,8 +343,7 @@ class TextWords(Words):
 
     def size(self, group: GroupSummary) -> str:
         """Write in a sentence what a group is generated from, and what is outside."""
-        single = len(group.rules) == 1
-        categories = series([rule.feature for rule in group.rules])
+        single, categories = len(group.rules) == 1, _categories(group)
         have = "has" if group.n_in == 1 else "have"
         are = (
             "is the text that does"
@@ -432,7 +378,7 @@ class TextWords(Words):
         return [sentence for sentence in sentences if sentence]
 
 
-_WORDS: dict[str, Words] = {"rows": RowWords(), "texts": TextWords()}
+_WORDS: dict[str, Words] = {"rows": Words(), "texts": TextWords()}
 
 
 def words_for(kind: Literal["rows", "texts"]) -> Words:

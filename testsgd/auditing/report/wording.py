@@ -6,18 +6,20 @@ takes one for the other. A minus is the sign U+2212, which is as wide as a plus.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from testsgd.auditing.report.summarise_parts import disagree
-from testsgd.auditing.report.summary import AuditSummary, EstimandRates, GroupSummary, TermSummary
-from testsgd.auditing.report.summary_parts import (
+from testsgd.auditing.report.summary import (
+    AuditSummary,
+    ContrastSummary,
+    EstimandRates,
     ExplainingRuleSummary,
-    MovedFeature,
+    GroupSummary,
+    TermSummary,
     UnjudgedSummary,
 )
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.report.formatting import (
+    MINUS,
     NOTHING,
     count,
     how_often,
@@ -33,7 +35,6 @@ from testsgd.report.formatting import (
 )
 
 FINDINGS = 10
-
 STATUS_NAMES = {
     "reported": "Reported, no gate set",
     "gate_passed": "Gate passed",
@@ -41,6 +42,12 @@ STATUS_NAMES = {
     "not_enough_evidence": "Not enough evidence",
 }
 METHOD_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson", "anytime": "anytime"}
+# A rule may list many values.
+TEXT_LIMIT = 160
+# In standard deviations; less is no lead.
+_LEAST_CONTRAST = 0.1
+# Estimands of one group disagree if they differ by more, or by more than the interval allows.
+DISAGREEMENT = 0.05
 
 
 def counterfactual_points(group: GroupSummary) -> str:
@@ -162,14 +169,6 @@ def mode_name(summary: AuditSummary) -> str:
     return f"{summary.mode}, {summary.sampling}" if summary.sampling else summary.mode
 
 
-# A sentence names as many rules as explain so much of the variation.
-_ENOUGH = 0.9
-_MOST_NAMED = 3
-_TEXT_LIMIT = 160
-
-_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-
-
 @dataclass(frozen=True)
 class ExplainingLine:
     """A line of the table of explaining rules."""
@@ -195,54 +194,6 @@ def explaining_lines(summary: AuditSummary) -> list[ExplainingLine]:
     return lines
 
 
-def disagreement_sentences(
-    top: GroupSummary, moved: Sequence[MovedFeature], words: Words
-) -> list[str]:
-    """Write that the estimands disagree about the first group, and why; nothing if they agree."""
-    other = top.other
-    if other is None or other.difference is None or other.interval is None:
-        return []
-    if not disagree(top.difference, top.interval, other):
-        return []
-    estimand = words.estimands[other.estimand]
-    sentence = (
-        f"The estimands disagree: {estimand[0].lower()}{estimand[1:]}, that difference is "
-        f"{points(other.difference)} ({interval(other.interval)})."
-    )
-    if not moved:
-        return [sentence]
-    changed = [f"{item.feature} ({points(item.difference)})" for item in moved]
-    return [
-        sentence,
-        f"The reason: a step of one feature that is not sensitive changes what the model decides. "
-        f"The difference with that feature moved: {series(changed)}.",
-    ]
-
-
-def explaining_sentences(rules: Sequence[ExplainingRuleSummary], words: Words) -> list[str]:
-    """Write how much of the differences the fewest rules explain; nothing if it is not known."""
-    named: list[ExplainingRuleSummary] = []
-    explained = 0.0
-    for rule in rules[:_MOST_NAMED]:
-        if rule.share is None:
-            return []
-        named.append(rule)
-        explained += rule.share
-        if explained >= _ENOUGH:
-            break
-    if not named:
-        return []
-    explain = "explains" if len(named) == 1 else "explain"
-    texts = "; ".join(shorten(rule.text, _TEXT_LIMIT) for rule in named)
-    of_all = len(rules) - len(named)
-    rest = f" ({plural(of_all, 'more rule')} in the report)" if of_all else ""
-    return [
-        f"{_NUMBERS[len(named)]} {'rule' if len(named) == 1 else 'rules'} {explain} "
-        f"{percent(explained)} of {words.variation}: "
-        f"{texts}{rest}."
-    ]
-
-
 def unjudged_sentences(unjudged: UnjudgedSummary | None, words: Words) -> list[str]:
     """Write how many people are only in combinations that could not be judged; nothing if none."""
     if unjudged is None or not unjudged.unjudged:
@@ -264,13 +215,179 @@ def unjudged_sentences(unjudged: UnjudgedSummary | None, words: Words) -> list[s
     ]
 
 
-def judged_size(unjudged: UnjudgedSummary | None, words: Words) -> str:
-    """Write how large judged groups are, with a blank behind; empty if it is not known."""
-    if unjudged is None:
+def disagree(group: GroupSummary) -> bool:
+    """Return whether the estimands of a group disagree by more than its interval, or 5 points."""
+    if group.other is None or group.other.difference is None:
+        return False
+    low, high = group.interval
+    within = low <= group.other.difference <= high
+    return not within or abs(group.other.difference - group.difference) > DISAGREEMENT
+
+
+def interval_scope(summary: AuditSummary) -> str:
+    """Write what the intervals hold for, to stand behind one; empty if only for one group each."""
+    guarantee = summary.guarantee
+    if guarantee is None or guarantee.kind == "per-group":
         return ""
-    return f"of at least {plural(unjudged.fewest, words.one, words.many)} "
+    if guarantee.kind == "fdr":
+        return "meant for the groups found"
+    return f"holding for all {plural(guarantee.groups, 'group')} at once"
 
 
-def judged_groups(unjudged: UnjudgedSummary | None, words: Words) -> str:
-    """Write which groups were judged, as a phrase."""
-    return f"every group {judged_size(unjudged, words)}".rstrip()
+def examined(summary: AuditSummary) -> int:
+    """Return how many groups were compared, wherever it was."""
+    holdout = summary.holdout
+    return summary.counts.groups if holdout is None else holdout.groups
+
+
+def rows_figure(summary: AuditSummary, words: Words) -> str:
+    """Name the number of rows or texts that the figures are from."""
+    return words.rows_figure if summary.holdout is None else f"{words.many.capitalize()} held out"
+
+
+def gate_rule(summary: AuditSummary) -> str:
+    """Write what the gate fails on; empty if there is none."""
+    gate, guarantee = summary.parameters.fail_above, summary.guarantee
+    if gate is None:
+        return ""
+    if guarantee is not None and guarantee.kind == "simultaneous":
+        exceeds = f"a difference exceeds {size_points(gate)}"
+        return f"The gate fails if {exceeds} by more than chance explains."
+    by_terms = summary.parameters.rank_by == "counterfactual"
+    if guarantee is not None and guarantee.kind == "fdr" and not by_terms:
+        return f"The gate fails if a group found differs by more than {size_points(gate)}."
+    return f"The gate fails on a difference of more than {size_points(gate)}."
+
+
+def assured_points(group: GroupSummary) -> str:
+    """Write what is assured of a group's difference, as points more or less often."""
+    if not group.assured:
+        return "nothing"
+    low, _ = group.interval
+    return how_often(group.assured if low > 0 else -group.assured)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A feature in which a group differs, as texts."""
+
+    feature: str
+    inside: str
+    outside: str
+    deviations: str
+
+
+def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> list[tuple[str, str]]:
+    """List what is known of how far a group's difference can be trusted.
+
+    Names and texts; what is not known is left out.
+    """
+    facts = []
+    if group.assured is not None:
+        least = f"at least {assured_points(group)}" if group.assured else "nothing"
+        # An effect of terms has an interval of its own.
+        facts.append((f"Lower bound{', from other texts' * by_terms(summary)}", least))
+    if group.q_value is not None:
+        facts.append(("q-value", q_text(group.q_value)))
+    if group.stability is not None:
+        facts.append(("Stability", stability_phrase(group.stability, summary.stability_samples)))
+    if group.found is not None:
+        found = group.found
+        facts.append(
+            (
+                "Where it was found",
+                f"rank {count(found.rank)}, score {size_points(found.score)}, "
+                f"{plural(found.n_in, words.one)}",
+            )
+        )
+    return facts
+
+
+def stability_phrase(stability: float, samples: int) -> str:
+    """Write how often a rule is selected again.
+
+    >>> stability_phrase(0.935, 200)
+    'selected again in 187 of 200 bootstrap samples'
+    """
+    return (
+        f"selected again in {count(round(stability * samples))} of {count(samples)} bootstrap "
+        "samples"
+    )
+
+
+def q_text(q_value: float | None) -> str:
+    """Write a q-value.
+
+    >>> q_text(0.0312), q_text(1e-9)
+    ('0.031', '<0.001')
+    """
+    if q_value is None:
+        return ""
+    return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
+
+
+def simplest_sentence(group: GroupSummary, words: Words) -> str:
+    """Write which of a group's rules would do; empty if there is nothing to choose from."""
+    simplest = group.explanation.simplest if group.explanation else None
+    if simplest is None or len(group.rules) < 2:
+        return ""
+    if len(simplest.rules) == len(group.rules):
+        return f"No {words.rule} can be left out: without it less than 90% would remain."
+    return (
+        f"Simpler, with at least 90% of the difference: {shorten(simplest.text, TEXT_LIMIT)}, "
+        f"{points(simplest.difference)}."
+    )
+
+
+def conditional_sentence(group: GroupSummary) -> str:
+    """Write what remains of a group's difference like with like; empty if it is not known."""
+    explanation = group.explanation
+    found = None if explanation is None else explanation.conditional
+    if found is None:
+        return ""
+    covered = (
+        ""
+        if found.covered == 1
+        else f" {percent(found.covered)} of the group have somebody like them."
+    )
+    return (
+        f"Compared with others of the same mix of {series(found.features)}: "
+        f"{points(found.difference)}, interval {interval(found.interval)}.{covered}"
+    )
+
+
+def contrasts(group: GroupSummary) -> list[Contrast]:
+    """Write the features in which a group differs most from the rest."""
+    found = group.explanation.contrasts if group.explanation else []
+    return [_contrast(one) for one in found if abs(one.standardised) >= _LEAST_CONTRAST]
+
+
+def no_contrasts(group: GroupSummary) -> str:
+    """Write that a group differs in no other feature worth naming; empty if it does."""
+    if group.explanation is None or not group.explanation.contrasts or contrasts(group):
+        return ""
+    return (
+        "In no other feature does it differ by as much as a tenth of a standard deviation, in the "
+        "mean or in the share of a value."
+    )
+
+
+def _contrast(found: ContrastSummary) -> Contrast:
+    sign = MINUS if found.standardised < 0 else "+"
+    deviations = f"{sign}{abs(found.standardised):.2f}"
+    if found.value is None:
+        ends = (_mean(found.inside), _mean(found.outside))
+        return Contrast(f"{found.feature}, mean", *ends, deviations)
+    shares = (percent(found.inside), percent(found.outside))
+    return Contrast(f"{found.feature} = {found.value}", *shares, deviations)
+
+
+def _mean(value: float) -> str:
+    """Write a mean with three digits at least, and no more decimals than they need.
+
+    >>> _mean(38.217), _mean(12345.6), _mean(0.0), _mean(-0.01234) == MINUS + "0.0123"
+    ('38.2', '12,346', '0', True)
+    """
+    sign = MINUS if value < 0 else ""
+    size = abs(value)
+    return sign + (f"{size:,.0f}" if size >= 100 else f"{size:.3g}")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,11 +15,11 @@ from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.findings import Estimated
 from testsgd.auditing.guarantee import Guarantee, assured_size, guarantee_of_kind
 from testsgd.auditing.independent import sample_texts_independent
-from testsgd.auditing.outcome import Clock, Progress, order_groups
+from testsgd.auditing.outcome import order_groups
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
-from testsgd.auditing.text.answers import SharedPredictions
+from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.auditing.text.explaining import TermSelection, explain_term_groups
 from testsgd.auditing.text.findings import Counterfactual, TextFindings, seed_overlaps
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
@@ -30,7 +29,7 @@ from testsgd.auditing.text.observed import (
     unjudged_texts,
     with_independent_texts,
 )
-from testsgd.auditing.text.outcome import TextAudit, TextOutcome, paired_intervals
+from testsgd.auditing.text.outcome import TextAudit, TextOutcome
 from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.stability import affordable_samples, term_stability
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
@@ -38,26 +37,20 @@ from testsgd.rules.text import small_category_sets
 from testsgd.scoring import normal_quantile
 
 
-def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> TextFindings:
+def audit_texts(audit: TextAudit) -> TextFindings:
     """Audit a model on some texts."""
-    parameters = audit.parameters
-    allowed = parameters.budget(0)
-    processors = int(joblib.cpu_count()) if audit.model.model.thread_safe else 1
-    predictions = SharedPredictions(
-        audit.model.model, jobs=parameters.jobs or processors, draws=parameters.draws
-    )
+    parameters, clock, predictions = audit.parameters, audit.clock, audit.predictions
     with clock.phase("model check"):
         # The first texts show early what is wrong with a model, and by them it is recognised.
-        tried = audit.texts.texts[: min(PROBE_ROWS, allowed // 2)]
+        tried = audit.texts.texts[: min(PROBE_ROWS, audit.allowed // 2)]
         favourable = predictions.decide(tried)
         probe = 2 * favourable.astype(np.int64) > parameters.draws
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
-        again = _ask_again(audit, tried, favourable, asked=predictions.asked)
+        again = _ask_again(audit, tried, favourable)
+    budget = audit.allowed - again.asked
     with clock.phase("predictions of the texts"):
-        answers = _ask_all(audit, predictions, allowed - again.asked)
-    outcome, queries = _find_rates(
-        audit, predictions, budget=allowed - again.asked, clock=clock, progress=progress
-    )
+        answers = _ask_all(audit, budget)
+    outcome, queries = _find_rates(audit, budget)
     outcome = replace(
         outcome,
         estimates=with_independent_texts(
@@ -67,15 +60,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     with clock.phase("nonsense word"):
         control = None
         if outcome.known is not None and audit.given is None:
-            control = nonsense_control(
-                predictions,
-                audit.texts,
-                audit.mentions,
-                audit.rule_sets,
-                outcome.known,
-                budget=allowed - again.asked,
-                draws=parameters.draws,
-            )
+            control = nonsense_control(audit, outcome.known, budget)
             queries = predictions.asked
     rule_sets, estimates = audit.rule_sets, outcome.estimates
     counterfactual = outcome.counterfactual
@@ -113,7 +98,7 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         others=others,
         rules=(),
         small=tuple(small),
-        unjudged=unjudged_texts(audit.mentions, audit.rule_sets, parameters.max_features),
+        unjudged=unjudged_texts(audit),
         neighbourhood=audit.variants,
         queries=queries + again.asked,
         changing=again.differing,
@@ -130,18 +115,16 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
         asked=outcome.asked,
         favourable=outcome.favourable,
     )
-    by_terms = parameters.rank_by == "counterfactual"
     with clock.phase("rule selection"):
-        selection = TermSelection(audit.rule_sets)
-        variances = _variances(audit, estimates, counterfactual if by_terms else None)
-        rules = _explaining_rules(audit, findings, selection, difference, variances)
-        findings = replace(findings, rules=rules)
+        variances, critical = _variances(audit, findings), guarantee.critical_value
+        selection = TermSelection(audit.rule_sets, variances, critical)
+        findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
     with clock.phase("explanations"):
         first = np.array(findings.highlights[:LOOKED_AT], dtype=np.intp)
         places = rule_sets.places(first).tolist()
         explained = explain_term_groups(outcome.estimates, audit.rule_sets, places)
     with clock.phase("stability"):
-        stability, samples = _stability(audit, outcome, findings, selection, difference, variances)
+        stability, samples = _stability(audit, findings, outcome.known, selection)
     return replace(
         findings,
         stability=stability,
@@ -154,16 +137,14 @@ def audit_texts(audit: TextAudit, clock: Clock, progress: Progress | None) -> Te
     )
 
 
-def _ask_again(
-    audit: TextAudit, first: Sequence[str], favourable: NDArray[Any], *, asked: int
-) -> Repetition:
+def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any]) -> Repetition:
     """Find out whether the model answers differently when asked twice."""
-    draws, allowed = audit.parameters.draws, audit.parameters.budget(0)
+    draws, left = audit.parameters.draws, audit.allowed - audit.predictions.asked
     if draws > 1:
         # They were asked about again already.
         return Repetition(float(np.mean((favourable > 0) & (favourable < draws))))
     # An exact audit was found to fit with this; else something is left for the samples.
-    most = max(len(first), allowed - audit.queries) if audit.exact else (allowed - asked) // 2
+    most = max(len(first), audit.allowed - audit.queries) if audit.exact else left // 2
     # Of equal texts one is asked about: as at first.
     distinct = {text: place for place, text in enumerate(first)}
     texts, places = list(distinct), list(distinct.values())
@@ -175,40 +156,22 @@ def _ask_again(
     )
 
 
-def _find_rates(
-    audit: TextAudit,
-    predictions: SharedPredictions,
-    *,
-    budget: int,
-    clock: Clock,
-    progress: Progress | None,
-) -> tuple[TextOutcome, int]:
+def _find_rates(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
     """Choose among the three ways of finding the groups' rates; give the queries it took too."""
-    parameters = audit.parameters
-    looked_at = None if audit.given is None else len(audit.given)
-    paired = paired_intervals(audit.rule_sets, parameters, groups=looked_at)
+    parameters, queries = audit.parameters, 0
     if audit.exact:
-        outcome = audit_texts_exactly(
-            predictions,
-            audit.texts,
-            audit.mentions,
-            audit.rule_sets,
-            paired=paired,
-            draws=parameters.draws,
-            clusters=audit.repeated,
-            clock=clock,
-            progress=progress,
-        )
+        outcome = audit_texts_exactly(audit)
         if parameters.draws > 1:
             estimates = means_over_draws(outcome.estimates, parameters.confidence)
             outcome = replace(outcome, estimates=estimates)
-        return outcome, predictions.asked
-    with clock.phase("sampling"):
-        if parameters.sampling == "pooled":
-            outcome = sample_texts_pooled(audit, predictions, paired, budget, progress)
-            return outcome, predictions.asked
-        outcome, queries = sample_texts_independent(audit, budget - predictions.asked, progress)
-    return outcome, queries + predictions.asked
+    else:
+        with audit.clock.phase("sampling"):
+            if parameters.sampling == "pooled":
+                outcome = sample_texts_pooled(audit, budget)
+            else:
+                left = budget - audit.predictions.asked
+                outcome, queries = sample_texts_independent(audit, left)
+    return outcome, queries + audit.predictions.asked
 
 
 def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> Guarantee:
@@ -244,106 +207,73 @@ def _observed(
         answers = np.rint(outcome.known.texts * parameters.draws)
     if answers is None:
         return None
-    estimates = observed_estimates(
-        answers, audit.mentions, audit.rule_sets, audit.repeated, parameters
-    )
+    estimates = observed_estimates(audit, answers)
     if audit.given is not None:
         estimates = estimates.take(audit.given)
     guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     return Estimated("observed", estimates, guarantee)
 
 
-def _ask_all(audit: TextAudit, predictions: SharedPredictions, budget: int) -> NDArray[Any] | None:
+def _ask_all(audit: TextAudit, budget: int) -> NDArray[Any] | None:
     """Ask about all texts as they are, if that takes at most half of what sampling may ask."""
     if audit.exact or 2 * len(audit.texts) * audit.parameters.draws > budget:
         return None
-    return predictions.decide(audit.texts.texts)
+    return audit.predictions.decide(audit.texts.texts)
 
 
-def _variances(
-    audit: TextAudit, estimates: Estimates, counterfactual: Counterfactual | None
-) -> Floats:
+def _variances(audit: TextAudit, findings: TextFindings) -> Floats:
     """Return the variance of what groups are ranked by, in samples of texts like these."""
-    if counterfactual is None:
-        rates = (
-            (estimates.favourable_in, estimates.samples_in, estimates.independent_in),
-            (estimates.favourable_out, estimates.samples_out, estimates.independent_out),
-        )
-        variance = np.zeros(len(estimates.rows_in))
-        for favourable, samples, size in rates:
-            rate = (favourable + 1) / (samples + 2)
-            variance += rate * (1 - rate) / np.maximum(size, 1)
+    effects = findings.counterfactual
+    if effects is None or audit.parameters.rank_by != "counterfactual":
+        variance = np.zeros(len(findings.rule_sets))
+        for side in findings.estimates.sides:
+            rate = (side.favourable + 1) / (side.samples + 2)
+            variance += rate * (1 - rate) / np.maximum(side.rows, 1)
         return variance
-    looked_at = None if audit.given is None else len(audit.given)
-    paired = paired_intervals(audit.rule_sets, audit.parameters, groups=looked_at)
-    half = (counterfactual.high - counterfactual.low) / 2
-    return (half / normal_quantile(paired.confidence)) ** 2
+    half = (effects.high - effects.low) / 2
+    return (half / normal_quantile(audit.paired.confidence)) ** 2
 
 
 def _explaining_rules(
-    audit: TextAudit,
-    findings: TextFindings,
-    selection: TermSelection,
-    effects: Floats,
-    variances: Floats,
+    audit: TextAudit, findings: TextFindings, selection: TermSelection
 ) -> tuple[ExplainingRule, ...]:
     """Find the fewest sets of terms that explain how groups differ."""
     judged = findings.ranking[findings.judged[findings.ranking]]
-    if audit.given is not None or findings.guarantee is None or not len(judged):
+    if audit.given is not None or not len(judged):
         return ()
-    rules = selection.select(
-        effects,
-        findings.estimates.independent_in.astype(np.float64),
-        variances,
-        judged,
-        critical=findings.guarantee.critical_value,
-    )
-    overlaps = seed_overlaps(audit.rule_sets, effects, len(audit.texts))
-    return tuple(
-        replace(
-            rule,
-            near_duplicates=tuple(
-                int(other)
-                for other, share in zip(
-                    judged, overlaps(np.array([rule.group]), judged)[0], strict=True
-                )
-                if other != rule.group and share >= audit.parameters.overlap
-            ),
-        )
-        for rule in rules
-    )
+    seeds = findings.estimates.independent_in.astype(np.float64)
+    overlaps = seed_overlaps(audit.rule_sets, findings.effects, audit.size)
+    rules = []
+    for rule in selection.select(findings.effects, seeds, judged):
+        shares = overlaps(np.array([rule.group]), judged)[0]
+        near = judged[shares >= audit.parameters.overlap].tolist()
+        others = tuple(group for group in near if group != rule.group)
+        rules.append(replace(rule, near_duplicates=others))
+    return tuple(rules)
 
 
 def _stability(
-    audit: TextAudit,
-    outcome: TextOutcome,
-    findings: TextFindings,
-    selection: TermSelection,
-    effects: Floats,
-    variances: Floats,
+    audit: TextAudit, findings: TextFindings, known: KnownAnswers | None, selection: TermSelection
 ) -> tuple[dict[int, float], int]:
     """Look for the explaining rules in bootstrap samples; return how many samples too."""
-    parameters, known = audit.parameters, outcome.known
     # What the bootstrap draws anew is the answers to generated texts.
-    answered = parameters.estimand == "neighbourhood"
+    answered = audit.parameters.estimand == "neighbourhood"
     if known is None or audit.given is not None or not findings.rules or not answered:
         return {}, 0
-    samples = parameters.stability
+    samples = audit.parameters.stability
     if samples is None:
         answers = sum(variants.size for variants in known.variants)
-        samples = affordable_samples(len(audit.texts), answers, len(audit.rule_sets))
-    if not samples or findings.guarantee is None:
+        samples = affordable_samples(audit.size, answers, len(audit.rule_sets))
+    if not samples:
         return {}, 0
     stability = term_stability(
         audit.rule_sets,
         known,
-        effects,
+        findings.effects,
         findings.distinct,
-        parameters,
+        audit.parameters,
         selection=selection,
-        variances=variances,
         judged=findings.judged,
-        critical=findings.guarantee.critical_value,
         min_count=audit.min_count,
         samples=samples,
         clusters=audit.repeated,

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Estimates, Floats
-from testsgd.auditing.explaining import Explanation, RuleShare, shapley_shares, simplest_subset
+from testsgd.auditing.explaining import Explanation, explanation_of
 from testsgd.auditing.rule_selection import CellTable, ExplainingRule, select_rules
-from testsgd.rules import RuleSet
 from testsgd.rules.text import CategorySet, TermRuleSets
 
 
@@ -35,23 +34,15 @@ def explain_term_groups(
     See Shapley, L. S. (1953), A value for n-person games.
     """
     by_categories = {one.categories: one for one in rule_sets.category_sets}
-    found = {}
+    explained = {}
     for group in groups:
         parts = term_subsets(rule_sets, by_categories, group)
         differences = np.zeros(len(parts) + 1)
         differences[1:] = estimates.difference[parts]
         if np.isnan(differences).any():
             continue
-        rules = rule_sets.rule_set(group).rules
-        simplest = simplest_subset(differences)
-        found[group] = Explanation(
-            tuple(map(RuleShare, rules, shapley_shares(differences))),
-            RuleSet(tuple(rule for bit, rule in enumerate(rules) if simplest >> bit & 1)),
-            float(differences[simplest]),
-            (),
-            None,
-        )
-    return found
+        explained[group] = explanation_of(rule_sets.rule_set(group), differences)
+    return explained
 
 
 def term_subsets(
@@ -70,24 +61,23 @@ def term_subsets(
 
 
 class TermSelection:
-    """Forward selection among sets of terms."""
+    """Forward selection among sets of terms.
 
-    def __init__(self, rule_sets: TermRuleSets) -> None:
+    `variances` (groups,) are those of the effects in samples of texts like these.
+    """
+
+    def __init__(self, rule_sets: TermRuleSets, variances: Floats, critical: float) -> None:
         self._rule_sets = rule_sets
+        self._variances = variances
+        self._critical = critical
         self._contained = _containment(rule_sets)
 
     def select(
-        self,
-        effects: Floats,
-        seeds: Floats,
-        variances: Floats,
-        order: NDArray[np.intp],
-        *,
-        critical: float,
+        self, effects: Floats, seeds: Floats, order: NDArray[np.intp]
     ) -> tuple[ExplainingRule, ...]:
         """Choose the groups whose terms explain the effects of all.
 
-        Shapes: `effects`, `seeds`, `variances` (groups,).
+        Shapes: `effects`, `seeds` (groups,).
         """
         known = ~np.isnan(effects)
         weights = np.where(known, seeds, 0.0)
@@ -101,13 +91,13 @@ class TermSelection:
             CellTable(
                 weights,
                 np.where(known, effects, 0.0),
-                variances=np.where(known, variances, 0.0),
+                variances=np.where(known, self._variances, 0.0),
             ),
             lambda quantities: (self._contained @ quantities.T).T,
             self._members,
             self._rule_sets.rule_counts(),
             order[known[order]],
-            critical=critical,
+            critical=self._critical,
             basis=basis,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import assured_size
-from testsgd.auditing.text.known_words import Control
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
@@ -130,6 +130,17 @@ class Counterfactual:
         )
 
 
+@dataclass(frozen=True)
+class Control:
+    """What a model makes of a nonsense word."""
+
+    word: str  # The word
+    # For each frequent category the rate over its seeds with the word in place of its terms
+    rates: Mapping[int, float]
+    # With which terms of it every seed is answered as with the word, shape (terms,)
+    same: Mapping[int, NDArray[np.bool_]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextFindings(Findings):
     """What an audit of texts found.
@@ -178,10 +189,10 @@ class TextFindings(Findings):
 
     def overlaps(self) -> Overlaps:
         """Return Jaccard's index of the seeds of groups that share a term and a direction."""
-        return seed_overlaps(self.rule_sets, self._difference, len(self.texts))
+        return seed_overlaps(self.rule_sets, self.effects, len(self.texts))
 
     @property
-    def _difference(self) -> Floats:
+    def effects(self) -> Floats:
         """What groups are ranked by, with its sign."""
         if self.parameters.rank_by == "counterfactual" and self.counterfactual is not None:
             return self.counterfactual.difference
@@ -205,12 +216,9 @@ class TextFindings(Findings):
 
         It is from the paired intervals if groups are ranked by paired differences.
         """
-        if self.guarantee is None:
-            return 0.0
-        found = self.counterfactual
-        sizes = self.guarantee.assured_sizes
-        if self.parameters.rank_by == "counterfactual" and found is not None:
-            sizes = assured_size(found.low, found.high)
+        effects, sizes = self.counterfactual, self.guarantee.assured_sizes
+        if self.parameters.rank_by == "counterfactual" and effects is not None:
+            sizes = assured_size(effects.low, effects.high)
         return float(sizes[self.judged].max(initial=0.0))
 
     @property
@@ -224,4 +232,4 @@ class TextFindings(Findings):
     @property
     def sizes(self) -> Floats:
         """The groups' scores, or paired differences if ranked by them; NaN where not known."""
-        return np.abs(self._difference)
+        return np.abs(self.effects)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Estimates, counted_estimates, drawn_estimates
-from testsgd.auditing.fixed_groups import Questions, check_draws, draws_a_side
+from testsgd.auditing.fixed_groups import Measure, Questions
+from testsgd.auditing.outcome import threads
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import SharedPredictions
 from testsgd.data.text import Texts
@@ -34,7 +34,7 @@ _Change: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class TermGroupMeasure:
+class TermGroupMeasure(Measure):
     """Measures how models treat the same groups of the same texts.
 
     Inside a group are its seeds, the texts with a term of each of its categories, rewritten with
@@ -92,13 +92,10 @@ class TermGroupMeasure:
     texts: Texts
     mentions: Mentions
     groups: Sequence[TermGroup]
-    max_queries: int
-    seed: int
-    jobs: int | None = None
 
-    def __post_init__(self) -> None:
-        if not self.exact:
-            check_draws(self.max_queries, len(self.groups))
+    @property
+    def _groups(self) -> int:
+        return len(self.groups)
 
     @property
     def exact(self) -> bool:
@@ -107,10 +104,8 @@ class TermGroupMeasure:
 
     def __call__(self, model: TextModel) -> Estimates:
         """Ask a model."""
-        jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
-        predictions = SharedPredictions(model, jobs=jobs)
         questions = self._everything if self.exact else self._drawn
-        tallies = questions.tally(predictions.decide(self._written(questions.distinct)))
+        tallies = questions.tally(self._decided(model, questions))
         if self.exact:
             return counted_estimates(tallies)
         rows_in, rows_out = self._everything.sizes()
@@ -126,11 +121,12 @@ class TermGroupMeasure:
         """
         if not self.exact:
             return None
-        jobs = self.jobs or (int(joblib.cpu_count()) if model.thread_safe else 1)
-        questions = self._everything
-        decided = SharedPredictions(model, jobs=jobs).decide(self._written(questions.distinct))
-        found = decided.astype(np.float64)
-        return tuple(found[side] for side in questions.sides)
+        answers = self._decided(model, self._everything).astype(np.float64)
+        return tuple(answers[side] for side in self._everything.sides)
+
+    def _decided(self, model: TextModel, questions: Questions) -> NDArray[np.bool_]:
+        predictions = SharedPredictions(model, jobs=threads(model, self.jobs))
+        return predictions.decide(self._written(questions.distinct))
 
     @cached_property
     def _replacer(self) -> Replacer:
@@ -161,12 +157,11 @@ class TermGroupMeasure:
 
     @cached_property
     def _drawn(self) -> Questions:
-        count = draws_a_side(self.max_queries, len(self.groups))
         everything = self._everything
         sides: list[Counts] = []
         for place, side in enumerate(everything.sides):
             generator = np.random.default_rng([self.seed, 4, place])
-            drawn = generator.integers(0, max(1, len(side)), count if len(side) else 0)
+            drawn = generator.integers(0, max(1, len(side)), self.draws_a_side if len(side) else 0)
             sides.append(everything.distinct[side[drawn]])
         return Questions.of(sides)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.text.answers import KnownAnswers, SharedPredictions
-from testsgd.data.text import SensitiveTerms, Term, Texts
+from testsgd.auditing.text.answers import KnownAnswers
+from testsgd.auditing.text.findings import Control
+from testsgd.auditing.text.outcome import TextAudit
+from testsgd.data.text import SensitiveTerms, Term
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
-from testsgd.rules.text import Mentions, TermRuleSets
+from testsgd.rules.text import TermRuleSets
 from testsgd.sampling.text import Replacer
 
 
@@ -74,34 +76,16 @@ def _vectoriser_knows(source: Any) -> Callable[[str], bool] | None:
 _NONSENSE = ("florp", "blicket", "dax", "wug", "zorbic", "mimsical")
 
 
-@dataclass(frozen=True)
-class Control:
-    """What a model makes of a nonsense word."""
-
-    word: str  # The word
-    # For each frequent category the rate over its seeds with the word in place of its terms
-    rates: Mapping[int, float]
-    # With which terms of it every seed is answered as with the word, shape (terms,)
-    same: Mapping[int, NDArray[np.bool_]]
-
-
-def nonsense_control(
-    predictions: SharedPredictions,
-    texts: Texts,
-    mentions: Mentions,
-    rule_sets: TermRuleSets,
-    known: KnownAnswers,
-    *,
-    budget: int,
-    draws: int = 1,
-) -> Control | None:
+def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Control | None:
     """Ask about the seeds of each frequent category with a nonsense word in place of its terms.
 
     None if the budget does not allow it, or the texts have every nonsense word that we know.
     """
+    texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
+    draws = audit.parameters.draws
     single = [
         (one, variants)
-        for one, variants in zip(rule_sets.category_sets, known.variants, strict=True)
+        for one, variants in zip(audit.rule_sets.category_sets, known.variants, strict=True)
         if len(one.categories) == 1 and len(one.rows)
     ]
     word = next(

@@ -119,23 +119,11 @@ def spread_of(
     overall = (known.texts.sum() + 1) / (len(known.texts) + 2)
     independent = np.zeros(len(counted))
     missing = np.zeros(len(counted))
-    for rows, independent_rows, samples, answers in (
-        (
-            estimates.rows_in,
-            estimates.independent_in,
-            estimates.samples_in,
-            estimates.favourable_in,
-        ),
-        (
-            estimates.rows_out,
-            estimates.independent_out,
-            estimates.samples_out,
-            estimates.favourable_out,
-        ),
-    ):
-        size = np.where(rows > 0, independent_rows, 1)
-        rate = answers / np.maximum(samples, 1)
-        favourable = answers * rows / np.maximum(samples, 1) if clusters is None else rate * size
+    for rows, side in zip((estimates.rows_in, estimates.rows_out), estimates.sides, strict=True):
+        size = np.where(rows > 0, side.rows, 1)
+        samples = np.maximum(side.samples, 1)
+        rate = side.favourable / samples
+        favourable = side.favourable * rows / samples if clusters is None else rate * size
         guarded = (favourable + overall) / (size + 1)
         shown, needed = rate * (1 - rate), guarded * (1 - guarded)
         independent += np.maximum(shown, needed) / size

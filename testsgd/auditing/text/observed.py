@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates, counted_estimates, means_over_draws
-from testsgd.auditing.parameters import AuditParameters
+from testsgd.auditing.estimates import Estimates, both_sides, counted_estimates, means_over_draws
 from testsgd.auditing.text.answers import KnownAnswers, containing_all
+from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import Texts
 from testsgd.rules import Unjudged
 from testsgd.rules.text import Mentions, TermRuleSets, nearly_equal
@@ -84,33 +84,25 @@ def with_independent_texts(
     )
 
 
-def observed_estimates(
-    answers: NDArray[Any],
-    mentions: Mentions,
-    rule_sets: TermRuleSets,
-    clusters: Clusters | None,
-    parameters: AuditParameters,
-) -> Estimates:
+def observed_estimates(audit: TextAudit, answers: NDArray[Any]) -> Estimates:
     """Return the rates of the texts that contain all terms of each group, and of all others.
 
     Shapes: `answers` (texts,).
     """
+    mentions, rule_sets, parameters = audit.mentions, audit.rule_sets, audit.parameters
     once = np.ones(len(answers), dtype=np.int64)
     favourable = answers.astype(np.int64)
-    inside = containing_all(mentions, rule_sets, once)
-    favourable_in = containing_all(mentions, rule_sets, favourable)
-    estimates = counted_estimates(
-        np.vstack([inside, len(answers) - inside, favourable_in, favourable.sum() - favourable_in]),
-        draws=parameters.draws,
-    )
+    counted = [once, favourable]
+    inside = np.vstack([containing_all(mentions, rule_sets, weights) for weights in counted])
+    tallies = both_sides(inside, np.sum(counted, axis=1))
+    estimates = counted_estimates(tallies, draws=parameters.draws)
     if parameters.draws > 1:
         estimates = means_over_draws(estimates, parameters.confidence)
-    fewest = parameters.fewest_rows(len(answers))
-    enough = (estimates.rows_in >= fewest) & (estimates.rows_out >= fewest)
+    enough = np.minimum(estimates.rows_in, estimates.rows_out) >= audit.min_count
     estimates = replace(estimates, decided=enough)
-    if clusters is None:
+    if audit.repeated is None:
         return estimates
-    sizes = clusters.size_of_row
+    sizes = audit.clusters.size_of_row
     sizes_in = containing_all(mentions, rule_sets, sizes)
     return replace(
         estimates,
@@ -119,21 +111,21 @@ def observed_estimates(
     )
 
 
-def unjudged_texts(mentions: Mentions, rule_sets: TermRuleSets, max_features: int) -> Unjudged:
+def unjudged_texts(audit: TextAudit) -> Unjudged:
     """Count the texts none of whose combinations of categories could be judged.
 
-    A text that mentions terms of no more than `max_features` categories has one combination, all
+    A text that mentions terms of no more than ``max_features`` categories has one combination, all
     of them; another has one for every choice of so many. Texts without a term have none.
     """
-    judged = {one.categories for one in rule_sets.category_sets}
-    patterns, counts = np.unique(mentions.presence(), axis=0, return_counts=True)
+    judged = {one.categories for one in audit.rule_sets.category_sets}
+    patterns, counts = np.unique(audit.mentions.presence(), axis=0, return_counts=True)
     combinations: set[tuple[int, ...]] = set()
     rows = 0
     for pattern, count in zip(patterns, counts, strict=True):
         categories = np.flatnonzero(pattern).tolist()
         if not categories:
             continue
-        size = min(max_features, len(categories))
+        size = min(audit.parameters.max_features, len(categories))
         own = set(itertools.combinations(categories, size))
         combinations |= own
         rows += 0 if own & judged else int(count)

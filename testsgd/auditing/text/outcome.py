@@ -9,16 +9,17 @@ distribution.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Estimates, Floats
+from testsgd.auditing.outcome import Audit
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.text.answers import KnownAnswers, PairSums
+from testsgd.auditing.text.answers import KnownAnswers, PairSums, SharedPredictions
 from testsgd.auditing.text.findings import Counterfactual
 from testsgd.data.text import Texts
-from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
 from testsgd.scoring import Clusters, clopper_pearson, independent_rows, paired_interval
@@ -27,19 +28,21 @@ _ANGLES = 7
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextAudit:
-    """What is to be audited, and how."""
+class TextAudit(Audit[TextModel]):
+    """What is to be audited of texts, and how."""
 
-    model: LoadedModel[TextModel]  # The black box
     texts: Texts  # The texts
     mentions: Mentions  # The sensitive terms in them
     clusters: Clusters  # Texts that are one unit: equal, nearly equal, or known variants of one
     rule_sets: TermRuleSets  # The groups to ask about, all those of their categories
     variants: int  # Texts that can be generated for them
-    parameters: AuditParameters  # What to do; ``max_queries`` is given
-    exact: bool  # Ask about all texts and variants
     # The groups that were asked for, if not all; the others are only needed to judge them
     given: NDArray[np.intp] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many texts there are."""
+        return len(self.texts)
 
     @property
     def repeated(self) -> Clusters | None:
@@ -47,14 +50,20 @@ class TextAudit:
         return self.clusters if self.clusters.repeated else None
 
     @property
-    def min_count(self) -> int:
-        """Fewest texts that mention the terms of a frequent group."""
-        return self.parameters.fewest_rows(len(self.texts))
-
-    @property
     def queries(self) -> int:
         """Queries of an exact audit, at most: texts and variants."""
         return (len(self.texts) + self.variants) * self.parameters.draws
+
+    @cached_property
+    def predictions(self) -> SharedPredictions:
+        """The model's answers so far."""
+        return SharedPredictions(self.model.model, jobs=self.jobs, draws=self.parameters.draws)
+
+    @property
+    def paired(self) -> PairedIntervals:
+        """How the intervals of paired differences are computed."""
+        groups = None if self.given is None else len(self.given)
+        return paired_intervals(self.rule_sets, self.parameters, groups=groups)
 
 
 @dataclass(frozen=True)
@@ -154,12 +163,10 @@ class TextOutcome:
 class Comparisons:
     """Collects the paired comparisons, one category set after another."""
 
-    def __init__(
-        self, rule_sets: TermRuleSets, paired: PairedIntervals, clusters: Clusters | None = None
-    ) -> None:
-        self._paired = paired
-        self._clusters = clusters
-        groups = len(rule_sets)
+    def __init__(self, audit: TextAudit) -> None:
+        self._paired = audit.paired
+        self._clusters = audit.repeated
+        groups = len(audit.rule_sets)
         self._seeds = np.zeros(groups, dtype=np.int64)
         self._rates: Floats = np.full((2, groups), np.nan)
         self._ends: Floats = np.full((2, groups), np.nan)

@@ -15,11 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates, margin_outside
-from testsgd.auditing.outcome import Progress
-from testsgd.auditing.text.answers import SharedPredictions, ask_variants, containing_all, pair_sums
-from testsgd.auditing.text.outcome import Comparisons, PairedIntervals, TextAudit, TextOutcome
-from testsgd.data.text import Texts
-from testsgd.rules.text import TermRuleSets
+from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.outcome import Comparisons, TextAudit, TextOutcome
 from testsgd.sampling.text import Replacer
 
 # The pool is shared by all groups, so it may be larger than the draws of any one of them: then most
@@ -29,44 +26,26 @@ _POOL_FACTOR = 5
 _POOL_SHARE = 1 / 3
 
 
-def sample_texts_pooled(
-    audit: TextAudit,
-    predictions: SharedPredictions,
-    paired: PairedIntervals,
-    budget: int,
-    progress: Progress | None,
-) -> TextOutcome:
+def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
     """Estimate all groups from draws that they share.
 
     Groups that the budget did not suffice for have no samples inside, or are not decided.
     """
-    texts, mentions = audit.texts, audit.mentions
+    texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
     rule_sets, parameters = audit.rule_sets, audit.parameters
-    pool = _Pool(predictions, texts, parameters.seed)
-    seeds = _Seeds(
-        predictions,
-        Replacer(texts.texts, mentions),
-        rule_sets,
-        seed=parameters.seed,
-        comparisons=Comparisons(rule_sets, paired, audit.repeated),
-        budget=budget,
-    )
+    pool, seeds = _Pool(audit), _Seeds(audit, budget)
     once = np.ones(len(texts), dtype=np.int64)
     rows_out = len(texts) - containing_all(mentions, rule_sets, once)
 
     def look() -> Estimates:
         """Apply the stopping rule to all draws so far."""
-        if progress is not None:
-            progress(min(predictions.asked, budget), budget)
-        tallies = np.vstack(
-            [
-                seeds.samples,
-                pool.size - containing_all(mentions, rule_sets, pool.weights),
-                seeds.favourable,
-                pool.favourable
-                - containing_all(mentions, rule_sets, np.where(pool.answers, pool.weights, 0)),
-            ]
+        audit.tell(min(predictions.asked, budget), budget)
+        liked = np.where(pool.answers, pool.weights, 0)
+        samples_out, favourable_out = (
+            weights.sum() - containing_all(mentions, rule_sets, weights)
+            for weights in (pool.weights, liked)
         )
+        tallies = np.vstack([seeds.samples, samples_out, seeds.favourable, favourable_out])
         return drawn_estimates(rule_sets.rows(), rows_out, tallies, parameters)
 
     least = parameters.min_samples + 1
@@ -94,12 +73,12 @@ def sample_texts_pooled(
 class _Pool:
     """Draws from all texts, with repetition."""
 
-    def __init__(self, predictions: SharedPredictions, texts: Texts, seed: int) -> None:
-        self._predictions = predictions
-        self._texts = texts.texts
-        self._generator = np.random.default_rng([seed, 1])
-        self.weights = np.zeros(len(texts), dtype=np.int64)
-        self.answers = np.zeros(len(texts), dtype=bool)
+    def __init__(self, audit: TextAudit) -> None:
+        self._predictions = audit.predictions
+        self._texts = audit.texts.texts
+        self._generator = np.random.default_rng([audit.parameters.seed, 1])
+        self.weights = np.zeros(audit.size, dtype=np.int64)
+        self.answers = np.zeros(audit.size, dtype=bool)
 
     def draw(self, count: int) -> None:
         """Draw so many texts and ask about those that were not drawn before."""
@@ -127,27 +106,20 @@ class _Pool:
 class _Seeds:
     """Draws of seeds, with repetition, for the groups of one category set after another."""
 
-    def __init__(
-        self,
-        predictions: SharedPredictions,
-        replacer: Replacer,
-        rule_sets: TermRuleSets,
-        *,
-        seed: int,
-        comparisons: Comparisons,
-        budget: int,
-    ) -> None:
-        self._predictions = predictions
-        self._replacer = replacer
-        self._sets = rule_sets.category_sets
+    def __init__(self, audit: TextAudit, budget: int) -> None:
+        self._predictions = audit.predictions
+        self._replacer = Replacer(audit.texts.texts, audit.mentions)
+        self._sets = audit.rule_sets.category_sets
         self._budget = budget
         # Each category set has its own stream: its draws do not depend on which others there are.
-        self._generators = [np.random.default_rng([seed, 2, *one.categories]) for one in self._sets]
+        self._generators = [
+            np.random.default_rng([audit.parameters.seed, 2, *one.categories]) for one in self._sets
+        ]
         self._draws = [0] * len(self._sets)
         self._known = [np.zeros(len(one.rows), dtype=bool) for one in self._sets]
-        self.samples = np.zeros(len(rule_sets), dtype=np.int64)
-        self.favourable = np.zeros(len(rule_sets), dtype=np.int64)
-        self.comparisons = comparisons
+        self.samples = np.zeros(len(audit.rule_sets), dtype=np.int64)
+        self.favourable = np.zeros(len(audit.rule_sets), dtype=np.int64)
+        self.comparisons = Comparisons(audit)
 
     def draw(self, place: int, count: int) -> None:
         """Draw so many seeds for all groups of a category set, or none if the budget is short."""

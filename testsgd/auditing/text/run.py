@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from testsgd.auditing.outcome import Clock
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters, RankBy
-from testsgd.auditing.run import Progress, again_queries, fits_exactly, held_out, named, two_parts
+from testsgd.auditing.run import (
+    Progress,
+    again_queries,
+    fits_exactly,
+    held_out,
+    named,
+    part_of_queries,
+    two_parts,
+)
 from testsgd.auditing.text.audit import audit_texts
 from testsgd.auditing.text.findings import TextFindings
 from testsgd.auditing.text.observed import text_clusters
@@ -95,27 +103,41 @@ def run_text_audit(
         )
     with clock.phase("terms"):
         mentions = find_mentions(texts.texts, terms)
-        rule_sets = frequent_term_sets(
-            mentions,
-            min_count=parameters.fewest_rows(len(texts)),
-            max_features=parameters.max_features,
-        )
+        rule_sets = _frequent(mentions, len(texts), parameters)
         variants = count_variants(mentions, rule_sets)
         clusters = text_clusters(texts, mentions)
-    needed = (len(texts) + variants) * parameters.draws + again_queries(model, texts)
-    exact = fits_exactly(needed, parameters.mode, allowed)
-    check_means(parameters, exact=exact, needed=needed)
-    audit = TextAudit(
-        model=model,
-        texts=texts,
-        mentions=mentions,
-        clusters=clusters,
-        rule_sets=rule_sets,
-        variants=variants,
-        parameters=parameters,
-        exact=exact,
+    return audit_texts(
+        TextAudit(
+            model=model,
+            texts=texts,
+            mentions=mentions,
+            clusters=clusters,
+            rule_sets=rule_sets,
+            variants=variants,
+            parameters=parameters,
+            exact=_fits_exactly(model, parameters, len(texts) + variants, texts),
+            clock=clock,
+            progress=told,
+        )
     )
-    return audit_texts(audit, clock, told)
+
+
+def _frequent(mentions: Mentions, texts: int, parameters: AuditParameters) -> TermRuleSets:
+    return frequent_term_sets(
+        mentions,
+        min_count=parameters.fewest_rows(texts),
+        max_features=parameters.max_features,
+    )
+
+
+def _fits_exactly(
+    model: LoadedModel[TextModel], parameters: AuditParameters, written: int, *parts: Texts
+) -> bool:
+    """Return whether an audit is exact, of so many texts and variants in some parts."""
+    needed = written * parameters.draws + sum(again_queries(model, part) for part in parts)
+    exact = fits_exactly(needed, parameters.mode, parameters.budget(0))
+    check_means(parameters, exact=exact, needed=needed)
+    return exact
 
 
 def _ranked_by(parameters: AuditParameters) -> RankBy:
@@ -135,56 +157,47 @@ def audit_texts_held_out(
     progress: PhaseProgress | None,
 ) -> TextFindings:
     """Find distinct groups on one part of the texts and estimate them on the other."""
-    allowed = parameters.budget(0)
     with clock.phase("terms"):
         clusters = text_clusters(texts, find_mentions(texts.texts, terms))
     texts = replace(texts, clusters=clusters.of_row)
     searched, kept = split_texts(texts, share, parameters.seed)
     with clock.phase("terms"):
-        first = _part(searched, terms)
-        rule_sets = frequent_term_sets(
-            first.mentions,
-            min_count=parameters.fewest_rows(len(searched)),
-            max_features=parameters.max_features,
-        )
-        second = _part(kept, terms)
-        variants = count_variants(first.mentions, rule_sets)
+        mentions = find_mentions(searched.texts, terms)
+        rule_sets = _frequent(mentions, len(searched), parameters)
+        of_kept = find_mentions(kept.texts, terms)
+        variants = count_variants(mentions, rule_sets)
         # Which groups will be found is not known yet, so all are counted.
-        most = variants + count_variants(
-            second.mentions, term_sets_over(second.mentions, rule_sets)
-        )
-    queries = (len(texts) + most) * parameters.draws
-    queries += again_queries(model, searched) + again_queries(model, kept)
-    exact = fits_exactly(queries, parameters.mode, allowed)
-    check_means(parameters, exact=exact, needed=queries)
+        most = variants + count_variants(of_kept, term_sets_over(of_kept, rule_sets))
+    allowed = parameters.budget(0)
     search = TextAudit(
         model=model,
         texts=searched,
-        mentions=first.mentions,
-        clusters=first.clusters,
+        mentions=mentions,
+        clusters=_clusters(searched),
         rule_sets=rule_sets,
         variants=variants,
         parameters=replace(
-            parameters, guarantee="per-group", max_queries=_queries(allowed, searched, texts)
+            parameters, guarantee="per-group", max_queries=part_of_queries(allowed, searched, texts)
         ),
-        exact=exact,
+        exact=_fits_exactly(model, parameters, len(texts) + most, searched, kept),
+        clock=clock,
+        progress=progress,
     )
-    found = audit_texts(search, clock, progress)
+    found = audit_texts(search)
     with clock.phase("terms"):
-        needed, given = chosen_over(second.mentions, rule_sets, found.highlights)
-        variants = count_variants(second.mentions, needed)
+        needed, given = chosen_over(of_kept, rule_sets, found.highlights)
+        variants = count_variants(of_kept, needed)
     estimation = replace(
         search,
         texts=kept,
-        mentions=second.mentions,
-        clusters=second.clusters,
+        mentions=of_kept,
+        clusters=_clusters(kept),
         rule_sets=needed,
         variants=variants,
-        parameters=replace(parameters, max_queries=_queries(allowed, kept, texts)),
+        parameters=replace(parameters, max_queries=part_of_queries(allowed, kept, texts)),
         given=given,
     )
-    estimated = audit_texts(estimation, clock, progress)
-    return held_out(found, estimated, parameters, share)
+    return held_out(found, audit_texts(estimation), parameters, share)
 
 
 def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
@@ -200,29 +213,12 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     sizes = np.cumsum(np.bincount(of_text, minlength=len(distinct))[order])
     taken = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * len(texts))))
     inside = np.isin(of_text, order[:taken])
-    if not 0 < np.count_nonzero(inside) < len(texts):
-        raise ParameterError(
-            f"{share:g} of {len(texts):,} texts leaves one part without texts",
-            where="holdout",
-            remedy="give a share such as 0.5, or bring more texts",
-        )
-    return two_parts(texts, inside, seed, "texts")
+    return two_parts(texts, inside, share, seed)
 
 
-@dataclass(frozen=True)
-class _Part:
-    texts: Texts
-    mentions: Mentions
-    clusters: Clusters
-
-
-def _part(texts: Texts, terms: SensitiveTerms) -> _Part:
-    assert texts.clusters is not None  # those of the whole
-    return _Part(texts, find_mentions(texts.texts, terms), Clusters.of(texts.clusters))
-
-
-def _queries(allowed: int, part: Texts, texts: Texts) -> int:
-    return max(2, allowed * len(part) // len(texts))
+def _clusters(part: Texts) -> Clusters:
+    assert part.clusters is not None  # those of the whole
+    return Clusters.of(part.clusters)
 
 
 def chosen_over(

@@ -55,9 +55,7 @@ def term_stability(
     parameters: AuditParameters,
     *,
     selection: TermSelection,
-    variances: Floats,
     judged: NDArray[np.bool_],
-    critical: float,
     min_count: int,
     samples: int,
     clusters: Clusters | None = None,
@@ -67,7 +65,7 @@ def term_stability(
     For each of the first ten of `rules` the share of the samples in which it, or a near copy of it,
     is selected. Empty if there are no samples.
 
-    Shapes: `difference`, `variances`, `judged` (groups,).
+    Shapes: `difference`, `judged` (groups,).
 
     A sample may have too few texts of some categories, whose groups it then does not find. That it
     may have enough of others is not looked at: about these nothing was asked. Which groups are near
@@ -99,9 +97,7 @@ def term_stability(
         again = selection.select(
             np.where(enough, one.difference, np.nan),
             one.rows_in.astype(np.float64),
-            variances,
             usable[order],
-            critical=critical,
         )
         found = np.array([rule.group for rule in again], dtype=np.intp)
         shares = seeds.between(difference, one.difference)(looked_for, found)

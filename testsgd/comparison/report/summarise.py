@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from testsgd.auditing.report.summarise import PACKAGES, model_summary, subject_of
+from testsgd.auditing.report.subject import data_summary
+from testsgd.auditing.report.summarise import model_summary, packages
 from testsgd.comparison.matching import NEAR
 from testsgd.comparison.outcome import ComparedFinding, ComparedMethod, Comparison
 from testsgd.comparison.report.summary import (
@@ -33,8 +34,7 @@ def summarise_comparison(comparison: Comparison) -> ComparisonSummary:
     ComparisonSummary
     """
     audit, parameters = comparison.audit, comparison.audit.parameters
-    subject = subject_of(audit, snippets=0)
-    data = subject.data()
+    data = data_summary(audit)
     methods = [_method(method, comparison) for method in comparison.methods]
     settings = ComparisonSettings(
         methods=[method.result.method for method in comparison.methods],
@@ -51,7 +51,7 @@ def summarise_comparison(comparison: Comparison) -> ComparisonSummary:
     return ComparisonSummary(
         created=present_moment(),
         settings=settings,
-        versions=package_versions(PACKAGES + subject.packages + _METHODS_PACKAGES),
+        versions=package_versions(packages(audit) + _METHODS_PACKAGES),
         data=data,
         model=model_summary(audit),
         mode=audit.mode,

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import AuditComparison, Findings
-from testsgd.auditing.report.summarise import PACKAGES, model_summary, rule_summary, subject_of
+from testsgd.auditing.report.subject import counterfactual_summary, data_summary
+from testsgd.auditing.report.summarise import model_summary, packages, rule_summary
 from testsgd.auditing.report.summary import CounterfactualSummary
 from testsgd.auditing.text import TextFindings
 from testsgd.mitigation.alternatives import ALTERNATIVES
@@ -48,7 +49,6 @@ _RETRAINING = ("tensorflow", "keras", "fairlearn")
 
 def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
     """Write what a mitigation did and found as one document; it shows no text of the data."""
-    subject = subject_of(outcome.before, snippets=0)
     indices = range(len(outcome.targets))
     targets = [_target(outcome, index) for index in indices]
     runs = [_run(outcome, run) for run in outcome.runs]
@@ -67,8 +67,8 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         settings=MitigationSettings.model_validate(
             vars(outcome.parameters) | {"group": outcome.parameters.rank}
         ),
-        versions=package_versions(PACKAGES + subject.packages + _RETRAINING),
-        data=subject.data(),
+        versions=package_versions(packages(outcome.before) + _RETRAINING),
+        data=data_summary(outcome.before),
         split=_split(outcome),
         original=model_summary(outcome.before),
         retrained=None if outcome.kept is None else model_summary(outcome.everywhere.after),
@@ -153,8 +153,7 @@ def _effects(
     if not indices:
         return None, None
     before, after = (
-        subject_of(findings, snippets=0).counterfactual(indices[0])
-        for findings in (audit.before, audit.after)
+        counterfactual_summary(findings, indices[0]) for findings in (audit.before, audit.after)
     )
     return before, after
 

@@ -14,10 +14,9 @@ from testsgd.auditing.report.summary import (
     CounterfactualSummary,
     DataSummary,
     ModelSummary,
-    Part,
-    RuleSummary,
 )
 from testsgd.mitigation.parameters import Fallback, Kind, KindChoice, Side, SideChoice
+from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.mitigation/1"
 
