@@ -18,26 +18,17 @@ _WALKED = 5_000
 
 @dataclass(frozen=True)
 class AuditComparison:
-    """The audits of two models on the same data.
+    """The audits of two models on the same data."""
 
-    Attributes
-    ----------
-    before, after : Findings
-        The audits; a group has the same place in both.
-    worst : tuple of int
-        The groups with the largest scores after, near copies left out, at most five.
-    risen : tuple of int
-        The groups whose score rose most, if by more than asked for, near copies left out, at most
-        ten.
-    risen_count : int
-        How many groups' score rose by more, near copies counted.
-    """
-
+    # The audits; a group has the same place in both.
     before: Findings
     after: Findings
+    # The groups with the largest scores after, near copies left out, at most five.
     worst: tuple[int, ...]
+    # The groups whose score rose most, if by more than asked for, near copies left out, at most
+    # ten.
     risen: tuple[int, ...]
-    risen_count: int
+    risen_count: int  # How many groups' score rose by more, near copies counted.
 
 
 def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> AuditComparison:

@@ -24,37 +24,24 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimates:
-    """What is known of each group, in the order of the groups.
+    """What is known of each group, in the order of the groups."""
 
-    Attributes
-    ----------
-    rows_in, rows_out : numpy.ndarray of int64, shape (groups,)
-        Rows inside and outside.
-    samples_in, samples_out, favourable_in, favourable_out : numpy.ndarray of int64
-        Neighbours asked about on each side and how many got the favourable label.
-    margin : numpy.ndarray of float64
-        Sampling margin of the score, 0 in exact mode.
-    wilson : numpy.ndarray of bool
-        Where Wilson's margin was needed.
-    decided : numpy.ndarray of bool
-        Where the margin is small enough.
-    margin_kind : {"none", "wald", "anytime"}
-        Whose margin it is: none in exact mode, Wald's (or Wilson's, see `wilson`), or that of a
-        confidence sequence.
-    effective_in, effective_out : numpy.ndarray of float64, shape (groups,), or None
-        How many independent rows those on each side are worth; None if all are independent.
-    """
-
+    # Rows inside and outside; shape (groups,).
     rows_in: Counts
     rows_out: Counts
+    # Neighbours asked about on each side and how many got the favourable label.
     samples_in: Counts
     samples_out: Counts
     favourable_in: Counts
     favourable_out: Counts
-    margin: Floats
-    wilson: NDArray[np.bool_]
-    decided: NDArray[np.bool_]
+    margin: Floats  # Sampling margin of the score, 0 in exact mode.
+    wilson: NDArray[np.bool_]  # Where Wilson's margin was needed.
+    decided: NDArray[np.bool_]  # Where the margin is small enough.
+    # Whose margin it is: none in exact mode, Wald's (or Wilson's, see `wilson`), or that of a
+    # confidence sequence.
     margin_kind: Literal["none", "wald", "anytime"] = "none"
+    # How many independent rows those on each side are worth; None if all are independent; shape
+    # (groups,).
     effective_in: Floats | None = None
     effective_out: Floats | None = None
 

@@ -71,75 +71,37 @@ class Holdout:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings(ABC):
-    """What every audit computes, of rows as of texts.
+    """What every audit computes, of rows as of texts."""
 
-    Attributes
-    ----------
-    model : LoadedModel
-        The black box.
-    parameters : AuditParameters
-        What the user asked for.
-    mode : {"exact", "sampled"}
-        How the rates were found.
-    rule_sets : RuleSets
-        The groups.
-    estimates : Estimates
-        Their rates by the estimand asked for, in the groups' order.
-    others : tuple of Estimated
-        Their rates by the other estimand, and what the intervals of these hold for.
-    ranking : numpy.ndarray of int
-        The groups by size, those without a sample on one side or without a size left out.
-    rules : tuple of ExplainingRule
-        The fewest rules that explain how the rates differ, in the order in which they were chosen.
-    small : tuple of SmallGroup
-        Groups with too few rows.
-    unjudged : Unjudged
-        Who is in combinations of single values that could not be judged.
-    neighbourhood : int
-        Generated rows or texts that the data allow.
-    queries : int
-        Rows or texts the model was asked about.
-    model_fingerprint : str
-        sha256 of the model's decisions on the first rows or texts.
-    accuracy : float or None
-        Share of rows labelled as in the file, if every row was predicted and has a label.
-    seconds : dict of str to float
-        Wall-clock time of each phase.
-    changing : float
-        Share of the first rows or texts that the model answered otherwise when asked again.
-    guarantee : Guarantee
-        What the intervals hold for.
-    stability : mapping of int to float
-        For the explaining rules, in which share of bootstrap samples each, or a near-duplicate, is
-        chosen again; empty if that was not looked at.
-    stability_samples : int
-        How many bootstrap samples.
-    explanations : mapping of int to Explanation
-        For the groups that reports look at first.
-    holdout : Holdout or None
-        How the rows were split, if the groups were found on other rows than these.
-    """
-
-    model: LoadedModel[Any]
-    parameters: AuditParameters
-    mode: Literal["exact", "sampled"]
-    rule_sets: RuleSets
-    estimates: Estimates
+    model: LoadedModel[Any]  # The black box.
+    parameters: AuditParameters  # What the user asked for.
+    mode: Literal["exact", "sampled"]  # How the rates were found.
+    rule_sets: RuleSets  # The groups.
+    estimates: Estimates  # Their rates by the estimand asked for, in the groups' order.
+    # The groups by size, those without a sample on one side or without a size left out.
     ranking: NDArray[np.intp]
+    # The fewest rules that explain how the rates differ, in the order in which they were chosen.
     rules: tuple[ExplainingRule, ...]
-    small: tuple[SmallGroup, ...]
-    unjudged: Unjudged
-    neighbourhood: int
-    queries: int
-    model_fingerprint: str
+    small: tuple[SmallGroup, ...]  # Groups with too few rows.
+    unjudged: Unjudged  # Who is in combinations of single values that could not be judged.
+    neighbourhood: int  # Generated rows or texts that the data allow.
+    queries: int  # Rows or texts the model was asked about.
+    model_fingerprint: str  # sha256 of the model's decisions on the first rows or texts.
+    # Share of rows labelled as in the file, if every row was predicted and has a label.
     accuracy: float | None
-    guarantee: Guarantee
+    guarantee: Guarantee  # What the intervals hold for.
+    # Their rates by the other estimand, and what the intervals of these hold for.
     others: tuple[Estimated, ...] = ()
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)  # Wall-clock time of each phase.
+    # Share of the first rows or texts that the model answered otherwise when asked again.
     changing: float = 0.0
+    # For the explaining rules, in which share of bootstrap samples each, or a near-duplicate, is
+    # chosen again; empty if that was not looked at.
     stability: Mapping[int, float] = field(default_factory=dict)
-    stability_samples: int = 0
+    stability_samples: int = 0  # How many bootstrap samples.
+    # For the groups that reports look at first.
     explanations: Mapping[int, Explanation] = field(default_factory=dict)
+    # How the rows were split, if the groups were found on other rows than these.
     holdout: Holdout | None = None
 
     @property
@@ -245,33 +207,22 @@ class Findings(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class TableFindings(Findings):
-    """What an audit of a table found.
-
-    Attributes
-    ----------
-    table : Table
-        The rows that were audited.
-    contingency : Contingency
-        Their sensitive cells.
-    cell_samples, cell_favourable : numpy.ndarray of int64, shape (cells,)
-        Samples in each cell of the contingency table and how many got the favourable label.
-    row_samples : int
-        Answers about each row, if all rows, or all their neighbours, were asked about.
-    row_favourable : numpy.ndarray of int, shape (rows,), or None
-        How many of these got the favourable label; None if samples were drawn.
-    by_feature : numpy.ndarray of int64, shape (features, cells), or None
-        For each feature that is not sensitive, how many of the neighbours that differ in it get
-        the favourable label; None if samples were drawn.
-    """
+    """What an audit of a table found."""
 
     model: LoadedModel[Model]
     rule_sets: FrequentRuleSets
-    table: Table
-    contingency: Contingency
+    table: Table  # The rows that were audited.
+    contingency: Contingency  # Their sensitive cells.
+    # Samples in each cell of the contingency table and how many got the favourable label; shape
+    # (cells,).
     cell_samples: Counts
     cell_favourable: Counts
+    # Answers about each row, if all rows, or all their neighbours, were asked about.
     row_samples: int = 1
+    # How many of these got the favourable label; None if samples were drawn; shape (rows,).
     row_favourable: NDArray[np.integer] | None = None
+    # For each feature that is not sensitive, how many of the neighbours that differ in it get the
+    # favourable label; None if samples were drawn; shape (features, cells).
     by_feature: Counts | None = None
 
     @property

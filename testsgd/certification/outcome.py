@@ -40,108 +40,63 @@ class Shares:
 
 @dataclass(frozen=True)
 class Moment:
-    """How far a certification had come at some time.
+    """How far a certification had come at some time."""
 
-    Attributes
-    ----------
-    seconds : float
-        Since its start.
-    boxes : int
-        Boxes looked at until then.
-    shares : Shares
-        What was proved until then.
-    """
-
-    seconds: float
-    boxes: int
-    shares: Shares
+    seconds: float  # Since its start.
+    boxes: int  # Boxes looked at until then.
+    shares: Shares  # What was proved until then.
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """People who differ only in what is protected and get different decisions.
+    """People who differ only in what is protected and get different decisions."""
 
-    Attributes
-    ----------
-    values : tuple of float
-        Of the domain's free inputs, in their order; a category is given by its index.
-    decisions : tuple of int
-        Index of the decision for each of ``domain.protected_values``.
-    sums : tuple of tuple of float
-        The sums of the last layer that decide, for each of ``domain.protected_values``.
-    proved : bool
-        True if it lies in a region that is proved unfair; else running the model showed it.
-    """
-
+    # Of the domain's free inputs, in their order; a category is given by its index.
     values: tuple[float, ...]
-    decisions: tuple[int, ...]
+    decisions: tuple[int, ...]  # Index of the decision for each of ``domain.protected_values``.
+    # The sums of the last layer that decide, for each of ``domain.protected_values``.
     sums: tuple[tuple[float, ...], ...]
+    # True if it lies in a region that is proved unfair; else running the model showed it.
     proved: bool
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A side of a box: one input is within bounds.
+    """A side of a box: one input is within bounds."""
 
-    Attributes
-    ----------
-    name : str
-        The input.
-    low, high : float
-        Its bounds, inclusive; those of a category are indices.
-    """
-
-    name: str
+    name: str  # The input.
+    # Its bounds, inclusive; those of a category are indices.
     low: float
     high: float
 
 
 @dataclass(frozen=True)
 class Region:
-    """A box of the domain where unfairness is proved or possible.
+    """A box of the domain where unfairness is proved or possible."""
 
-    Attributes
-    ----------
-    conditions : tuple of Condition
-        Of the inputs that are narrower than the domain; none: the whole domain.
-    share : float
-        The box's share of the whole domain.
-    certified, falsified, undecided : float
-        The parts of `share`, as shares of the whole domain.
-    unfair_estimate : float or None
-        Unfair share of the samples that fell into the box; None if none did.
-    """
-
+    # Of the inputs that are narrower than the domain; none: the whole domain.
     conditions: tuple[Condition, ...]
-    share: float
+    share: float  # The box's share of the whole domain.
+    # The parts of `share`, as shares of the whole domain.
     certified: float
     falsified: float
     undecided: float
+    # Unfair share of the samples that fell into the box; None if none did.
     unfair_estimate: float | None
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """What samples of the undecided region say about it: an estimate, not a proof.
+    """What samples of the undecided region say about it: an estimate, not a proof."""
 
-    Attributes
-    ----------
-    samples : int
-        Points drawn from the undecided region.
-    unfair : int
-        Those for which two protected values get different decisions.
-    low, high : float
-        Clopper-Pearson interval of the undecided region's unfair share.
-    domain_low, domain_high, domain_unfair : float or None
-        An interval for the whole domain's unfair share, and its estimate, from all draws, those
-        that are not kept included; never outside of what is proved. None: `low`, `high` and the
-        unfair share of the samples, times the undecided share.
-    """
-
-    samples: int
-    unfair: int
+    samples: int  # Points drawn from the undecided region.
+    unfair: int  # Those for which two protected values get different decisions.
+    # Clopper-Pearson interval of the undecided region's unfair share.
     low: float
     high: float
+    # An interval for the whole domain's unfair share, and its estimate, from all draws, those that
+    # are not kept included; never outside of what is proved. None: `low`, `high` and the unfair
+    # share of the samples, times the undecided share.
     domain_low: float | None = None
     domain_high: float | None = None
     domain_unfair: float | None = None
@@ -150,38 +105,6 @@ class Remainder:
 @dataclass(frozen=True, kw_only=True)
 class Certification:
     """For which share of a domain a network is individually fair.
-
-    Attributes
-    ----------
-    network : FeedForward
-        The network.
-    domain : Domain
-        All people it was certified for.
-    parameters : CertificationParameters
-        What was asked for.
-    shares : Shares
-        What is proved.
-    stopped : {"done", "time", "undecided", "interrupted"}
-        Why it ended.
-    method : {"enumerated", "bounded"}
-        Whether every point was tried, or bounds were proved on boxes.
-    points : int or None
-        Points of the domain without the protected inputs; None if an input is real.
-    boxes, open_boxes : int
-        Boxes looked at, and those left undecided.
-    seconds : float
-        How long it took.
-    moments : tuple of Moment
-        The shares over time, ascending.
-    remainder : Remainder or None
-        What samples say of the undecided region; None if nothing is undecided or none were drawn.
-    counterexamples : tuple of Counterexample
-        Some of those found.
-    regions : tuple of Region
-        Where unfairness sits, proved or possible; the largest first.
-    within_rounding : int
-        Of an enumeration: points nearer to the threshold than the model's rounding may reach.
-        They are decided by running the model, and may fall differently on another machine.
 
     Examples
     --------
@@ -195,20 +118,25 @@ class Certification:
     '0.02752 to 0.02848'
     """
 
-    network: FeedForward
-    domain: Domain
-    parameters: CertificationParameters
-    shares: Shares
-    stopped: Stopped
-    method: Method
+    network: FeedForward  # The network.
+    domain: Domain  # All people it was certified for.
+    parameters: CertificationParameters  # What was asked for.
+    shares: Shares  # What is proved.
+    stopped: Stopped  # Why it ended.
+    method: Method  # Whether every point was tried, or bounds were proved on boxes.
+    # Points of the domain without the protected inputs; None if an input is real.
     points: int | None
+    # Boxes looked at, and those left undecided.
     boxes: int
     open_boxes: int
-    seconds: float
-    moments: tuple[Moment, ...]
+    seconds: float  # How long it took.
+    moments: tuple[Moment, ...]  # The shares over time, ascending.
+    # What samples say of the undecided region; None if nothing is undecided or none were drawn.
     remainder: Remainder | None
-    counterexamples: tuple[Counterexample, ...]
-    regions: tuple[Region, ...]
+    counterexamples: tuple[Counterexample, ...]  # Some of those found.
+    regions: tuple[Region, ...]  # Where unfairness sits, proved or possible; the largest first.
+    # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They
+    # are decided by running the model, and may fall differently on another machine.
     within_rounding: int
 
     @property

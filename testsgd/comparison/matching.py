@@ -22,17 +22,10 @@ class Split:
 
     A group and everybody else are one division: who says that men are favoured has also said that
     all others are not.
-
-    Attributes
-    ----------
-    rows : numpy.ndarray of bool, shape (rows,)
-        Who is in the group.
-    size : int
-        How many.
     """
 
-    rows: NDArray[np.bool_]
-    size: int
+    rows: NDArray[np.bool_]  # Who is in the group; shape (rows,).
+    size: int  # How many.
 
 
 def splits_of(finding: BaselineFinding) -> tuple[Split, ...]:

@@ -80,21 +80,12 @@ class Axis(Protocol):
 
 @dataclass(frozen=True)
 class CategoryAxis:
-    """The values of a categorical feature that occur; every proper subset is a rule.
+    """The values of a categorical feature that occur; every proper subset is a rule."""
 
-    Attributes
-    ----------
-    feature : str
-        The feature's name.
-    values : tuple of str
-        The values that occur, in their declared order, "missing" last if cells are missing.
-    codes : tuple of int
-        Their places among the declared values, -1 for missing.
-    """
-
-    feature: str
+    feature: str  # The feature's name.
+    # The values that occur, in their declared order, "missing" last if cells are missing.
     values: tuple[str, ...]
-    codes: tuple[int, ...]
+    codes: tuple[int, ...]  # Their places among the declared values, -1 for missing.
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -151,21 +142,12 @@ class CategoryAxis:
 
 @dataclass(frozen=True)
 class IntervalAxis:
-    """The bins of a continuous feature; every proper run of adjacent bins is a rule.
+    """The bins of a continuous feature; every proper run of adjacent bins is a rule."""
 
-    Attributes
-    ----------
-    feature : str
-        The feature's name.
-    edges : tuple of float
-        The bins' limits, ascending; the last bin has its upper limit in it.
-    has_missing : bool
-        True: there is one more cell, last, for rows in which the feature is missing. It belongs to
-        no rule.
-    """
-
-    feature: str
-    edges: tuple[float, ...]
+    feature: str  # The feature's name.
+    edges: tuple[float, ...]  # The bins' limits, ascending; the last bin has its upper limit in it.
+    # True: there is one more cell, last, for rows in which the feature is missing. It belongs to no
+    # rule.
     has_missing: bool = False
 
     @property

@@ -47,21 +47,11 @@ class _Layout:
 
 @dataclass(frozen=True)
 class Contingency:
-    """The combinations of sensitive values that occur.
+    """The combinations of sensitive values that occur."""
 
-    Attributes
-    ----------
-    axes : tuple of Axis
-        The sensitive features.
-    coordinates : numpy.ndarray of int16, shape (cells, features)
-        Each combination's cell on each axis.
-    cell_of_row : numpy.ndarray of int32, shape (rows,)
-        Each row's combination.
-    """
-
-    axes: tuple[Axis, ...]
-    coordinates: NDArray[np.int16]
-    cell_of_row: NDArray[np.int32]
+    axes: tuple[Axis, ...]  # The sensitive features.
+    coordinates: NDArray[np.int16]  # Each combination's cell on each axis; shape (cells, features).
+    cell_of_row: NDArray[np.int32]  # Each row's combination; shape (rows,).
     # A bootstrap sums over the same subsets again and again; how to is worked out once for each.
     _layouts: dict[tuple[int, ...], _Layout] = field(
         default_factory=dict, init=False, repr=False, compare=False

@@ -32,33 +32,15 @@ _FINGERPRINT_SEED = 1986
 
 @dataclass(frozen=True)
 class FrequentRuleSets:
-    """Groups of people, each with its simplest description.
+    """Groups of people, each with its simplest description."""
 
-    Attributes
-    ----------
-    axes : tuple of Axis
-        The sensitive features.
-    subsets : tuple of tuple of int
-        Subsets of the features.
-    subset : numpy.ndarray of int32, shape (groups,)
-        Which subset each group's rules are over.
-    place : numpy.ndarray of int64, shape (groups,)
-        Its place among the rule sets of that subset.
-    sums : numpy.ndarray of int64, shape (q, groups)
-        The quantities' sums over each group's rows.
-    candidates : int
-        Rule sets that were looked at.
-    frequent : int
-        Those with enough rows inside and outside, before equal ones were joined.
-    """
-
-    axes: tuple[Axis, ...]
-    subsets: tuple[tuple[int, ...], ...]
-    subset: NDArray[np.int32]
-    place: NDArray[np.int64]
-    sums: Counts
-    candidates: int
-    frequent: int
+    axes: tuple[Axis, ...]  # The sensitive features.
+    subsets: tuple[tuple[int, ...], ...]  # Subsets of the features.
+    subset: NDArray[np.int32]  # Which subset each group's rules are over; shape (groups,).
+    place: NDArray[np.int64]  # Its place among the rule sets of that subset; shape (groups,).
+    sums: Counts  # The quantities' sums over each group's rows; shape (q, groups).
+    candidates: int  # Rule sets that were looked at.
+    frequent: int  # Those with enough rows inside and outside, before equal ones were joined.
 
     def __len__(self) -> int:
         return len(self.subset)

@@ -25,21 +25,12 @@ class SmallGroup:
 
 @dataclass(frozen=True)
 class Unjudged:
-    """Whom no judged group isolates.
+    """Whom no judged group isolates."""
 
-    Attributes
-    ----------
-    combinations : int
-        Combinations of single values of as many features as a rule set may have that occur.
-    unjudged : int
-        Those that too few rows have, or too few do not have, or that no rule set says.
-    rows : int
-        Rows all of whose combinations are unjudged.
-    """
-
+    # Combinations of single values of as many features as a rule set may have that occur.
     combinations: int
-    unjudged: int
-    rows: int
+    unjudged: int  # Those that too few rows have, or too few do not have, or that no rule set says.
+    rows: int  # Rows all of whose combinations are unjudged.
 
 
 def unjudged_rows(contingency: Contingency, *, min_count: int, max_features: int) -> Unjudged:

@@ -26,35 +26,25 @@ CHUNK_ROWS = 1 << 14
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """How a model decides about every row's neighbours.
+    """How a model decides about every row's neighbours."""
 
-    Attributes
-    ----------
-    favourable : numpy.ndarray of int32, shape (rows,)
-        How many of the answers about each row's neighbours are favourable.
-    decisions : numpy.ndarray of bool, shape (rows,)
-        What the model decides about the rows themselves, at the first draw.
-    own : numpy.ndarray of int32, shape (rows,)
-        How many of the answers about each row itself are favourable; there are `draws`.
-    size : int
-        Answers a row: about two neighbours for each feature that is not sensitive, or, where there
-        is none, about the row itself; each as often as it was asked.
-    draws : int
-        How often each question was asked.
-    queries : int
-        Rows the model was asked about. A neighbour that is the row itself need not be asked again,
-        but may be where that is faster.
-    by_feature : numpy.ndarray of int64, shape (features, cells), or None
-        For each feature that is not sensitive, how many of the neighbours that differ in it get
-        the favourable label, summed over the rows of each cell; None if no cells were given.
-    """
-
+    # How many of the answers about each row's neighbours are favourable; shape (rows,).
     favourable: NDArray[np.int32]
+    # What the model decides about the rows themselves, at the first draw; shape (rows,).
     decisions: NDArray[np.bool_]
+    # How many of the answers about each row itself are favourable; there are `draws`; shape
+    # (rows,).
     own: NDArray[np.int32]
+    # Answers a row: about two neighbours for each feature that is not sensitive, or, where there is
+    # none, about the row itself; each as often as it was asked.
     size: int
-    draws: int
+    draws: int  # How often each question was asked.
+    # Rows the model was asked about. A neighbour that is the row itself need not be asked again,
+    # but may be where that is faster.
     queries: int
+    # For each feature that is not sensitive, how many of the neighbours that differ in it get the
+    # favourable label, summed over the rows of each cell; None if no cells were given; shape
+    # (features, cells).
     by_feature: NDArray[np.int64] | None = None
 
 
@@ -159,21 +149,12 @@ BATCH_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Draws:
-    """Which neighbours were drawn.
+    """Which neighbours were drawn."""
 
-    Attributes
-    ----------
-    rows : numpy.ndarray of int64, shape (m,)
-        The seed row of each draw.
-    features : numpy.ndarray of int64, shape (m,)
-        Which of the features that are not sensitive is moved.
-    directions : numpy.ndarray of int64, shape (m,)
-        1 for up, -1 for down.
-    """
-
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  # The seed row of each draw; shape (m,).
+    # Which of the features that are not sensitive is moved; shape (m,).
     features: NDArray[np.int64]
-    directions: NDArray[np.int64]
+    directions: NDArray[np.int64]  # 1 for up, -1 for down; shape (m,).
 
     def __len__(self) -> int:
         return len(self.rows)

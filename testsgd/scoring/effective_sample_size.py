@@ -73,11 +73,6 @@ Counts = NDArray[np.int64]
 class Clusters:
     """Which rows are one unit.
 
-    Attributes
-    ----------
-    of_row : numpy.ndarray of int64, shape (rows,)
-        Each row's cluster; the clusters are numbered in the order of their first rows.
-
     Examples
     --------
     >>> clusters = Clusters.of(np.array([7, 3, 7, 7]))
@@ -85,6 +80,7 @@ class Clusters:
     ([0, 1, 0, 0], [3, 1], [3, 1, 3, 3])
     """
 
+    # Each row's cluster; the clusters are numbered in the order of their first rows; shape (rows,).
     of_row: Counts
 
     @classmethod

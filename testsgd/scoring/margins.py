@@ -90,18 +90,10 @@ def wilson_margin(successes: Any, samples: Any, confidence: float) -> Floats:
 
 @dataclass(frozen=True)
 class Margins:
-    """Margins of many scores.
+    """Margins of many scores."""
 
-    Attributes
-    ----------
-    margin : numpy.ndarray of float64
-        Both sides' margins, added.
-    wilson : numpy.ndarray of bool
-        Where Wilson's interval had to be used on at least one side.
-    """
-
-    margin: Floats
-    wilson: NDArray[np.bool_]
+    margin: Floats  # Both sides' margins, added.
+    wilson: NDArray[np.bool_]  # Where Wilson's interval had to be used on at least one side.
 
 
 def score_margins(

@@ -133,18 +133,12 @@ _TOGETHER = 1 << 16
 
 @dataclass(frozen=True)
 class Side:
-    """What is known of one side of some groups.
+    """What is known of one side of some groups."""
 
-    Attributes
-    ----------
-    rows : numpy.ndarray of int64 or float64, shape (groups,)
-        Independent rows of the file on this side; see
-        :func:`testsgd.scoring.effective_sample_size.independent_rows`.
-    samples, favourable : numpy.ndarray of int64, shape (groups,)
-        Answers asked for, any number a row, and how many were favourable.
-    """
-
+    # Independent rows of the file on this side; see
+    # :func:`testsgd.scoring.effective_sample_size.independent_rows`; shape (groups,).
     rows: NDArray[np.int64] | Floats
+    # Answers asked for, any number a row, and how many were favourable; shape (groups,).
     samples: NDArray[np.int64]
     favourable: NDArray[np.int64]
 

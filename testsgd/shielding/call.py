@@ -26,24 +26,13 @@ SpecificationLike: TypeAlias = ShieldSpecification | Mapping[str, Any] | str | P
 
 @dataclass(frozen=True)
 class ShieldPlan:
-    """What is going to be synthesised.
-
-    Attributes
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-    problem : ShieldProblem
-        Of the (first) period.
-    storage : {"auto", "whole", "windows"}
-    predicted_bytes : int
-        The most memory that it needs.
-    """
+    """What is going to be synthesised."""
 
     specification: ShieldSpecification
     inputs: InputDistribution
-    problem: ShieldProblem
+    problem: ShieldProblem  # Of the (first) period.
     storage: Storage
-    predicted_bytes: int
+    predicted_bytes: int  # The most memory that it needs.
 
 
 def shield_specification(source: SpecificationLike, **changes: Any) -> ShieldSpecification:

@@ -35,16 +35,10 @@ class _Rules(TypedDict):
 
 @dataclass(frozen=True)
 class BiasAtMost:
-    """The bias is at most a threshold.
-
-    Attributes
-    ----------
-    threshold : fractions.Fraction
-    measure, empty_group : str
-        As for :func:`testsgd.shielding.bias`.
-    """
+    """The bias is at most a threshold."""
 
     threshold: Fraction
+    # As for :func:`testsgd.shielding.bias`.
     measure: Measure = "difference"
     empty_group: EmptyGroup = "vacuous"
 
@@ -67,12 +61,7 @@ class BiasAtMost:
 
 @dataclass(frozen=True)
 class WelfareWithin:
-    """The rate of every group of which somebody came lies between two bounds.
-
-    Attributes
-    ----------
-    low, high : fractions.Fraction
-    """
+    """The rate of every group of which somebody came lies between two bounds."""
 
     low: Fraction
     high: Fraction
@@ -88,12 +77,7 @@ class WelfareWithin:
 
 @dataclass(frozen=True)
 class Balanced:
-    """Of every group at least so many have come.
-
-    Attributes
-    ----------
-    least : int
-    """
+    """Of every group at least so many have come."""
 
     least: int
 
@@ -118,20 +102,13 @@ class SmallSteps:
 
     A group of which nobody has come, and which is left out until then, can start at any rate: it
     counts as if it were in the middle of the others. (Of two groups the bias so far is then 0.)
-
-    Attributes
-    ----------
-    threshold : fractions.Fraction
-    past_numerators, past_denominators : tuple of int
-        The history's counters, one of each a group.
-    empty_group : {"vacuous", "zero"}
-        What becomes of a group of which nobody has come.
     """
 
     threshold: Fraction
+    # The history's counters, one of each a group.
     past_numerators: tuple[int, ...]
     past_denominators: tuple[int, ...]
-    empty_group: EmptyGroup = "vacuous"
+    empty_group: EmptyGroup = "vacuous"  # What becomes of a group of which nobody has come.
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows, of the new period's counters, will do."""
@@ -174,12 +151,7 @@ def _steps_at_most(room: Fraction, people: Counts) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Provided:
-    """A requirement that is only due where an assumption holds.
-
-    Attributes
-    ----------
-    assumption, requirement : Requirement
-    """
+    """A requirement that is only due where an assumption holds."""
 
     assumption: Requirement
     requirement: Requirement
@@ -192,15 +164,9 @@ class Provided:
 
 @dataclass(frozen=True)
 class After:
-    """A requirement on a history and what comes now, together.
+    """A requirement on a history and what comes now, together."""
 
-    Attributes
-    ----------
-    past_numerators, past_denominators : tuple of int
-        The history's counters, one of each a group.
-    requirement : Requirement
-    """
-
+    # The history's counters, one of each a group.
     past_numerators: tuple[int, ...]
     past_denominators: tuple[int, ...]
     requirement: Requirement

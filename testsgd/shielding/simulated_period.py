@@ -22,15 +22,6 @@ Ints = NDArray[np.int64]
 class Events:
     """People with what was recommended for them.
 
-    Attributes
-    ----------
-    groups, recommendations : numpy.ndarray of int
-        Places of the groups, and 0 or 1.
-    costs : numpy.ndarray of float
-        What it costs to change the recommendation.
-    labels : numpy.ndarray of int, optional
-        The true labels, 0 or 1.
-
     Notes
     -----
     All arrays have one shape: (n,) for rows to draw from, (runs, events) for sequences to replay.
@@ -42,10 +33,11 @@ class Events:
     array([1, 0, 1])
     """
 
+    # Places of the groups, and 0 or 1.
     groups: Ints
     recommendations: Ints
-    costs: NDArray[np.float64]
-    labels: Ints | None = None
+    costs: NDArray[np.float64]  # What it costs to change the recommendation.
+    labels: Ints | None = None  # The true labels, 0 or 1.
 
     def take(self, where: Any) -> Events:
         """Return some of the events, by any index of arrays."""

@@ -40,46 +40,28 @@ _MOST_EVENTS = 1 << 22
 
 @dataclass(frozen=True)
 class Simulation:
-    """Simulated runs, period by period; every array begins with (runs, periods).
-
-    Attributes
-    ----------
-    fairness : FairnessProperty
-    threshold : fractions.Fraction
-    empty_group : {"vacuous", "zero"}
-    shield : str
-        The kind of shield.
-    horizon : int
-        Events of a period.
-    counts_without, counts : numpy.ndarray of int, shape (runs, periods, groups, kinds)
-        What was counted in the period alone, without and with the shield.
-    active : numpy.ndarray of bool
-        False where no shield existed, so that recommendations passed.
-    assumption_held : numpy.ndarray of bool or None
-        Whether the period met what the kind's theorem assumes, with a shield for the threshold;
-        None if it assumes nothing.
-    interventions : numpy.ndarray of int
-    cost : numpy.ndarray of float
-    correct_without, correct : numpy.ndarray of int or None
-        Decisions that are the label, without and with the shield; None without labels.
-    closest : numpy.ndarray of bool or None
-        Where no shield for the threshold existed, and one for the smallest bound that could be
-        kept decided; None if the specification does not ask for it.
-    """
+    """Simulated runs, period by period; every array begins with (runs, periods)."""
 
     fairness: FairnessProperty
     threshold: Fraction
     empty_group: EmptyGroup
-    shield: str
-    horizon: int
+    shield: str  # The kind of shield.
+    horizon: int  # Events of a period.
+    # What was counted in the period alone, without and with the shield; shape (runs, periods,
+    # groups, kinds).
     counts_without: Ints
     counts: Ints
-    active: NDArray[np.bool_]
+    active: NDArray[np.bool_]  # False where no shield existed, so that recommendations passed.
+    # Whether the period met what the kind's theorem assumes, with a shield for the threshold; None
+    # if it assumes nothing.
     assumption_held: NDArray[np.bool_] | None
     interventions: Ints
     cost: NDArray[np.float64]
+    # Decisions that are the label, without and with the shield; None without labels.
     correct_without: Ints | None = None
     correct: Ints | None = None
+    # Where no shield for the threshold existed, and one for the smallest bound that could be kept
+    # decided; None if the specification does not ask for it.
     closest: NDArray[np.bool_] | None = None
 
     @property

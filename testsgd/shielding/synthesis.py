@@ -69,22 +69,12 @@ _LARGEST_COST = 1e-10 * NEVER
 
 @dataclass(frozen=True)
 class ShieldProblem:
-    """What is to be kept, from what inputs, for how long.
-
-    Attributes
-    ----------
-    fairness : FairnessProperty
-    requirement : Requirement
-        What must hold of the counters after the last event.
-    inputs : InputDistribution
-    horizon : int
-        Number of events.
-    """
+    """What is to be kept, from what inputs, for how long."""
 
     fairness: FairnessProperty
-    requirement: Requirement
+    requirement: Requirement  # What must hold of the counters after the last event.
     inputs: InputDistribution
-    horizon: int
+    horizon: int  # Number of events.
 
     @property
     def groups(self) -> int:
@@ -297,23 +287,12 @@ def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
 
 @dataclass(frozen=True)
 class Solution:
-    """The cheapest decisions, if there are any that keep the requirement.
-
-    Attributes
-    ----------
-    problem : ShieldProblem
-    policy : Policy or WindowedPolicy
-        What to decide in every state.
-    expected_cost : float
-        Of all changes, at the start; infinite if no shield exists.
-    seconds : float
-        How long it took to find.
-    """
+    """The cheapest decisions, if there are any that keep the requirement."""
 
     problem: ShieldProblem
-    policy: Policy | WindowedPolicy
-    expected_cost: float
-    seconds: float
+    policy: Policy | WindowedPolicy  # What to decide in every state.
+    expected_cost: float  # Of all changes, at the start; infinite if no shield exists.
+    seconds: float  # How long it took to find.
 
     @property
     def feasible(self) -> bool:

@@ -23,35 +23,19 @@ THETA = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineRun:
-    """What came of one method on one sample of people.
+    """What came of one method on one sample of people."""
 
-    Attributes
-    ----------
-    population : str
-        Whose people.
-    rows, number : int
-        How many, and which run.
-    method : str
-        The method's short name.
-    available : bool
-        False: it could not be run.
-    hits : Hits or None
-        Whether the planted groups come first; None if nothing is planted or the method names no
-        groups.
-    finding : bool
-        It reports something that its users take for a finding.
-    seconds : float
-        Wall-clock time.
-    """
-
-    population: str
+    population: str  # Whose people.
+    # How many, and which run.
     rows: int
     number: int
-    method: str
-    available: bool
+    method: str  # The method's short name.
+    available: bool  # False: it could not be run.
+    # Whether the planted groups come first; None if nothing is planted or the method names no
+    # groups.
     hits: Hits | None
-    finding: bool
-    seconds: float
+    finding: bool  # It reports something that its users take for a finding.
+    seconds: float  # Wall-clock time.
 
 
 def baselines_once(

@@ -39,43 +39,24 @@ Progress = Callable[[str, int, int], None]
 class TruthSettings:
     """What the benchmark runs.
 
-    Attributes
-    ----------
-    populations : sequence of str
-        Names of :data:`testsgd.truth.POPULATIONS`.
-    worlds : sequence of str
-        Names of :data:`testsgd.truth.WORLDS`.
-    sizes : sequence of int
-        People in a run.
-    runs : int
-        Runs of the audit up to 10,000 people; above, so many that they take as long, at least 10.
-        Of worlds there are as many at every size.
-    baseline_runs : int
-        The same for the baselines, which are run up to 100,000 people; 0: none.
-    methods : sequence of str
-        Which baselines.
-    time_limit : float
-        Seconds for one run of one baseline, where it can be stopped.
-    seed : int
-        Same seed, same people.
-    jobs : int
-        Processes. Changes no result.
-
     Raises
     ------
     ParameterError
         If a population or a method is unknown or none is named, or a number is too small.
     """
 
-    populations: Sequence[str] = POPULATIONS
-    worlds: Sequence[str] = ()
-    sizes: Sequence[int] = SIZES
+    populations: Sequence[str] = POPULATIONS  # Names of :data:`testsgd.truth.POPULATIONS`.
+    worlds: Sequence[str] = ()  # Names of :data:`testsgd.truth.WORLDS`.
+    sizes: Sequence[int] = SIZES  # People in a run.
+    # Runs of the audit up to 10,000 people; above, so many that they take as long, at least 10. Of
+    # worlds there are as many at every size.
     runs: int = 1_000
+    # The same for the baselines, which are run up to 100,000 people; 0: none.
     baseline_runs: int = 100
-    methods: Sequence[str] = METHODS
-    time_limit: float = 10.0
-    seed: int = 0
-    jobs: int = 1
+    methods: Sequence[str] = METHODS  # Which baselines.
+    time_limit: float = 10.0  # Seconds for one run of one baseline, where it can be stopped.
+    seed: int = 0  # Same seed, same people.
+    jobs: int = 1  # Processes. Changes no result.
 
     def __post_init__(self) -> None:
         for where, named, known in (
@@ -131,21 +112,11 @@ class TruthSettings:
 
 @dataclass(frozen=True)
 class Part:
-    """One population or world at one size, done.
+    """One population or world at one size, done."""
 
-    Attributes
-    ----------
-    runs : list of Run or of WorldRun
-        What came of each audit.
-    baselines : list of BaselineRun
-        What came of each baseline.
-    measures : list of Measure
-        What they say together.
-    """
-
-    runs: list[Run] | list[WorldRun]
-    baselines: list[BaselineRun]
-    measures: list[Measure] = field(default_factory=list)
+    runs: list[Run] | list[WorldRun]  # What came of each audit.
+    baselines: list[BaselineRun]  # What came of each baseline.
+    measures: list[Measure] = field(default_factory=list)  # What they say together.
 
 
 def run_truth(settings: TruthSettings, *, progress: Progress | None = None) -> Iterator[Part]:

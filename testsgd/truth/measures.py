@@ -32,39 +32,22 @@ _CLAIMS = {
 
 @dataclass(frozen=True)
 class Measure:
-    """One number out of many runs.
+    """One number out of many runs."""
 
-    Attributes
-    ----------
-    population : str
-        Whose people.
-    rows : int
-        How many in a run.
-    method : str
-        ``audit``, or a baseline's name.
-    name : str
-        What was measured.
-    runs : int
-        Out of how many runs.
-    value : float
-        The mean over the runs; for what happens or not, the share of runs in which it did; for
-        ranks the median.
-    low, high : float
-        A 95% interval for what infinitely many runs would give: Clopper and Pearson's for shares of
-        runs, that of the order statistics for medians, the normal one for other means.
-    claimed : float or None
-        What the method claims: a coverage of at least so much, or false findings in at most so
-        many runs.
-    """
-
-    population: str
-    rows: int
-    method: str
-    name: str
-    runs: int
+    population: str  # Whose people.
+    rows: int  # How many in a run.
+    method: str  # ``audit``, or a baseline's name.
+    name: str  # What was measured.
+    runs: int  # Out of how many runs.
+    # The mean over the runs; for what happens or not, the share of runs in which it did; for ranks
+    # the median.
     value: float
+    # A 95% interval for what infinitely many runs would give: Clopper and Pearson's for shares of
+    # runs, that of the order statistics for medians, the normal one for other means.
     low: float
     high: float
+    # What the method claims: a coverage of at least so much, or false findings in at most so many
+    # runs.
     claimed: float | None = None
 
 

@@ -133,48 +133,28 @@ _LABEL = {"column": "granted", "favourable": "yes", "values": ["no", "yes"]}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Population:
-    """A population with a model and the groups planted in it.
+    """A population with a model and the groups planted in it."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called in a command.
-    title : str
-        What it is, in words.
-    traits : tuple of Trait
-        The sensitive features.
-    joint : numpy.ndarray of float64, shape (cells of each trait), or None
-        The share of people in each cell; None: the features are independent of each other.
-    limits : numpy.ndarray of int64, shape (cells of each trait)
-        The model says yes to a merit above it.
-    answers : numpy.ndarray of bool, shape (cells of each trait, k, tenures), or None
-        What the model says to each row there can be, in place of the limits.
-    planted : tuple of RuleSet
-        The groups planted.
-    merit_of : numpy.ndarray of int64, shape (cells of each trait), or None
-        Which of `merits` holds in each cell; None: the first in all of them.
-    merits : numpy.ndarray of float64, shape (distributions, k)
-        Distributions of merit, which has the values 0 to k - 1.
-    tenures : int
-        How many values tenure has; 0: there is no such feature.
-    max_features : int
-        Most rules in a rule set of an audit of it.
-    number : int
-        Sets its random numbers apart from those of other populations.
-    """
-
-    name: str
-    title: str
-    traits: tuple[Trait, ...]
+    name: str  # What it is called in a command.
+    title: str  # What it is, in words.
+    traits: tuple[Trait, ...]  # The sensitive features.
+    # The model says yes to a merit above it; shape (cells of each trait).
     limits: NDArray[np.int64]
-    planted: tuple[RuleSet, ...]
+    planted: tuple[RuleSet, ...]  # The groups planted.
+    # What the model says to each row there can be, in place of the limits; shape (cells of each
+    # trait, k, tenures).
     answers: NDArray[np.bool_] | None = None
+    # The share of people in each cell; None: the features are independent of each other; shape
+    # (cells of each trait).
     joint: Floats | None = None
+    # Which of `merits` holds in each cell; None: the first in all of them; shape (cells of each
+    # trait).
     merit_of: NDArray[np.int64] | None = None
+    # Distributions of merit, which has the values 0 to k - 1; shape (distributions, k).
     merits: Floats = field(default_factory=lambda: np.full((1, MERITS), 1 / MERITS))
-    tenures: int = TENURES
-    max_features: int = 3
-    number: int = 0
+    tenures: int = TENURES  # How many values tenure has; 0: there is no such feature.
+    max_features: int = 3  # Most rules in a rule set of an audit of it.
+    number: int = 0  # Sets its random numbers apart from those of other populations.
 
     @property
     def shape(self) -> tuple[int, ...]:

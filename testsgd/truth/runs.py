@@ -22,21 +22,11 @@ FIRST = 5
 
 @dataclass(frozen=True)
 class Hits:
-    """Whether a list of findings has the planted groups in it.
+    """Whether a list of findings has the planted groups in it."""
 
-    Attributes
-    ----------
-    first : bool
-        The first finding hits a planted group.
-    among_first : bool
-        Every planted group is hit by one of the first five findings.
-    inside : bool
-        At least 80% of the first finding's people are in planted groups.
-    """
-
-    first: bool
-    among_first: bool
-    inside: bool
+    first: bool  # The first finding hits a planted group.
+    among_first: bool  # Every planted group is hit by one of the first five findings.
+    inside: bool  # At least 80% of the first finding's people are in planted groups.
 
 
 def jaccard(
@@ -137,20 +127,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many intervals of one audit hold what they should.
+    """How many intervals of one audit hold what they should."""
 
-    Attributes
-    ----------
-    groups : int
-        Intervals looked at.
-    covered : int
-        Those that hold the truth.
-    false : bool
-        One of them leaves out "no difference", or has it on its other side, where that is true.
-    """
-
-    groups: int
-    covered: int
+    groups: int  # Intervals looked at.
+    covered: int  # Those that hold the truth.
+    # One of them leaves out "no difference", or has it on its other side, where that is true.
     false: bool
 
     @property
@@ -161,36 +142,22 @@ class Coverage:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What came of auditing one sample of people.
+    """What came of auditing one sample of people."""
 
-    Attributes
-    ----------
-    population : str
-        Whose people.
-    rows, number : int
-        How many, and which run.
-    by_score, by_lower_bound : Hits or None
-        Whether the planted groups come first, near copies folded; None if nothing is planted.
-        Groups whose interval holds "no difference" are no findings by lower bound.
-    explained : bool or None
-        The rules that explain the differences are the planted groups, no more and no less.
-    overstated : dict of str to float
-        For each ranking: score of the first group minus its true size.
-    planted : Coverage
-        The intervals of the planted groups alone, each for itself.
-    intervals : dict of str to Coverage
-        For each kind of interval: ``per-group``, ``simultaneous``, ``holdout``, ``fdr`` (of the
-        discovered groups) and the sampling margins.
-    """
-
-    population: str
+    population: str  # Whose people.
+    # How many, and which run.
     rows: int
     number: int
+    # Whether the planted groups come first, near copies folded; None if nothing is planted. Groups
+    # whose interval holds "no difference" are no findings by lower bound.
     by_score: Hits | None
     by_lower_bound: Hits | None
+    # The rules that explain the differences are the planted groups, no more and no less.
     explained: bool | None
-    overstated: dict[str, float]
-    planted: Coverage
+    overstated: dict[str, float]  # For each ranking: score of the first group minus its true size.
+    planted: Coverage  # The intervals of the planted groups alone, each for itself.
+    # For each kind of interval: ``per-group``, ``simultaneous``, ``holdout``, ``fdr`` (of the
+    # discovered groups) and the sampling margins.
     intervals: dict[str, Coverage]
 
 

@@ -17,27 +17,13 @@ SCHEMA = "testsgd.truth/1"
 
 @dataclass(frozen=True)
 class TruthTable:
-    """A table of the benchmark.
+    """A table of the benchmark."""
 
-    Attributes
-    ----------
-    title : str
-        What stands above it.
-    note : str
-        What its numbers are.
-    headings : tuple of str
-        Its columns.
-    cells : list of list of str
-        Its rows.
-    labels : int
-        How many columns, from the first, are no numbers.
-    """
-
-    title: str
-    note: str
-    headings: tuple[str, ...]
-    cells: list[list[str]]
-    labels: int
+    title: str  # What stands above it.
+    note: str  # What its numbers are.
+    headings: tuple[str, ...]  # Its columns.
+    cells: list[list[str]]  # Its rows.
+    labels: int  # How many columns, from the first, are no numbers.
 
 
 def truth_tables(measures: Sequence[Measure], *, intervals: bool) -> list[TruthTable]:

@@ -64,23 +64,12 @@ class ThetaSearch:
 
 @dataclass(frozen=True)
 class ThetaRow:
-    """One data set and threshold.
+    """One data set and threshold."""
 
-    Attributes
-    ----------
-    data_set : str
-        Its name.
-    theta : float
-        The threshold.
-    both_sides : ThetaSearch
-        An audit: both sides of a group have at least that share of the rows.
-    inside_only : ThetaSearch or None
-        Somebody outside is enough. None for texts: a text is outside of nearly every group.
-    """
-
-    data_set: str
-    theta: float
-    both_sides: ThetaSearch
+    data_set: str  # Its name.
+    theta: float  # The threshold.
+    both_sides: ThetaSearch  # An audit: both sides of a group have at least that share of the rows.
+    # Somebody outside is enough. None for texts: a text is outside of nearly every group.
     inside_only: ThetaSearch | None
 
 

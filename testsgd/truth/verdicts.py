@@ -93,21 +93,14 @@ Gate = Callable[[float], str]
 
 @dataclass(frozen=True)
 class Wrong:
-    """Whether a verdict misleads.
+    """Whether a verdict misleads."""
 
-    Attributes
-    ----------
-    headline_all_clear, headline_alarm, gate_all_clear, gate_alarm : bool
-        What is wrong with it.
-    undecided : bool
-        The gate finds not enough evidence at :data:`LIMIT`.
-    """
-
+    # What is wrong with it.
     headline_all_clear: bool
     headline_alarm: bool
     gate_all_clear: bool
     gate_alarm: bool
-    undecided: bool
+    undecided: bool  # The gate finds not enough evidence at :data:`LIMIT`.
 
     @property
     def headline(self) -> bool:
@@ -122,34 +115,22 @@ class Wrong:
 
 @dataclass(frozen=True, kw_only=True)
 class WorldRun:
-    """What came of auditing one sample of a world's people.
+    """What came of auditing one sample of a world's people."""
 
-    Attributes
-    ----------
-    world : str
-        Whose people.
-    rows, number : int
-        How many, and which run.
-    judgeable : bool
-        A planted group has at least 50 people on both sides.
-    default, old : Wrong
-        Of the verdict of the defaults; and of those before: rates over the neighbourhood, groups
-        of 5% of the people with anybody outside, the first by score.
-    explained : bool or None
-        The rules that explain the differences are the planted groups, no more and no less; None if
-        nothing is planted.
-    ranks : dict of str to int
-        How many groups come before the planted one, plus 1: by score and by lower bound. Empty if
-        it is not judged.
-    """
-
-    world: str
+    world: str  # Whose people.
+    # How many, and which run.
     rows: int
     number: int
-    judgeable: bool
+    judgeable: bool  # A planted group has at least 50 people on both sides.
+    # Of the verdict of the defaults; and of those before: rates over the neighbourhood, groups of
+    # 5% of the people with anybody outside, the first by score.
     default: Wrong
     old: Wrong
+    # The rules that explain the differences are the planted groups, no more and no less; None if
+    # nothing is planted.
     explained: bool | None
+    # How many groups come before the planted one, plus 1: by score and by lower bound. Empty if it
+    # is not judged.
     ranks: dict[str, int]
 
 

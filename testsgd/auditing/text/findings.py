@@ -88,29 +88,18 @@ class Counterfactual:
     """What a rule set's terms change: the same seed texts with its terms and with others.
 
     All arrays have the shape (groups,) and are in the groups' order.
-
-    Attributes
-    ----------
-    seeds : numpy.ndarray of int64
-        Different seed texts that were compared; 0 where a category has no other term.
-    rate_with : numpy.ndarray of float64
-        Rate of the favourable label over the seeds with the rule set's terms.
-    rate_other : numpy.ndarray of float64
-        Mean rate over the same seeds with other terms of the same categories, every category
-        changed.
-    low, high : numpy.ndarray of float64
-        Ends of the paired interval for the difference in the population of the seeds. With a
-        simultaneous guarantee all of them hold at once, by Bonferroni's inequality; with any other
-        each holds with the confidence that was asked for.
-    independent : numpy.ndarray of float64
-        How many independent seeds those that were compared are worth, of whom there may be copies.
     """
 
-    seeds: Counts
-    rate_with: Floats
+    seeds: Counts  # Different seed texts that were compared; 0 where a category has no other term.
+    rate_with: Floats  # Rate of the favourable label over the seeds with the rule set's terms.
+    # Mean rate over the same seeds with other terms of the same categories, every category changed.
     rate_other: Floats
+    # Ends of the paired interval for the difference in the population of the seeds. With a
+    # simultaneous guarantee all of them hold at once, by Bonferroni's inequality; with any other
+    # each holds with the confidence that was asked for.
     low: Floats
     high: Floats
+    # How many independent seeds those that were compared are worth, of whom there may be copies.
     independent: Floats
 
     @property
@@ -143,37 +132,23 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class TextFindings(Findings):
-    """What an audit of texts found.
-
-    Attributes
-    ----------
-    texts : Texts
-        The texts that were audited.
-    mentions : Mentions
-        The sensitive terms in them.
-    clusters : Clusters
-        Texts that are one unit: equal, nearly equal, or known variants of one.
-    counterfactual : Counterfactual or None
-        The paired comparison; None with independent sampling, which compares nothing in pairs.
-    unknown : numpy.ndarray of bool, shape (groups,)
-        Groups with a term that the model does not know, and takes for any unknown word: they come
-        last, and neither the headline nor the gate goes by them.
-    control : Control or None
-        The answers with a nonsense word in place of terms; None if samples were drawn, or the
-        queries did not suffice.
-    asked, favourable : int
-        Original texts that the model was asked about, draws that repeat one counted each time, and
-        how many got the favourable label; 0 with independent sampling.
-    """
+    """What an audit of texts found."""
 
     model: LoadedModel[TextModel]
     rule_sets: TermRuleSets
-    texts: Texts
-    mentions: Mentions
-    clusters: Clusters
+    texts: Texts  # The texts that were audited.
+    mentions: Mentions  # The sensitive terms in them.
+    clusters: Clusters  # Texts that are one unit: equal, nearly equal, or known variants of one.
+    # The paired comparison; None with independent sampling, which compares nothing in pairs.
     counterfactual: Counterfactual | None
+    # Groups with a term that the model does not know, and takes for any unknown word: they come
+    # last, and neither the headline nor the gate goes by them; shape (groups,).
     unknown: NDArray[np.bool_]
+    # The answers with a nonsense word in place of terms; None if samples were drawn, or the queries
+    # did not suffice.
     control: Control | None
+    # Original texts that the model was asked about, draws that repeat one counted each time, and
+    # how many got the favourable label; 0 with independent sampling.
     asked: int
     favourable: int
 

@@ -23,18 +23,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Step:
-    """One arithmetic operation of a scaling, in the precision of its numbers.
+    """One arithmetic operation of a scaling, in the precision of its numbers."""
 
-    Attributes
-    ----------
-    operation : {"add", "subtract", "multiply", "divide"}
-        Which.
-    operand : numpy.ndarray of float32 or float64, shape (width,)
-        With what, a number a column.
-    """
-
-    operation: Literal["add", "subtract", "multiply", "divide"]
-    operand: NDArray[np.floating]
+    operation: Literal["add", "subtract", "multiply", "divide"]  # Which.
+    operand: NDArray[np.floating]  # With what, a number a column; shape (width,).
 
     def apply(self, columns: NDArray[np.floating]) -> NDArray[np.floating]:
         """Do it to columns, shape (n, width)."""
@@ -45,25 +37,17 @@ class Step:
 
 @dataclass(frozen=True)
 class NumberColumns:
-    """One number x as columns: ``multiplier * x + constant``, a column each.
+    """One number x as columns: ``multiplier * x + constant``, a column each."""
 
-    Attributes
-    ----------
-    multiplier, constant : numpy.ndarray of float64, shape (width,)
-        As it says.
-    relative_error : float
-    absolute_error : float or numpy.ndarray of float64, shape (width,)
-        The model's own column lies within ``relative_error * |multiplier * x| + absolute_error`` of
-        the exact one, beside its rounding to the network's precision.
-    steps : tuple of Step
-        How the model itself computes the columns, if in other steps; only
-        :meth:`FeedForward.encode` needs to know.
-    """
-
+    # As it says; shape (width,).
     multiplier: NDArray[np.float64]
     constant: NDArray[np.float64]
     relative_error: float = 0.0
+    # The model's own column lies within ``relative_error * |multiplier * x| + absolute_error`` of
+    # the exact one, beside its rounding to the network's precision; shape (width,).
     absolute_error: float | NDArray[np.float64] = 0.0
+    # How the model itself computes the columns, if in other steps; only :meth:`FeedForward.encode`
+    # needs to know.
     steps: tuple[Step, ...] = ()
 
     @property
@@ -74,21 +58,12 @@ class NumberColumns:
 
 @dataclass(frozen=True)
 class CategoryColumns:
-    """A category as columns: value v is row v of a table (one-hot: the identity).
+    """A category as columns: value v is row v of a table (one-hot: the identity)."""
 
-    Attributes
-    ----------
-    table : numpy.ndarray of float64, shape (values, width)
-        The columns of each value.
-    values : tuple of str
-        The values' names.
-    absolute_error : float or numpy.ndarray of float64, shape (values, width)
-        The model's own entries lie within this of those of the table, beside their rounding to the
-        network's precision.
-    """
-
-    table: NDArray[np.float64]
-    values: tuple[str, ...]
+    table: NDArray[np.float64]  # The columns of each value; shape (values, width).
+    values: tuple[str, ...]  # The values' names.
+    # The model's own entries lie within this of those of the table, beside their rounding to the
+    # network's precision; shape (values, width).
     absolute_error: float | NDArray[np.float64] = 0.0
 
     @property
@@ -99,18 +74,10 @@ class CategoryColumns:
 
 @dataclass(frozen=True)
 class InputColumns:
-    """One input of the model, and the columns of the first layer that it becomes.
+    """One input of the model, and the columns of the first layer that it becomes."""
 
-    Attributes
-    ----------
-    name : str
-        ``"x0"``, ``"x1"`` and so on if the model has no names.
-    columns : NumberColumns or CategoryColumns
-        How.
-    """
-
-    name: str
-    columns: NumberColumns | CategoryColumns
+    name: str  # ``"x0"``, ``"x1"`` and so on if the model has no names.
+    columns: NumberColumns | CategoryColumns  # How.
 
 
 def number_columns(values: NDArray[np.float64], columns: NumberColumns) -> NDArray[np.floating]:
@@ -132,80 +99,39 @@ _BLOCK = 8192
 
 @dataclass(frozen=True)
 class DenseLayer:
-    """One fully connected layer, ``activation(x @ weights + bias)``.
+    """One fully connected layer, ``activation(x @ weights + bias)``."""
 
-    Attributes
-    ----------
-    weights : numpy.ndarray of float64, shape (inputs, units)
-        Each value exactly the stored one (float32 to float64 is exact).
-    bias : numpy.ndarray of float64, shape (units,)
-        Likewise.
-    activation : str
-        Of the last layer always ``"linear"``: its sums decide.
-    negative_slope : float
-        Of ``"leaky_relu"``, at least 0.
-    relative_error : float
-    absolute_error : float or numpy.ndarray of float64, shape (units,)
-        The model's own sums lie within ``relative_error * (|x| @ |weights|) + absolute_error`` of
-        the sums given here, beside what the rounding of the products and of their sum allows. 0
-        unless the weights had to be computed from stored numbers.
-    """
-
+    # Each value exactly the stored one (float32 to float64 is exact); shape (inputs, units).
     weights: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    activation: Activation
-    negative_slope: float = 0.0
+    bias: NDArray[np.float64]  # Likewise; shape (units,).
+    activation: Activation  # Of the last layer always ``"linear"``: its sums decide.
+    negative_slope: float = 0.0  # Of ``"leaky_relu"``, at least 0.
     relative_error: float = 0.0
+    # The model's own sums lie within ``relative_error * (|x| @ |weights|) + absolute_error`` of the
+    # sums given here, beside what the rounding of the products and of their sum allows. 0 unless
+    # the weights had to be computed from stored numbers; shape (units,).
     absolute_error: float | NDArray[np.float64] = 0.0
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the last layer's sums decide.
+    """What the last layer's sums decide."""
 
-    Attributes
-    ----------
-    kind : {"threshold", "argmax"}
-        One sum against a turning point, or the first of the largest sums.
-    turning_sum : float
-        Threshold: label 1 if the sum is above it.
-    tolerance : float
-        Sums this near to the turning point (argmax: this near to each other) may fall either way,
-        because the output activation is itself rounded.
-    labels : tuple of str
-        Threshold: below and above. Argmax: a label a class.
-    output : {"plain", "sigmoid", "softmax"}
-        What the model makes of the sums before it compares.
-    threshold : float
-        With what the model's output is compared; label 1 if it is above.
-    """
-
+    # One sum against a turning point, or the first of the largest sums.
     kind: Literal["threshold", "argmax"]
-    turning_sum: float
+    turning_sum: float  # Threshold: label 1 if the sum is above it.
+    # Sums this near to the turning point (argmax: this near to each other) may fall either way,
+    # because the output activation is itself rounded.
     tolerance: float
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # Threshold: below and above. Argmax: a label a class.
+    # What the model makes of the sums before it compares.
     output: Literal["plain", "sigmoid", "softmax"] = "plain"
-    threshold: float = 0.0
+    threshold: float = 0.0  # With what the model's output is compared; label 1 if it is above.
 
 
 @dataclass(frozen=True)
 class FeedForward:
     """A feed-forward network with the encoding of its inputs and its decision.
-
-    Attributes
-    ----------
-    name, kind : str
-        For reports: what it is called and what it is.
-    layers : tuple of DenseLayer
-        In order; the last one's activation is ``"linear"``.
-    inputs : tuple of InputColumns
-        Their columns, side by side, are what the first layer takes.
-    decision : Decision
-        What the sums decide.
-    precision : {"float32", "float64"}
-        The arithmetic that the model itself runs in.
-    file_sha256 : str or None
-        Of the file it was read from.
 
     Examples
     --------
@@ -222,13 +148,14 @@ class FeedForward:
     [1, 0]
     """
 
+    # For reports: what it is called and what it is.
     name: str
     kind: str
-    layers: tuple[DenseLayer, ...]
-    inputs: tuple[InputColumns, ...]
-    decision: Decision
-    precision: Precision
-    file_sha256: str | None = None
+    layers: tuple[DenseLayer, ...]  # In order; the last one's activation is ``"linear"``.
+    inputs: tuple[InputColumns, ...]  # Their columns, side by side, are what the first layer takes.
+    decision: Decision  # What the sums decide.
+    precision: Precision  # The arithmetic that the model itself runs in.
+    file_sha256: str | None = None  # Of the file it was read from.
     # The layers' numbers in the model's precision.
     _own: tuple[tuple[NDArray[np.floating], NDArray[np.floating]], ...] = field(
         init=False, repr=False, compare=False, default=()

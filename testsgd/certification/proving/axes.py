@@ -44,34 +44,24 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class Axes:
-    """The free inputs, in the domain's order.
+    """The free inputs, in the domain's order."""
 
-    Attributes
-    ----------
-    kinds : numpy.ndarray of int, shape (axes,)
-        INTEGER and REAL count uniformly; a CATEGORY always has its measure in `cumulative`.
-    low, high : numpy.ndarray of float, shape (axes,)
-        Ends of the axes; of a category the first and the last index.
-    columns : numpy.ndarray of int, shape (axes,)
-        First column of an axis in linear forms. A number has one column, a category one a value.
-    width : int
-        Columns in all.
-    edges, cumulative : numpy.ndarray of float
-        Measures of the axes that have one, one after the other: the measure below each edge.
-    starts : numpy.ndarray of int, shape (axes + 1,)
-        Where each axis's measure starts; nothing between two equal ones.
-    shifts : numpy.ndarray of float, shape (axes,)
-        The value that edge 0 of a whole number's measure stands before.
-    """
-
+    # INTEGER and REAL count uniformly; a CATEGORY always has its measure in `cumulative`; shape
+    # (axes,).
     kinds: Ints
+    # Ends of the axes; of a category the first and the last index; shape (axes,).
     low: Floats
     high: Floats
+    # First column of an axis in linear forms. A number has one column, a category one a value;
+    # shape (axes,).
     columns: Ints
-    width: int
+    width: int  # Columns in all.
+    # Measures of the axes that have one, one after the other: the measure below each edge.
     edges: Floats
     cumulative: Floats
+    # Where each axis's measure starts; nothing between two equal ones; shape (axes + 1,).
     starts: Ints
+    # The value that edge 0 of a whole number's measure stands before; shape (axes,).
     shifts: Floats
 
     @property

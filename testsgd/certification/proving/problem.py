@@ -107,40 +107,26 @@ class Map:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be proved.
+    """What is to be proved."""
 
-    Attributes
-    ----------
-    axes : Axes
-        The free inputs.
-    maps : tuple of Map
-        The first from the axes' columns, the last to the deciding sums.
-    activations : tuple of (str, float)
-        Between them: "leaky_relu", "sigmoid" or "tanh", and the slope below 0; a ReLU is leaky with
-        slope 0, a linear unit with slope 1.
-    activation_errors : tuple of float
-        Absolute error of a sigmoid or tanh; relative error of a leaky unit below 0.
-    offsets, offset_noise : numpy.ndarray, shape (persons, units of the first layer)
-        Constants of each compared person, and how far the model's own may lie from them.
-    above, below : float
-        One deciding sum: above `above` is label 1, below `below` is label 0. Sums between pairs of
-        classes: above `above` the first class wins, below `below` the second.
-    pairs : tuple of (int, int)
-        The classes that each deciding sum compares; empty: one sum against a threshold.
-    classes : int
-        How many decisions there are.
-    """
-
-    axes: Axes
-    maps: tuple[Map, ...]
+    axes: Axes  # The free inputs.
+    maps: tuple[Map, ...]  # The first from the axes' columns, the last to the deciding sums.
+    # Between them: "leaky_relu", "sigmoid" or "tanh", and the slope below 0; a ReLU is leaky with
+    # slope 0, a linear unit with slope 1.
     activations: tuple[tuple[str, float], ...]
+    # Absolute error of a sigmoid or tanh; relative error of a leaky unit below 0.
     activation_errors: tuple[float, ...]
+    # Constants of each compared person, and how far the model's own may lie from them; shape
+    # (persons, units of the first layer).
     offsets: Floats
     offset_noise: Floats
+    # One deciding sum: above `above` is label 1, below `below` is label 0. Sums between pairs of
+    # classes: above `above` the first class wins, below `below` the second.
     above: float
     below: float
+    # The classes that each deciding sum compares; empty: one sum against a threshold.
     pairs: tuple[tuple[int, int], ...]
-    classes: int
+    classes: int  # How many decisions there are.
 
     @property
     def persons(self) -> int:

@@ -120,16 +120,10 @@ def _unsure(problem: Problem, points: Floats) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Answers:
-    """What the network, run as its users run it, says of n points.
+    """What the network, run as its users run it, says of n points."""
 
-    Attributes
-    ----------
-    decisions : numpy.ndarray of int, shape (n, persons)
-    sums : numpy.ndarray, shape (n, persons, outputs)
-    """
-
-    decisions: NDArray[np.intp]
-    sums: Floats
+    decisions: NDArray[np.intp]  # ; shape (n, persons).
+    sums: Floats  # ; shape (n, persons, outputs).
 
     @property
     def unfair(self) -> NDArray[np.bool_]:

@@ -46,38 +46,20 @@ _CORRECTIONS = 4
 
 @dataclass(frozen=True)
 class Draws:
-    """People drawn from the undecided region.
+    """People drawn from the undecided region."""
 
-    Attributes
-    ----------
-    points : numpy.ndarray, shape (n, axes)
-        Uniform on the undecided region.
-    nodes : numpy.ndarray of int, shape (n,)
-        Of the tree, of their boxes.
-    tries : int
-        How many draws there were, those that are not kept included.
-    measure : float
-        Share of the domain that stands for all tries: each part of the undecided region is hit by a
-        try with a probability that is its share of the domain, divided by this.
-    falsified : float
-        Share of the domain that is proved unfair and that no try can tell of.
-    beside : bool
-        Whether some of it is in open boxes.
-    more : numpy.ndarray of bool, shape (n,)
-        Points that tell of as many falsified people beyond that share, see
-        :meth:`testsgd.certification.search.disjoint_cover.Pieces.more_falsified`.
-    more_left_out : int
-        How many of the tries that are not kept do.
-    """
-
-    points: Floats
-    nodes: NDArray[np.int64]
-    tries: int
+    points: Floats  # Uniform on the undecided region; shape (n, axes).
+    nodes: NDArray[np.int64]  # Of the tree, of their boxes; shape (n,).
+    tries: int  # How many draws there were, those that are not kept included.
+    # Share of the domain that stands for all tries: each part of the undecided region is hit by a
+    # try with a probability that is its share of the domain, divided by this.
     measure: float
-    falsified: float
-    beside: bool
+    falsified: float  # Share of the domain that is proved unfair and that no try can tell of.
+    beside: bool  # Whether some of it is in open boxes.
+    # Points that tell of as many falsified people beyond that share, see
+    # :meth:`testsgd.certification.search.disjoint_cover.Pieces.more_falsified`; shape (n,).
     more: NDArray[np.bool_]
-    more_left_out: int
+    more_left_out: int  # How many of the tries that are not kept do.
 
 
 @dataclass(frozen=True)

@@ -22,21 +22,13 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class AlertedGroup:
-    """A group when an alert was raised or cleared.
-
-    Attributes
-    ----------
-    name : str
-    numerator, denominator : int
-        What was counted; in the window, if there is one.
-    estimate : fractions.Fraction or None
-        Of its rate, with the prior belief; None if there is none.
-    """
+    """A group when an alert was raised or cleared."""
 
     name: str
+    # What was counted; in the window, if there is one.
     numerator: int
     denominator: int
-    estimate: Fraction | None
+    estimate: Fraction | None  # Of its rate, with the prior belief; None if there is none.
 
     @property
     def rate(self) -> Fraction | None:
@@ -72,54 +64,28 @@ class AlertedGroup:
 
 @dataclass(frozen=True)
 class Alert:
-    """What a monitor says when the bias passes the threshold.
+    """What a monitor says when the bias passes the threshold."""
 
-    Attributes
-    ----------
-    kind : {"raised", "cleared"}
-        What evidence has raised is never cleared: it is evidence about the whole stream.
-    property : str
-        Which of the specification's properties.
-    rule : {"estimate", "evidence"}
-    given : tuple of (str, str)
-        Fields and values within which the groups are compared.
-    window : int or None
-        Number of the tumbling window, from 0.
-    trials : int
-        How many trials this comparison has counted so far; in the tumbling window, if there is
-        one.
-    time : float or None
-        When it happened, in seconds.
-    bias : fractions.Fraction
-        By the estimates of the rates.
-    interval : tuple of float, or None
-        By evidence, of the two groups.
-    threshold : fractions.Fraction
-    highest, lowest : str
-        The groups with the highest and the lowest rate, or that evidence tells apart.
-    groups : tuple of AlertedGroup
-        All groups that were compared.
-    monitor, fingerprint : str
-        The monitor's name, and the sha256 of its specification.
-    id : str
-        Of this alert. The same monitor gives it the same one when it sees the same events again.
-    """
-
+    # What evidence has raised is never cleared: it is evidence about the whole stream.
     kind: Literal["raised", "cleared"]
-    property: str
+    property: str  # Which of the specification's properties.
     rule: Literal["estimate", "evidence"]
-    given: Given
-    window: int | None
+    given: Given  # Fields and values within which the groups are compared.
+    window: int | None  # Number of the tumbling window, from 0.
+    # How many trials this comparison has counted so far; in the tumbling window, if there is one.
     trials: int
-    time: float | None
-    bias: Fraction
-    interval: tuple[float, float] | None
+    time: float | None  # When it happened, in seconds.
+    bias: Fraction  # By the estimates of the rates.
+    interval: tuple[float, float] | None  # By evidence, of the two groups.
     threshold: Fraction
+    # The groups with the highest and the lowest rate, or that evidence tells apart.
     highest: str
     lowest: str
-    groups: tuple[AlertedGroup, ...] = ()
+    groups: tuple[AlertedGroup, ...] = ()  # All groups that were compared.
+    # The monitor's name, and the sha256 of its specification.
     monitor: str = ""
     fingerprint: str = ""
+    # Of this alert. The same monitor gives it the same one when it sees the same events again.
     id: str = ""
 
     def iso_time(self) -> str | None:

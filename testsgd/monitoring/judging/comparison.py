@@ -22,21 +22,11 @@ _COUNTED = ("counted", "in_alert", "alerts", "windows_judged", "windows_above")
 
 @dataclass(frozen=True)
 class TrajectoryPoint:
-    """The estimates at one moment.
+    """The estimates at one moment."""
 
-    Attributes
-    ----------
-    trials : int
-        How many trials the comparison had counted.
-    time : float or None
-        In seconds.
-    estimates : tuple of (float or None)
-        The rate of each group that had come by then; None where it has none.
-    bias : float
-    """
-
-    trials: int
-    time: float | None
+    trials: int  # How many trials the comparison had counted.
+    time: float | None  # In seconds.
+    # The rate of each group that had come by then; None where it has none.
     estimates: tuple[float | None, ...]
     bias: float
 
@@ -79,25 +69,14 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class WindowStatus:
-    """A tumbling window that was judged.
+    """A tumbling window that was judged."""
 
-    Attributes
-    ----------
-    window : int
-        Its number, from 0.
-    trials : int
-        That were counted in it.
-    bias, estimate : fractions.Fraction
-        Without and with the prior belief.
-    above : bool
-        Whether the estimate is above the threshold.
-    """
-
-    window: int
-    trials: int
+    window: int  # Its number, from 0.
+    trials: int  # That were counted in it.
+    # Without and with the prior belief.
     bias: Fraction
     estimate: Fraction
-    above: bool
+    above: bool  # Whether the estimate is above the threshold.
 
 
 class Comparison:

@@ -21,120 +21,72 @@ _NOTHING_KNOWN = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class GroupStatus:
-    """A group in a comparison.
-
-    Attributes
-    ----------
-    name : str
-    numerator, denominator : int
-        What was counted; in the sliding window, if there is one.
-    estimate : fractions.Fraction or None
-        Of its rate, with the prior belief; None if there is none.
-    interval : tuple of float, or None
-        Of its rate, by evidence; holds at all times with the confidence, for this group alone.
-        None where estimates decide.
-    """
+    """A group in a comparison."""
 
     name: str
+    # What was counted; in the sliding window, if there is one.
     numerator: int
     denominator: int
-    estimate: Fraction | None
+    estimate: Fraction | None  # Of its rate, with the prior belief; None if there is none.
+    # Of its rate, by evidence; holds at all times with the confidence, for this group alone. None
+    # where estimates decide.
     interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class ComparisonStatus:
-    """A property within one combination of given values.
-
-    Attributes
-    ----------
-    property : MonitoredProperty
-    given : tuple of (str, str)
-    groups : tuple of GroupStatus
-        In the order in which they came, or of the specification.
-    trials : int
-        That were counted, ever.
-    bias, estimate : fractions.Fraction
-        Without and with the prior belief; 0 if there is nothing to compare.
-    interval : tuple of float, or None
-        Of the bias, by evidence; it holds together with those of all other comparisons.
-    standing : {"beyond", "within", "undecided"}
-        By evidence: the bias is proved to be above the threshold, or at most it, or neither. By
-        estimates: in alert, not in alert, or nothing to compare so far.
-    alerts : int
-        That were raised, ever.
-    in_alert : bool
-    first_alert : Alert or None
-    trajectory : tuple of TrajectoryPoint
-        A few hundred moments.
-    windows : tuple of WindowStatus
-        The last thousand tumbling windows that were judged.
-    windows_judged, windows_above : int
-        All of them, and those above the threshold.
-    """
+    """A property within one combination of given values."""
 
     property: MonitoredProperty
     given: Given
-    groups: tuple[GroupStatus, ...]
-    trials: int
+    groups: tuple[GroupStatus, ...]  # In the order in which they came, or of the specification.
+    trials: int  # That were counted, ever.
+    # Without and with the prior belief; 0 if there is nothing to compare.
     bias: Fraction
     estimate: Fraction
+    # Of the bias, by evidence; it holds together with those of all other comparisons.
     interval: tuple[float, float] | None
+    # By evidence: the bias is proved to be above the threshold, or at most it, or neither. By
+    # estimates: in alert, not in alert, or nothing to compare so far.
     standing: Standing
-    alerts: int
+    alerts: int  # That were raised, ever.
     in_alert: bool
     first_alert: Alert | None
-    trajectory: tuple[TrajectoryPoint, ...]
-    windows: tuple[WindowStatus, ...]
+    trajectory: tuple[TrajectoryPoint, ...]  # A few hundred moments.
+    windows: tuple[WindowStatus, ...]  # The last thousand tumbling windows that were judged.
+    # All of them, and those above the threshold.
     windows_judged: int
     windows_above: int
 
 
 @dataclass(frozen=True)
 class MonitorStatus:
-    """How the whole stream stands.
+    """How the whole stream stands."""
 
-    Attributes
-    ----------
-    events : int
-        That were taken; those refused are not among them.
-    ignored, repeated, unknown, late : int
-        Events that play no part, that say what was known, decisions on unknown groups, and what
-        came after a deadline.
-    decided, dropped, open : int
-        Trials with a decision, ended by a deadline without a result, and not complete.
-    uncompared : int
-        Trials with given values beyond the thousandth combination.
-    dead_unit, dead_ahead, dead_late, dead_wrong : int
-        Events that were not counted because of their time: in another unit, too far ahead, too
-        late; and those that did not fit when others had confirmed their time.
-    waiting : int
-        Events that wait for others to confirm their time; not among the `events`.
-    unit : str or None
-        Of time: as declared, or as the first events show it. None if no time is needed, or none
-        came.
-    first_time, time : float or None
-        Of the first event, and now.
-    comparisons : tuple of ComparisonStatus
-    """
-
-    events: int
+    events: int  # That were taken; those refused are not among them.
+    # Events that play no part, that say what was known, decisions on unknown groups, and what came
+    # after a deadline.
     ignored: int
     repeated: int
     unknown: int
     late: int
+    # Trials with a decision, ended by a deadline without a result, and not complete.
     decided: int
     dropped: int
     open: int
-    uncompared: int
+    uncompared: int  # Trials with given values beyond the thousandth combination.
+    # Of the first event, and now.
     first_time: float | None
     time: float | None
     comparisons: tuple[ComparisonStatus, ...]
+    # Events that were not counted because of their time: in another unit, too far ahead, too late;
+    # and those that did not fit when others had confirmed their time.
     dead_unit: int = 0
     dead_ahead: int = 0
     dead_late: int = 0
     dead_wrong: int = 0
-    waiting: int = 0
+    waiting: int = 0  # Events that wait for others to confirm their time; not among the `events`.
+    # Of time: as declared, or as the first events show it. None if no time is needed, or none came.
     unit: Unit | None = None
 
     @property

@@ -64,32 +64,15 @@ class PropertyPart(PropertyTable):
 
 @dataclass(frozen=True)
 class MonitoredProperty:
-    """A property that a monitor watches.
+    """A property that a monitor watches."""
 
-    Attributes
-    ----------
-    name : str
-        What reports call it; no two of a monitor have the same.
-    fairness : FairnessProperty
-        What is counted, and how rates are compared.
-    threshold : fractions.Fraction
-        The largest bias that is allowed.
-    empty_group : {"vacuous", "zero"}
-        Of a group that nobody has come of.
-    given : tuple of str
-        Fields; groups are compared within each combination of their values.
-    rule : {"estimate", "evidence"}
-    check : {"every", "end"}
-        After every trial, or at the end of each tumbling window.
-    """
-
-    name: str
-    fairness: FairnessProperty
-    threshold: Fraction
-    empty_group: EmptyGroup
-    given: tuple[str, ...]
+    name: str  # What reports call it; no two of a monitor have the same.
+    fairness: FairnessProperty  # What is counted, and how rates are compared.
+    threshold: Fraction  # The largest bias that is allowed.
+    empty_group: EmptyGroup  # Of a group that nobody has come of.
+    given: tuple[str, ...]  # Fields; groups are compared within each combination of their values.
     rule: Rule
-    check: Check
+    check: Check  # After every trial, or at the end of each tumbling window.
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that it says, in types that JSON knows.

@@ -36,25 +36,14 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """An event that was not counted, because of its time.
+    """An event that was not counted, because of its time."""
 
-    Attributes
-    ----------
-    reason : {"unit", "ahead", "late", "wrong"}
-        Its time is in another unit than the stream's; it is too far ahead, or too late; or it
-        waited for others to confirm its time and did not fit when they had.
-    said : str
-        The same in words.
-    event : mapping
-        As it was given, in types that JSON knows.
-    place : object
-        Where it stands in its source; None if that is not known.
-    """
-
+    # Its time is in another unit than the stream's; it is too far ahead, or too late; or it waited
+    # for others to confirm its time and did not fit when they had.
     reason: Reason
-    said: str
-    event: Mapping[str, Any]
-    place: Any = None
+    said: str  # The same in words.
+    event: Mapping[str, Any]  # As it was given, in types that JSON knows.
+    place: Any = None  # Where it stands in its source; None if that is not known.
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts as JSON has them.

@@ -19,35 +19,20 @@ NONE = -2
 
 @dataclass(frozen=True)
 class Mentions:
-    """Every occurrence of a sensitive term, in the order of texts and of places in them.
+    """Every occurrence of a sensitive term, in the order of texts and of places in them."""
 
-    Attributes
-    ----------
-    terms : SensitiveTerms
-        The terms that were looked for.
-    texts : int
-        How many texts were searched.
-    text : numpy.ndarray of int64, shape (m,)
-        Which text each mention is in, ascending.
-    start, stop : numpy.ndarray of int64, shape (m,)
-        Its first character, and the one after its last, in the text as it is.
-    category, term : numpy.ndarray of int64, shape (m,)
-        The places of the category in `terms`, and of the term in the category.
-    plural : numpy.ndarray of bool, shape (m,)
-        Whether the mention is a plural.
-    offsets : numpy.ndarray of int64, shape (texts + 1,)
-        The mentions of text i are those from ``offsets[i]`` up to, not including,
-        ``offsets[i + 1]``.
-    """
-
-    terms: SensitiveTerms
-    texts: int
-    text: Places
+    terms: SensitiveTerms  # The terms that were looked for.
+    texts: int  # How many texts were searched.
+    text: Places  # Which text each mention is in, ascending; shape (m,).
+    # Its first character, and the one after its last, in the text as it is; shape (m,).
     start: Places
     stop: Places
+    # The places of the category in `terms`, and of the term in the category; shape (m,).
     category: Places
     term: Places
-    plural: NDArray[np.bool_]
+    plural: NDArray[np.bool_]  # Whether the mention is a plural; shape (m,).
+    # The mentions of text i are those from ``offsets[i]`` up to, not including, ``offsets[i + 1]``;
+    # shape (texts + 1,).
     offsets: Places
 
     def __len__(self) -> int:

@@ -10,13 +10,6 @@ from typing import Any
 class TermRule:
     """A text has a certain term where it has one of the term's category.
 
-    Attributes
-    ----------
-    category : str
-        The category's name.
-    term : str
-        The term's name.
-
     References
     ----------
     Zhang et al., TestSGD, section 4.1.
@@ -28,8 +21,8 @@ class TermRule:
     ('“gay”', 'gender')
     """
 
-    category: str
-    term: str
+    category: str  # The category's name.
+    term: str  # The term's name.
 
     @property
     def feature(self) -> str:
@@ -50,18 +43,13 @@ class TermRule:
 class CategoryRule:
     """A text has any term of a category; only for groups that are too small to be judged.
 
-    Attributes
-    ----------
-    category : str
-        The category's name.
-
     Examples
     --------
     >>> CategoryRule("religion").text
     'any term of religion'
     """
 
-    category: str
+    category: str  # The category's name.
 
     @property
     def feature(self) -> str:

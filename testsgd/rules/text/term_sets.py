@@ -31,24 +31,13 @@ MOST_RULE_SETS = 10_000_000
 
 @dataclass(frozen=True)
 class CategorySet:
-    """Categories that enough texts mention together.
+    """Categories that enough texts mention together."""
 
-    Attributes
-    ----------
-    categories : tuple of int
-        Places of the categories, ascending.
-    rows : numpy.ndarray of int64
-        The seed texts: those with a term of each of these categories, ascending.
-    first : int
-        The first of its groups.
-    shape : tuple of int
-        The number of terms of each category.
-    """
-
-    categories: tuple[int, ...]
+    categories: tuple[int, ...]  # Places of the categories, ascending.
+    # The seed texts: those with a term of each of these categories, ascending.
     rows: NDArray[np.int64]
-    first: int
-    shape: tuple[int, ...]
+    first: int  # The first of its groups.
+    shape: tuple[int, ...]  # The number of terms of each category.
 
     def __len__(self) -> int:
         """Count the groups: ways to choose one term of each category."""
@@ -61,25 +50,15 @@ class TermRuleSets:
 
     The groups of a set of categories are numbered one after the other, the last category's term
     changing fastest.
-
-    Attributes
-    ----------
-    terms : SensitiveTerms
-        The terms.
-    category_sets : tuple of CategorySet
-        The frequent sets of categories, by their number of categories, then by their places.
-    candidates : int
-        Rule sets that the terms allow.
-    frequent : int
-        Those that are frequent.
-    kept : numpy.ndarray of int, shape (groups,), or None
-        Which of the groups of `category_sets` these are, if not all; see :meth:`take`.
     """
 
-    terms: SensitiveTerms
+    terms: SensitiveTerms  # The terms.
+    # The frequent sets of categories, by their number of categories, then by their places.
     category_sets: tuple[CategorySet, ...]
-    candidates: int
-    frequent: int
+    candidates: int  # Rule sets that the terms allow.
+    frequent: int  # Those that are frequent.
+    # Which of the groups of `category_sets` these are, if not all; see :meth:`take`; shape
+    # (groups,).
     kept: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:

@@ -175,19 +175,6 @@ def _label_probabilities(groups: tuple[str, ...], rows: Sequence[_Row]) -> Float
 class InputDistribution:
     """Probabilities of what comes before the shield, each time anew and independently.
 
-    Attributes
-    ----------
-    groups : tuple of str
-        At least two.
-    costs : tuple of float
-        What changing a recommendation can cost, ascending.
-    probabilities : numpy.ndarray of float, shape (groups, 2, costs)
-        Probability of each group, recommendation (0 reject, 1 accept) and cost; they add up to 1,
-        and 0 is allowed.
-    labels : numpy.ndarray of float, shape (groups, 2), optional
-        Probability that the true label is 1, given group and recommendation; None if labels play
-        no part.
-
     Raises
     ------
     SpecificationError
@@ -205,9 +192,13 @@ class InputDistribution:
     ((2, 2, 1), 0.25)
     """
 
-    groups: tuple[str, ...]
-    costs: tuple[float, ...]
+    groups: tuple[str, ...]  # At least two.
+    costs: tuple[float, ...]  # What changing a recommendation can cost, ascending.
+    # Probability of each group, recommendation (0 reject, 1 accept) and cost; they add up to 1, and
+    # 0 is allowed; shape (groups, 2, costs).
     probabilities: NDArray[np.float64]
+    # Probability that the true label is 1, given group and recommendation; None if labels play no
+    # part; shape (groups, 2).
     labels: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:

@@ -42,28 +42,15 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class InputLog:
-    """What was seen, a row a decision.
+    """What was seen, a row a decision."""
 
-    Attributes
-    ----------
-    where : str
-        The file.
-    groups : tuple of str
-    recommendations : numpy.ndarray of int, shape (n,)
-    costs : numpy.ndarray of float, shape (n,), optional
-        None if the file has no such column.
-    labels : numpy.ndarray of float, shape (n,), optional
-        0 or 1, NaN where the cell is empty; None if the file has no such column.
-    unknown : int
-        Rows that were left out, because their group is none of those asked for.
-    """
-
-    where: str
+    where: str  # The file.
     groups: tuple[str, ...]
-    recommendations: NDArray[np.int64]
-    costs: NDArray[np.float64] | None
+    recommendations: NDArray[np.int64]  # ; shape (n,).
+    costs: NDArray[np.float64] | None  # None if the file has no such column; shape (n,).
+    # 0 or 1, NaN where the cell is empty; None if the file has no such column; shape (n,).
     labels: NDArray[np.float64] | None
-    unknown: int = 0
+    unknown: int = 0  # Rows that were left out, because their group is none of those asked for.
 
 
 def read_log(

@@ -31,47 +31,24 @@ from testsgd.shielding.synthesis import (
 
 @dataclass(frozen=True)
 class PeriodReport:
-    """What happened in a finished period.
+    """What happened in a finished period."""
 
-    Attributes
-    ----------
-    period : int
-        From 0.
-    events : int
-        Decisions that were counted.
-    counts : tuple of tuple of int
-        How often each kind of event happened, a tuple a group.
-    bias : fractions.Fraction
-        Of this period alone.
-    bias_so_far : fractions.Fraction
-        From the first period to the end of this one.
-    fair_so_far : bool
-        Whether that is at most the threshold.
-    assumption_held : bool or None
-        Whether what the promise of the specification's bound rests on was so in this period, with
-        a shield for that bound; None for a finite horizon, whose promise rests on nothing.
-    active : bool
-        False if no shield existed for the period, and recommendations passed as they were.
-    threshold : fractions.Fraction or None
-        The bound that was promised: the specification's, the smallest one that could be kept if
-        that one could not (``when_infeasible = "closest"``), or None if the period was not active.
-    interventions : int
-        Recommendations that were changed.
-    cost : float
-        Of these changes.
-    """
-
-    period: int
-    events: int
-    counts: tuple[tuple[int, ...], ...]
-    bias: Fraction
-    bias_so_far: Fraction
-    fair_so_far: bool
+    period: int  # From 0.
+    events: int  # Decisions that were counted.
+    counts: tuple[tuple[int, ...], ...]  # How often each kind of event happened, a tuple a group.
+    bias: Fraction  # Of this period alone.
+    bias_so_far: Fraction  # From the first period to the end of this one.
+    fair_so_far: bool  # Whether that is at most the threshold.
+    # Whether what the promise of the specification's bound rests on was so in this period, with a
+    # shield for that bound; None for a finite horizon, whose promise rests on nothing.
     assumption_held: bool | None
+    # False if no shield existed for the period, and recommendations passed as they were.
     active: bool
+    # The bound that was promised: the specification's, the smallest one that could be kept if that
+    # one could not (``when_infeasible = "closest"``), or None if the period was not active.
     threshold: Fraction | None
-    interventions: int
-    cost: float
+    interventions: int  # Recommendations that were changed.
+    cost: float  # Of these changes.
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts as JSON has them; a bias as text, because it is exact.
