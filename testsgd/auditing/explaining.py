@@ -236,7 +236,7 @@ def feature_contrasts(
             if contrast is not None:
                 contrasts.append(contrast)
     return [
-        tuple(sorted(group, key=lambda one: -round(abs(one.standardised), 12))[:MOST_CONTRASTS])
+        tuple(sorted(group, key=lambda item: -round(abs(item.standardised), 12))[:MOST_CONTRASTS])
         for group in found
     ]
 

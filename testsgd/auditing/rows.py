@@ -296,7 +296,7 @@ def with_independent_rows(
         of_rows += [share, share * sizes]
     cell = contingency.cell_of_row
     by_cell = np.array(
-        [np.bincount(cell, weights=one, minlength=contingency.cells) for one in of_rows]
+        [np.bincount(cell, weights=item, minlength=contingency.cells) for item in of_rows]
     )
     inside = rule_sets.sums_of(contingency, by_cell)
     # Sums of shares are rounded, and what is left of nothing is not negative.

@@ -277,8 +277,8 @@ class _GuidedSearch:
         up, down = self._effects(points)
         up_variant, down_variant = self._effects(variants)
         gains = [
-            np.where((wanted * one > 0) & (wanted * two > 0), wanted * (one + two), 0.0)
-            for one, two in ((up, up_variant), (down, down_variant))
+            np.where((wanted * item > 0) & (wanted * two > 0), wanted * (item + two), 0.0)
+            for item, two in ((up, up_variant), (down, down_variant))
         ]
         directions = np.where(gains[0] > gains[1], 1, np.where(gains[1] > 0, -1, 0))
         # Where no feature serves, ADF too takes a step at random.

@@ -92,8 +92,8 @@ def cross_validate(
         if len(some) < total:
             continue
         whole = some[0]
-        for one in some[1:]:
-            whole += one
+        for item in some[1:]:
+            whole += item
         scores = _scores(sum(tallies[key][1:], tallies[key][0]))
         if key == _BEFORE:
             before = scores
@@ -162,7 +162,7 @@ def _fold(
             continue
         wanted = fold.wanted_dosages(parameters, kind)
         search.run(pools, wanted, before=scores, threshold=None, seed=seed)
-        keys += [(one.kind, one.step, one.stage) for one in search.candidates]
+        keys += [(item.kind, item.step, item.stage) for item in search.candidates]
     return [
         (*key, list(counts.cells), tallies.tolist())
         for key, (counts, tallies) in zip(keys, seen, strict=True)

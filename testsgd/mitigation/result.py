@@ -102,14 +102,14 @@ class MitigationResult(DocumentResult[MitigationSummary]):
         about["held-out balanced accuracy before"] = part.balanced.before
         about["held-out balanced accuracy"] = part.balanced.after
         about["held-out accuracy of the best constant model"] = part.constant
-        for target, one in zip(self.summary.targets, written.targets, strict=True):
-            change = one.observed if written.estimand == "observed" else one.neighbourhood
+        for target, item in zip(self.summary.targets, written.targets, strict=True):
+            change = item.observed if written.estimand == "observed" else item.neighbourhood
             about[f"held-out difference before, {target.text}"] = change.before
             about[f"held-out difference, {target.text}"] = change.after
             about[f"held-out difference, change, interval, {target.text}"] = change.interval
-            if one.effect is not None:
-                about[f"held-out effect of the terms before, {target.text}"] = one.effect.before
-                about[f"held-out effect of the terms, {target.text}"] = one.effect.after
+            if item.effect is not None:
+                about[f"held-out effect of the terms before, {target.text}"] = item.effect.before
+                about[f"held-out effect of the terms, {target.text}"] = item.effect.after
         return about
 
     def __repr__(self) -> str:

@@ -284,7 +284,7 @@ def best_of(candidates: Sequence[Candidate], before: Sequence[float]) -> Candida
     being equal, then by accuracy: what makes no difference is not paid for.
     """
     limit = objective(before) if before else (math.inf, math.inf)
-    better = [one for one in candidates if one.allowed and one.objective < limit]
+    better = [item for item in candidates if item.allowed and item.objective < limit]
     return min(better, key=_order, default=None)
 
 

@@ -68,7 +68,7 @@ class TruthSettings:
                 raise ParameterError(
                     "nothing is named",
                     where=where,
-                    remedy=f"give some of {', '.join(str(one) for one in known)}",
+                    remedy=f"give some of {', '.join(str(item) for item in known)}",
                 )
         for name in self.populations:
             population(name)

@@ -346,11 +346,11 @@ def _heat_map(heat_map: HeatMapSummary, centre: float, step: float, words: Words
     return HeatMap(heat_map.row_feature, heat_map.column_feature, labels, cells, about)
 
 
-def _heat_cell(rate: float | None, rows: int, centre: float, step: float, one: str) -> HeatCell:
+def _heat_cell(rate: float | None, rows: int, centre: float, step: float, noun: str) -> HeatCell:
     if rate is None:
         return HeatCell(
-            "", None, f"no {one}s" if not rows else f"no samples of {plural(rows, one)}"
+            "", None, f"no {noun}s" if not rows else f"no samples of {plural(rows, noun)}"
         )
     text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
-    title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, one)}"
+    title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, noun)}"
     return HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)

@@ -211,7 +211,7 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     undecided = [group for group in summary.groups if not group.decided]
     if not (small or undecided or counts.undecided_small or counts.undecided_frequent):
         return (Paragraph("There are none: every group that was looked at could be judged."),)
-    blocks: list[Block] = [Paragraph(one) for one in unjudged_sentences(summary.unjudged, words)]
+    blocks: list[Block] = [Paragraph(item) for item in unjudged_sentences(summary.unjudged, words)]
     blocks.append(
         Paragraph("These groups are neither fair nor unfair; what the model does is unknown.")
     )
@@ -361,10 +361,10 @@ def _behind(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
             if name not in ("Lower bound", "q-value")
         ]
         if group.explanation is not None and len(group.explanation.shares) > 1:
-            added = [f"{one.text} {points(one.share)}" for one in group.explanation.shares]
+            added = [f"{item.text} {points(item.share)}" for item in group.explanation.shares]
             facts.append(f"What each {words.rule} adds: {'; '.join(added)}")
         if leads := contrasts(group):
-            differing = [f"{one.feature} ({one.inside} against {one.outside})" for one in leads]
+            differing = [f"{item.feature} ({item.inside} against {item.outside})" for item in leads]
             facts.append(f"Differs in other features, as leads, not causes: {'; '.join(differing)}")
         facts += [no_contrasts(group), simplest_sentence(group, words), conditional_sentence(group)]
         items = tuple(fact for fact in facts if fact)

@@ -277,7 +277,7 @@ def behind_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
     """Explain what is said to be behind the first groups' differences, as far as anything is."""
     found = [group.explanation for group in summary.groups if group.explanation is not None]
     notes = []
-    if any(len(one.shares) > 1 for one in found):
+    if any(len(item.shares) > 1 for item in found):
         notes.append(
             Note(
                 "What each rule adds",
@@ -287,7 +287,7 @@ def behind_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
                 "at least 90% of it.",
             )
         )
-    if any(one.contrasts for one in found):
+    if any(item.contrasts for item in found):
         notes.append(
             Note(
                 "Leads, not causes",
@@ -296,7 +296,7 @@ def behind_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
                 "uses them, or that they justify the difference, does not follow.",
             )
         )
-    conditional = next((one.conditional for one in found if one.conditional is not None), None)
+    conditional = next((item.conditional for item in found if item.conditional is not None), None)
     if conditional is not None:
         notes.append(
             Note(

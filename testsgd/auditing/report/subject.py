@@ -85,13 +85,13 @@ def charts(findings: Findings) -> Charts:
         scatter_binned=binned,
         features=[
             FeatureRates(
-                feature=one.features[0],
+                feature=item.features[0],
                 cells=[
                     CellRate(label=label, n=int(n), rate=_rounded(rate))
-                    for label, n, rate in zip(one.labels[0], one.rows, one.rates, strict=True)
+                    for label, n, rate in zip(item.labels[0], item.rows, item.rates, strict=True)
                 ],
             )
-            for one in cell_rates(findings, 1)
+            for item in cell_rates(findings, 1)
         ],
         heat_maps=[
             HeatMap(
@@ -241,7 +241,7 @@ def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
     if not rule_sets.complete:
         return []
     sets = rule_sets.category_sets
-    first = {one.categories[0]: one.first for one in sets if len(one.categories) == 1}
+    first = {item.categories[0]: item.first for item in sets if len(item.categories) == 1}
     categories = sets[rule_sets.set_of(group)].categories
     single = [
         first[category] + term
@@ -269,15 +269,15 @@ def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[RateGrid]
     findings hold chosen groups only, as those of a split do.
     """
     rule_sets, listed = findings.rule_sets, findings.mentions.terms.categories
-    for one in rule_sets.category_sets if rule_sets.complete else ():
-        if len(one.categories) == features:
-            categories = [listed[index] for index in one.categories]
-            rates = findings.estimates.rate_in[one.first : one.first + len(one)]
+    for item in rule_sets.category_sets if rule_sets.complete else ():
+        if len(item.categories) == features:
+            categories = [listed[index] for index in item.categories]
+            rates = findings.estimates.rate_in[item.first : item.first + len(item)]
             yield RateGrid(
                 tuple(category.name for category in categories),
                 tuple([term.name for term in category.terms] for category in categories),
-                np.full(one.shape, len(one.rows)),
-                rates.reshape(one.shape),
+                np.full(item.shape, len(item.rows)),
+                rates.reshape(item.shape),
             )
 
 

@@ -255,7 +255,7 @@ def _gate_measures(
         assured = findings.assured if findings.guarantee.kind == "simultaneous" else None
         return (GateMeasure("counterfactual effect", findings.top_score, assured),)
     return tuple(
-        GateMeasure(f"{one.estimand} difference", one.largest, one.assured) for one in estimands
+        GateMeasure(f"{item.estimand} difference", item.largest, item.assured) for item in estimands
     )
 
 

@@ -25,7 +25,7 @@ def describe_terms(
 ) -> TermsSummary:
     """Describe the sensitive terms; `rates` are those over the terms of each frequent category."""
     terms, control = findings.mentions.terms, findings.control
-    rate_of = {(one.feature, cell.label): cell.rate for one in rates for cell in one.cells}
+    rate_of = {(item.feature, cell.label): cell.rate for item in rates for cell in item.cells}
     unknown = unknown_terms(findings.model, terms)
     present = findings.mentions.presence()
     categories = []

@@ -396,18 +396,18 @@ def _gate_sentence(outcome: Outcome, evidence: Evidence, gate: float) -> str:
     measures = evidence.measures
     kind = None if evidence.guarantee is None else evidence.guarantee.kind
     if outcome == "gate_passed":
-        largest = series([f"{one.largest:.3f} ({one.name})" for one in measures])
+        largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
         judged = f"every group {_judged_size(evidence)}".rstrip()
         return f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
     if outcome == "gate_failed":
-        above = [one for one in measures if one.decisive > gate]
-        size = series([f"{one.decisive:.3f} ({one.name})" for one in above])
+        above = [item for item in measures if item.decisive > gate]
+        size = series([f"{item.decisive:.3f} ({item.name})" for item in above])
         if kind == "simultaneous":
             are = "is" if len(above) == 1 else "are"
             return f"The gate failed: at least {size} {are} assured, above {gate:g}."
         among = " among the groups found" if kind == "fdr" else ""
         return f"The gate failed: the largest{among} is {size}, above {gate:g}."
-    unclear = next((one for one in measures if one.largest is None or one.largest > gate), None)
+    unclear = next((item for item in measures if item.largest is None or item.largest > gate), None)
     if unclear is None:
         return "Not enough evidence for the gate: no group could be judged."
     if unclear.largest is None:

@@ -359,7 +359,7 @@ def conditional_sentence(group: GroupSummary) -> str:
 def contrasts(group: GroupSummary) -> list[Contrast]:
     """Write the features in which a group differs most from the rest."""
     found = group.explanation.contrasts if group.explanation else []
-    return [_contrast(one) for one in found if abs(one.standardised) >= _LEAST_CONTRAST]
+    return [_contrast(item) for item in found if abs(item.standardised) >= _LEAST_CONTRAST]
 
 
 def no_contrasts(group: GroupSummary) -> str:

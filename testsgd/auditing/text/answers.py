@@ -139,7 +139,7 @@ def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts)
     Shapes: `weights` (texts,); returned (groups,).
     """
     contains = mentions.contains()
-    counts = [_joint_counts(contains, one, weights) for one in rule_sets.category_sets]
+    counts = [_joint_counts(contains, item, weights) for item in rule_sets.category_sets]
     return np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64)
 
 

@@ -33,7 +33,7 @@ def explain_term_groups(
 
     See Shapley, L. S. (1953), A value for n-person games.
     """
-    by_categories = {one.categories: one for one in rule_sets.category_sets}
+    by_categories = {item.categories: item for item in rule_sets.category_sets}
     explained = {}
     for group in groups:
         parts = term_subsets(rule_sets, by_categories, group)
@@ -112,14 +112,14 @@ def _containment(rule_sets: TermRuleSets) -> Any:
     # Imported here: a tenth of a second.
     from scipy.sparse import coo_array
 
-    first = {one.categories: (one.first, one.shape) for one in rule_sets.category_sets}
+    first = {item.categories: (item.first, item.shape) for item in rule_sets.category_sets}
     rows, columns = [], []
-    for one in rule_sets.category_sets:
-        groups = np.arange(one.first, one.first + len(one))
-        terms = np.unravel_index(groups - one.first, one.shape)
-        for size in range(1, len(one.categories) + 1):
-            for part in itertools.combinations(range(len(one.categories)), size):
-                smaller = tuple(one.categories[place] for place in part)
+    for item in rule_sets.category_sets:
+        groups = np.arange(item.first, item.first + len(item))
+        terms = np.unravel_index(groups - item.first, item.shape)
+        for size in range(1, len(item.categories) + 1):
+            for part in itertools.combinations(range(len(item.categories)), size):
+                smaller = tuple(item.categories[place] for place in part)
                 if smaller not in first:
                     continue
                 start, shape = first[smaller]

@@ -38,7 +38,7 @@ class SeedOverlaps:
         self._shares = _seed_shares(rule_sets, texts)
         self._bounds = np.cumsum((0, *rule_sets.terms.sizes))
         sets = rule_sets.category_sets
-        self._firsts = np.array([one.first for one in sets], dtype=np.intp)
+        self._firsts = np.array([item.first for item in sets], dtype=np.intp)
 
     def between(self, difference: Floats, others: Floats | None = None) -> Overlaps:
         """Return the overlaps of groups with these differences and those with others.
@@ -63,10 +63,10 @@ class SeedOverlaps:
         sets = np.searchsorted(self._firsts, places, side="right") - 1
         terms = np.zeros((len(groups), int(self._bounds[-1])))
         for number in np.unique(sets):
-            one = self._rule_sets.category_sets[number]
+            item = self._rule_sets.category_sets[number]
             chosen = np.flatnonzero(sets == number)
-            of_each = np.unravel_index(places[chosen] - one.first, one.shape)
-            for category, term in zip(one.categories, of_each, strict=True):
+            of_each = np.unravel_index(places[chosen] - item.first, item.shape)
+            for category, term in zip(item.categories, of_each, strict=True):
                 terms[chosen, self._bounds[category] + term] = 1
         return sets, terms
 

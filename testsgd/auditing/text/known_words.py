@@ -54,8 +54,8 @@ def unknown_groups(
     if unknown is None or not len(found):
         return found
     parts = [
-        reduce(np.logical_or.outer, [unknown[category] for category in one.categories]).ravel()
-        for one in rule_sets.category_sets
+        reduce(np.logical_or.outer, [unknown[category] for category in item.categories]).ravel()
+        for item in rule_sets.category_sets
     ]
     found = np.concatenate(parts)[rule_sets.places(np.arange(len(found)))]
     return np.zeros_like(found) if found.all() else found
@@ -84,14 +84,14 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
     texts, mentions, predictions = audit.texts, audit.mentions, audit.predictions
     draws = audit.parameters.draws
     single = [
-        (one, variants)
-        for one, variants in zip(audit.rule_sets.category_sets, known.variants, strict=True)
-        if len(one.categories) == 1 and len(one.rows)
+        (item, variants)
+        for item, variants in zip(audit.rule_sets.category_sets, known.variants, strict=True)
+        if len(item.categories) == 1 and len(item.rows)
     ]
     word = next(
         (word for word in _NONSENSE if not any(word in text.lower() for text in texts.texts)), None
     )
-    needed = draws * sum(len(one.rows) for one, _ in single)
+    needed = draws * sum(len(item.rows) for item, _ in single)
     if word is None or not single or predictions.asked + needed > budget:
         return None
     terms = mentions.terms
@@ -104,10 +104,10 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
     )
     replacer = Replacer(texts.texts, replace(mentions, terms=with_word))
     rates, same = {}, {}
-    for one, variants in single:
-        (category,), (place,) = one.categories, one.shape
+    for item, variants in single:
+        (category,), (place,) = item.categories, item.shape
         answers = predictions.decide(
-            replacer.variant(row, [category], [place]) for row in one.rows.tolist()
+            replacer.variant(row, [category], [place]) for row in item.rows.tolist()
         )
         answers = answers / draws if draws > 1 else answers
         rates[category] = float(answers.mean())

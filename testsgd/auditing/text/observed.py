@@ -117,7 +117,7 @@ def unjudged_texts(audit: TextAudit) -> Unjudged:
     A text that mentions terms of no more than ``max_features`` categories has one combination, all
     of them; another has one for every choice of so many. Texts without a term have none.
     """
-    judged = {one.categories for one in audit.rule_sets.category_sets}
+    judged = {item.categories for item in audit.rule_sets.category_sets}
     patterns, counts = np.unique(audit.mentions.presence(), axis=0, return_counts=True)
     combinations: set[tuple[int, ...]] = set()
     rows = 0

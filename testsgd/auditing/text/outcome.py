@@ -95,7 +95,7 @@ def paired_intervals(
     if parameters.guarantee != "simultaneous":
         return PairedIntervals(parameters.confidence, tails=False)
     if groups is None:
-        groups = sum(len(one) for one in rule_sets.category_sets if min(one.shape) > 1)
+        groups = sum(len(item) for item in rule_sets.category_sets if min(item.shape) > 1)
     return PairedIntervals(1 - (1 - parameters.confidence) / max(1, groups), tails=True)
 
 

@@ -113,10 +113,11 @@ class _Seeds:
         self._budget = budget
         # Each category set has its own stream: its draws do not depend on which others there are.
         self._generators = [
-            np.random.default_rng([audit.parameters.seed, 2, *one.categories]) for one in self._sets
+            np.random.default_rng([audit.parameters.seed, 2, *item.categories])
+            for item in self._sets
         ]
         self._draws = [0] * len(self._sets)
-        self._known = [np.zeros(len(one.rows), dtype=bool) for one in self._sets]
+        self._known = [np.zeros(len(item.rows), dtype=bool) for item in self._sets]
         self.samples = np.zeros(len(audit.rule_sets), dtype=np.int64)
         self.favourable = np.zeros(len(audit.rule_sets), dtype=np.int64)
         self.comparisons = Comparisons(audit)

@@ -230,16 +230,17 @@ def chosen_over(
     over some of these categories, which say what each term adds.
     """
     sets = [rule_sets.category_sets[rule_sets.set_of(group)] for group in chosen]
-    wanted = {one.categories for one in sets}
+    wanted = {item.categories for item in sets}
     parts = tuple(
-        one
-        for one in rule_sets.category_sets
-        if any(set(one.categories) <= set(categories) for categories in wanted)
+        item
+        for item in rule_sets.category_sets
+        if any(set(item.categories) <= set(categories) for categories in wanted)
     )
     needed = term_sets_over(mentions, replace(rule_sets, category_sets=parts))
-    first = {one.categories: one.first for one in needed.category_sets}
+    first = {item.categories: item.first for item in needed.category_sets}
     given = [
-        first[one.categories] + group - one.first for one, group in zip(sets, chosen, strict=True)
+        first[item.categories] + group - item.first
+        for item, group in zip(sets, chosen, strict=True)
     ]
     return needed, np.array(given, dtype=np.intp)
 
@@ -280,10 +281,10 @@ def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
         stays = frozenset(np.flatnonzero(pattern[categories:]).tolist())
         changed = {
             changes
-            for one in sets
-            if one <= here
-            for size in range(len(one & stays) + 1)
-            for changes in map(one.difference, itertools.combinations(sorted(one & stays), size))
+            for item in sets
+            if item <= here
+            for size in range(len(item & stays) + 1)
+            for changes in map(item.difference, itertools.combinations(sorted(item & stays), size))
         }
         total += int(count) * sum(
             int(np.prod([sizes[at] - (at in stays) for at in changes]))

@@ -78,7 +78,7 @@ def term_stability(
     seeds = SeedOverlaps(rule_sets, len(known.texts))
     times = np.zeros(len(looked_for), dtype=np.int64)
     by_terms = parameters.rank_by == "counterfactual"
-    for one in resampled(
+    for item in resampled(
         rule_sets,
         known,
         by_terms=by_terms,
@@ -86,21 +86,21 @@ def term_stability(
         seed=parameters.seed,
         clusters=clusters,
     ):
-        enough = (one.rows_in >= min_count) & ~np.isnan(one.difference)
+        enough = (item.rows_in >= min_count) & ~np.isnan(item.difference)
         usable = np.flatnonzero(enough & judged)
         order = rank_groups(
-            np.abs(one.difference[usable]),
-            one.rows_in[usable],
+            np.abs(item.difference[usable]),
+            item.rows_in[usable],
             counts[usable],
             np.ones(len(usable), dtype=bool),
         )
         again = selection.select(
-            np.where(enough, one.difference, np.nan),
-            one.rows_in.astype(np.float64),
+            np.where(enough, item.difference, np.nan),
+            item.rows_in.astype(np.float64),
             usable[order],
         )
         found = np.array([rule.group for rule in again], dtype=np.intp)
-        shares = seeds.between(difference, one.difference)(looked_for, found)
+        shares = seeds.between(difference, item.difference)(looked_for, found)
         times += np.any(shares >= parameters.overlap, axis=1)
     return dict(zip(looked_for.tolist(), (times / samples).tolist(), strict=True))
 

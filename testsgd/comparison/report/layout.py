@@ -343,10 +343,10 @@ def _also(method: MethodSummary, other: MethodSummary, near: float) -> str:
     if method.method == other.method:
         return NOTHING
     shared = sum(
-        one.nearness >= near
+        item.nearness >= near
         for finding in method.findings
-        for one in finding.nearest
-        if one.method == other.method
+        for item in finding.nearest
+        if item.method == other.method
     )
     return count(shared)
 

@@ -218,7 +218,7 @@ def _widest(methods: Sequence[MethodSummary], settings: ComparisonSettings) -> l
     ]
     if not sizes:
         return []
-    size, method, finding = max(sizes, key=lambda one: one[0])
+    size, method, finding = max(sizes, key=lambda item: item[0])
     if method.method == AUDIT or is_nothing(size) or finding.side is None:
         return []
     return [

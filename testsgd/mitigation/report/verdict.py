@@ -127,7 +127,9 @@ class _Outcome:
                     if balanced:
                         continue
                     runs = self.summary.runs
-                    drop = next(one.validation_drop for one in runs if one.run == self.written.run)
+                    drop = next(
+                        item.validation_drop for item in runs if item.run == self.written.run
+                    )
                 if drop > limit + ROUNDING:
                     losses.append(Loss(name, balanced, drop, limit))
         return losses
@@ -397,7 +399,7 @@ def _one_sided(outcome: _Outcome) -> str:
         (part.true_negatives, f"without “{favourable}”", negatives),
     )
     (before, after), whose, of = min(
-        right, key=lambda one: one[0][1] / one[0][0] if one[0][0] else float("inf")
+        right, key=lambda item: item[0][1] / item[0][0] if item[0][0] else float("inf")
     )
     return (
         f"{_where(name, outcome)}, of {count(of)} {whose} it is right about {count(after)}, the "

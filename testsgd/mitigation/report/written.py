@@ -89,7 +89,7 @@ def equal_accuracy(
     which deciding by chance between their models reaches. None if the method loses more wherever
     it is.
     """
-    points = [(one.accuracy_change, one.difference, one.interval) for one in curve]
+    points = [(item.accuracy_change, item.difference, item.interval) for item in curve]
     if original.difference is not None and original.interval is not None:
         points.append((0.0, original.difference, original.interval))
     above = [point for point in points if point[0] >= change - _SAME]

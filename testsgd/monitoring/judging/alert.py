@@ -148,7 +148,7 @@ class Alert:
             Fraction(values["threshold_exact"]),
             values["highest"],
             values["lowest"],
-            tuple(AlertedGroup.from_dict(one) for one in values.get("groups", ())),
+            tuple(AlertedGroup.from_dict(item) for item in values.get("groups", ())),
             values.get("monitor", ""),
             values.get("fingerprint", ""),
             values.get("id", ""),

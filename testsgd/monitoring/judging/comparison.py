@@ -49,7 +49,7 @@ class Trajectory:
         self.points.append(point)
         if len(self.points) >= _MOST:
             self._stride *= 2
-            self.points = [one for one in self.points if one.trials % self._stride == 0]
+            self.points = [item for item in self.points if item.trials % self._stride == 0]
 
     def to_state(self) -> list[Any]:
         """Return the points, as JSON has them."""

@@ -110,7 +110,7 @@ class PropertyJudge:
             reached = time if time is None or now is None else min(time, now)
             touched = dict.fromkeys((comparison, *self._forget(reached)))
             comparison.record(time)
-            return [alert for one in touched for alert in _some(one.judge_estimate(time))]
+            return [alert for item in touched for alert in _some(item.judge_estimate(time))]
         comparison.record(time)
         if window is not None:
             counts = window.add(given, self._names, trial.group, added)

@@ -168,5 +168,5 @@ class TumblingWindows:
     def restore(self, state: list[Any]) -> None:
         """Take up what :meth:`to_state` gave."""
         self._now = state[0]
-        windows = [TumblingWindow.from_state(one) for one in state[1]]
+        windows = [TumblingWindow.from_state(item) for item in state[1]]
         self._open = {window.number: window for window in windows}

@@ -121,8 +121,8 @@ def monitored_properties(
         for fairness in part.all_made()
     ]
     return tuple(
-        replace(one, name=name)
-        for one, name in zip(made, _told_apart([one.name for one in made]), strict=True)
+        replace(item, name=name)
+        for item, name in zip(made, _told_apart([item.name for item in made]), strict=True)
     )
 
 

@@ -144,7 +144,7 @@ class Timeline:
         """Keep an event that was taken, until it is settled that the first times were right."""
         if self._first is not None:
             self._first.append(arrival._replace(given=plain(arrival.given)))
-            timed = sum(one.event.time is not None for one in self._first)
+            timed = sum(item.event.time is not None for item in self._first)
             if timed >= ENOUGH or len(self._first) > _MOST_KEPT:
                 self._first = None
 
