@@ -75,8 +75,8 @@ def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
             )
             done += variants.size
             kept.append(_means(variants, draws))
-            place = slice(category_set.first, category_set.first + variants.shape[1])
-            favourable_in[place] = variants.sum(axis=0)
+            index = slice(category_set.first, category_set.first + variants.shape[1])
+            favourable_in[index] = variants.sum(axis=0)
             if len(variants) and min(category_set.shape) > 1:
                 sizes = comparisons.cluster_sizes(category_set)
                 sums = pair_sums(kept[-1], category_set.shape, cluster_sizes=sizes)

@@ -57,7 +57,7 @@ def check_condition(names: Sequence[str], specification: DatasetSpecification) -
     """
     known = ", ".join(specification.insensitive)
     choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if name == specification.label.column:
             what, remedy = f"{name!r} is the label", choose
         elif name not in specification.features:
@@ -65,7 +65,7 @@ def check_condition(names: Sequence[str], specification: DatasetSpecification) -
         elif name in specification.sensitive:
             what = f"{name!r} is sensitive, and groups are made of sensitive features"
             remedy = choose
-        elif name in names[:place]:
+        elif name in names[:index]:
             what, remedy = f"{name!r} is given twice", "give it once"
         else:
             continue
@@ -188,10 +188,10 @@ def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     known = ~np.isnan(numbers)
     bins = np.zeros(len(numbers), dtype=np.int64)
     if known.any():
-        _, place, count = np.unique(numbers[known], return_inverse=True, return_counts=True)
+        _, index, count = np.unique(numbers[known], return_inverse=True, return_counts=True)
         twice_middle = 2 * np.cumsum(count) - count
         bin_of_value = 1 + _QUANTILE_BINS * twice_middle // (2 * count.sum())
-        bins[known] = bin_of_value[place]
+        bins[known] = bin_of_value[index]
     return bins
 
 

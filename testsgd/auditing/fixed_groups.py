@@ -218,9 +218,9 @@ class Questions:
     def of(cls, sides: Sequence[Counts]) -> Questions:
         """Join the questions of one side after the other."""
         nothing = np.zeros(0, dtype=np.int64)
-        distinct, places = np.unique(np.concatenate([nothing, *sides]), return_inverse=True)
+        distinct, indices = np.unique(np.concatenate([nothing, *sides]), return_inverse=True)
         ends = np.cumsum([len(side) for side in sides])[:-1]
-        return cls(distinct, tuple(np.split(places, ends)) if len(sides) else ())
+        return cls(distinct, tuple(np.split(indices, ends)) if len(sides) else ())
 
     def sizes(self) -> Counts:
         """Count the questions inside and outside each group, shape (2, groups)."""

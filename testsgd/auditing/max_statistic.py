@@ -175,8 +175,8 @@ def upper_quantile(samples: Floats, error: float) -> float:
     >>> upper_quantile(np.arange(10.0), 0.05)  # too few to say
     inf
     """
-    place = math.ceil((len(samples) + 1) * (1 - error) - 1e-9)
-    return float(np.sort(samples)[place - 1]) if place <= len(samples) else math.inf
+    index = math.ceil((len(samples) + 1) * (1 - error) - 1e-9)
+    return float(np.sort(samples)[index - 1]) if index <= len(samples) else math.inf
 
 
 # For very high confidences it takes more bootstrap samples than asked for; at most so many times.

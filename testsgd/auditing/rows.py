@@ -254,7 +254,7 @@ def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
         most = max(rows, left - exact_queries(table, audit.parameters))
     again = ask_again(
         model,
-        lambda places: table.frame.iloc[places],
+        lambda indices: table.frame.iloc[indices],
         decisions,
         most=most,
         at_random=audit.parameters.nondeterministic is not None,

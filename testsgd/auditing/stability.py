@@ -113,8 +113,8 @@ def _overlaps(
 ) -> NDArray[np.float64]:
     """Return Jaccard's index of all pairs of groups, shape (first, second)."""
     both = np.vstack([first, second])
-    places = np.arange(len(both))
-    return member_overlaps(both.__getitem__, rows)(places[: len(first)], places[len(first) :])
+    indices = np.arange(len(both))
+    return member_overlaps(both.__getitem__, rows)(indices[: len(first)], indices[len(first) :])
 
 
 def _bootstrap(

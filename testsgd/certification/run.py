@@ -181,12 +181,12 @@ def clearest(
     order = np.lexsort((-margin, ~proved))[:count]
     return tuple(
         Counterexample(
-            values=tuple(float(value) for value in points[place]),
-            decisions=tuple(int(decision) for decision in answers.decisions[place]),
-            sums=tuple(tuple(float(x) for x in row) for row in answers.sums[place]),
-            proved=bool(proved[place]),
+            values=tuple(float(value) for value in points[index]),
+            decisions=tuple(int(decision) for decision in answers.decisions[index]),
+            sums=tuple(tuple(float(x) for x in row) for row in answers.sums[index]),
+            proved=bool(proved[index]),
         )
-        for place in order
+        for index in order
     )
 
 

@@ -66,8 +66,8 @@ def side_by_side(
     """
     placed = {
         result.method: [
-            _Placed(place, finding, splits_of(finding))
-            for place, finding in enumerate(_grouped(result), start=1)
+            _Placed(index, finding, splits_of(finding))
+            for index, finding in enumerate(_grouped(result), start=1)
         ]
         for result in results
     }
@@ -93,8 +93,8 @@ def _compared(
     intervals: list[tuple[float, float] | None] = [None] * len(first)
     in_audit: list[InAudit | None] = [None] * len(first)
     if result.method == AUDIT:
-        places = np.array([item.place for item in first], dtype=np.intp)
-        low, high = audit.intervals(first_groups(audit)[places - 1])
+        indices = np.array([item.place for item in first], dtype=np.intp)
+        low, high = audit.intervals(first_groups(audit)[indices - 1])
         intervals = [*zip(low.tolist(), high.tolist(), strict=True)]
     else:
         in_audit = nearest_groups(audit, [item.splits for item in first])
@@ -129,7 +129,7 @@ def _finding(
     others: dict[str, list[_Placed]],
     subject: Subject,
 ) -> ComparedFinding:
-    place, finding, splits = placed
+    index, finding, splits = placed
     nearest = tuple(_nearest(name, splits, findings) for name, findings in others.items())
     measured = [
         None if rows is None else side_of(subject.decisions, rows)
@@ -137,7 +137,7 @@ def _finding(
     ]
     comparable = any(near.place is not None for near in nearest)
     return ComparedFinding(
-        place=place,
+        place=index,
         finding=finding,
         side=measured[0],
         other_side=measured[1],
@@ -152,8 +152,8 @@ def _nearest(name: str, splits: tuple[Split, ...], others: list[_Placed]) -> Nea
     groups = [(nearness(splits, other.splits), other.place) for other in others if other.splits]
     if not groups or not splits:
         return Nearest(method=name, place=None, nearness=0.0)
-    best, place = max(groups, key=lambda pair: (pair[0], -pair[1]))
-    return Nearest(method=name, place=place, nearness=best)
+    best, index = max(groups, key=lambda pair: (pair[0], -pair[1]))
+    return Nearest(method=name, place=index, nearness=best)
 
 
 def compare_methods(

@@ -196,20 +196,20 @@ def part_figures(
     before: Decisions,
     model: Any,
     material: Material,
-    places: Places,
+    indices: Places,
     probabilities: NDArray[np.float64] | None = None,
 ) -> PartFigures:
     """Compare two models on some rows or texts; `before` is what the first decides on them.
 
     Without probabilities of the favourable label, and without weights, the labels alone count.
     """
-    after = material.decisions(model, places)
-    labels = material.favourable[places]
+    after = material.decisions(model, indices)
+    labels = material.favourable[indices]
     counts = DecisionCounts.of(before, after, labels)
-    if (probabilities is None and material.weights is None) or not len(places):
+    if (probabilities is None and material.weights is None) or not len(indices):
         return PartFigures(counts)
-    chances = labels.astype(np.float64) if probabilities is None else probabilities[places]
-    weights = np.ones(len(places)) if material.weights is None else material.weights[places]
+    chances = labels.astype(np.float64) if probabilities is None else probabilities[indices]
+    weights = np.ones(len(indices)) if material.weights is None else material.weights[indices]
     return PartFigures(counts, _expected_drops(before, after, chances, weights))
 
 
@@ -238,9 +238,9 @@ def compare_written(
             WrittenTarget(group, others, _change(old_shares, new_shares, index, material))
         )
 
-    def part(places: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
-        first = material.decisions(reference, places)
-        return part_figures(first, model, material, places, chances)
+    def part(indices: Places, chances: NDArray[np.float64] | None = None) -> PartFigures:
+        first = material.decisions(reference, indices)
+        return part_figures(first, model, material, indices, chances)
 
     return Written(
         training=part(material.trained, material.probabilities()),
@@ -332,7 +332,7 @@ class Judge:
         self._training = training
         reference = original if reference is None else reference
         self._before = [
-            material.decisions(reference, places) for places in (training, material.validation)
+            material.decisions(reference, indices) for indices in (training, material.validation)
         ]
         self._last: tuple[Any, tuple[PartFigures, PartFigures]] | None = None
         self.before = self._measure(original)

@@ -156,11 +156,11 @@ class Material(ABC):
         return np.intersect1d(self.split.parts.validation, self.audited)
 
     @abstractmethod
-    def examples(self, places: Places) -> Examples:
+    def examples(self, indices: Places) -> Examples:
         """Return some rows or texts with their labels."""
 
     @abstractmethod
-    def decisions(self, model: Any, places: Places) -> NDArray[np.bool_]:
+    def decisions(self, model: Any, indices: Places) -> NDArray[np.bool_]:
         """Return for some rows or texts whether a model gives them the favourable label."""
 
     @abstractmethod
@@ -275,13 +275,13 @@ class Material(ABC):
         return tuple(pools)
 
     @abstractmethod
-    def measure(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
+    def measure(self, indices: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
         """Return what measures the targets' rates on some rows or texts, for any model."""
 
     def audit(
         self,
         model: LoadedModel[Any],
-        places: Places,
+        indices: Places,
         *,
         parameters: AuditParameters | None = None,
         progress: Progress | None = None,
@@ -291,17 +291,17 @@ class Material(ABC):
         Then groups are judged on a part of the data if they are large enough for a verdict.
         """
         chosen = parameters or self.audit_parameters
-        part = parameters is None and len(places) < len(self.audited)
+        part = parameters is None and len(indices) < len(self.audited)
         if part and (chosen.theta is None or chosen.min_rows):
             least = min(chosen.min_rows or LEAST_HELD_OUT, LEAST_HELD_OUT)
             chosen = replace(chosen, min_rows=least)
-        return self._audit(model, places, chosen, progress)
+        return self._audit(model, indices, chosen, progress)
 
     @abstractmethod
     def _audit(
         self,
         model: LoadedModel[Any],
-        places: Places,
+        indices: Places,
         parameters: AuditParameters,
         progress: Progress | None,
     ) -> Findings: ...
@@ -311,33 +311,33 @@ class Material(ABC):
         """Which rates the audit speaks of."""
         return self.audit_parameters.estimand
 
-    def rates(self, places: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
+    def rates(self, indices: Places, *, max_queries: int) -> Callable[[Any], Estimates]:
         """Return what finds the targets' rates that the audit speaks of, for any model."""
         if self.estimand == "observed":
-            return self.observed(places)
-        return self.measure(places, max_queries=max_queries)
+            return self.observed(indices)
+        return self.measure(indices, max_queries=max_queries)
 
-    def observed(self, places: Places) -> Callable[[Any], Estimates]:
+    def observed(self, indices: Places) -> Callable[[Any], Estimates]:
         """Return what finds the targets' rates on rows or texts as they are, for any model."""
-        inside = np.array([self.members(target)[places] for target in self.targets])
+        inside = np.array([self.members(target)[indices] for target in self.targets])
         rows = inside.sum(axis=1)
 
         def estimates(model: Any) -> Estimates:
-            decisions = self.decisions(model, places)
+            decisions = self.decisions(model, indices)
             favourable = (inside & decisions).sum(axis=1)
-            tallies = (rows, len(places) - rows, favourable, int(decisions.sum()) - favourable)
+            tallies = (rows, len(indices) - rows, favourable, int(decisions.sum()) - favourable)
             return counted_estimates(np.array(tallies, dtype=np.int64))
 
         return estimates
 
     @abstractmethod
-    def row_shares(self, model: Any, places: Places, *, max_queries: int) -> RowShares | None:
+    def row_shares(self, model: Any, indices: Places, *, max_queries: int) -> RowShares | None:
         """Return what the measured rates are means of, row by row; None if draws were asked."""
 
-    def accuracy(self, model: Any, places: Places) -> float:
+    def accuracy(self, model: Any, indices: Places) -> float:
         """Return the share of some rows or texts that a model labels as the data do."""
-        right = self.decisions(model, places) == self.favourable[places]
-        weights = None if self.weights is None else self.weights[places]
+        right = self.decisions(model, indices) == self.favourable[indices]
+        weights = None if self.weights is None else self.weights[indices]
         return float(np.average(right, weights=weights))
 
     def sides(self, target: Target, choice: SideChoice) -> tuple[Side, ...]:
@@ -383,10 +383,10 @@ class Material(ABC):
         alone = len(self.wanted_kinds(parameters)) == 1
         return dosages if alone else self.tried(kind, dosages)
 
-    def soft_targets(self, places: Places) -> NDArray[np.float64] | None:
+    def soft_targets(self, indices: Places) -> NDArray[np.float64] | None:
         """Return softened labels of training examples; None where a refitter has its own."""
         probabilities = self.probabilities()
-        return None if probabilities is None else probabilities[places]
+        return None if probabilities is None else probabilities[indices]
 
     def probabilities(self) -> NDArray[np.float64] | None:
         """Return each row's probability of the favourable label, NaN where it is held out.

@@ -75,7 +75,7 @@ def exponentiated_gradients(
             return weights if lambda_vec is None else lambda_vec.iloc[0] * weights
 
     trainings = _Trainings(refitter, training, seed=seed)
-    places = np.arange(len(training))[:, None]
+    indices = np.arange(len(training))[:, None]
     sides = np.where(members, "group", "rest")
     mixtures = []
     for number, bound in enumerate(bounds, start=1):
@@ -90,7 +90,7 @@ def exponentiated_gradients(
         with warnings.catch_warnings():
             # Fairlearn writes to its data frames in ways that pandas will treat otherwise one day.
             warnings.filterwarnings("ignore", category=pd.errors.Pandas4Warning, module="fairlearn")
-            method.fit(places, training.favourable.astype(np.int64), sensitive_features=sides)
+            method.fit(indices, training.favourable.astype(np.int64), sensitive_features=sides)
         mixtures.append(_mixture(method.predictors_, method.weights_, trainings))
     return tuple(mixtures)
 
@@ -186,16 +186,16 @@ class _Learner:
     def __sklearn_clone__(self) -> _Learner:
         return _Learner(self._trainings)
 
-    def fit(self, places: Any, labels: Any, sample_weight: Any) -> _Learner:
+    def fit(self, indices: Any, labels: Any, sample_weight: Any) -> _Learner:
         """Find a model for labels and weights of the training examples."""
         self.index = self._trainings.solve(
             np.asarray(labels, dtype=bool), np.asarray(sample_weight, dtype=np.float64)
         )
         return self
 
-    def predict(self, places: Any) -> NDArray[np.int64]:
+    def predict(self, indices: Any) -> NDArray[np.int64]:
         """Return the model's labels, which are known for each training example."""
-        rows = np.asarray(places, dtype=np.intp)[:, 0]
+        rows = np.asarray(indices, dtype=np.intp)[:, 0]
         return self._trainings.decisions[self.index][rows].astype(np.int64)
 
 

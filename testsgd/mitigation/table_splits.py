@@ -44,13 +44,13 @@ class TableMaterial(Material):
         """All rows."""
         return np.arange(len(self.table))
 
-    def examples(self, places: Places) -> Examples:
+    def examples(self, indices: Places) -> Examples:
         """Return some rows with their labels."""
-        return Examples(self.table.frame.iloc[places], self.favourable[places])
+        return Examples(self.table.frame.iloc[indices], self.favourable[indices])
 
-    def decisions(self, model: Model, places: Places) -> NDArray[np.bool_]:
+    def decisions(self, model: Model, indices: Places) -> NDArray[np.bool_]:
         """Return for some rows whether a model gives them the favourable label."""
-        return model.decisions(self.table.frame.iloc[places])
+        return model.decisions(self.table.frame.iloc[indices])
 
     def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
         return rule_set.matches(self.table)
@@ -77,34 +77,34 @@ class TableMaterial(Material):
             )
         return self._probabilities
 
-    def measure(self, places: Places, *, max_queries: int) -> Callable[[Model], Estimates]:
+    def measure(self, indices: Places, *, max_queries: int) -> Callable[[Model], Estimates]:
         """Return what measures the targets' rates on some rows, for any model."""
         return GroupMeasure(
-            self.table.take(places),
+            self.table.take(indices),
             [target.rule_set for target in self.targets],
             max_queries=max_queries,
             seed=self.audit_parameters.seed,
             jobs=self.audit_parameters.jobs,
         )
 
-    def row_shares(self, model: Model, places: Places, *, max_queries: int) -> RowShares | None:
+    def row_shares(self, model: Model, indices: Places, *, max_queries: int) -> RowShares | None:
         """Return the share of favourable neighbours of each row, inside and outside each target."""
-        rows = self.table.take(places)
+        rows = self.table.take(indices)
         if (neighbourhood_size(rows) + 1) * len(rows) > max_queries:
             return None
         found = explore_neighbourhood(model, rows)
         shares = found.favourable / found.size
-        members = [self.members(target)[places] for target in self.targets]
+        members = [self.members(target)[indices] for target in self.targets]
         return [(shares[inside], shares[~inside]) for inside in members]
 
     def _audit(
         self,
         model: LoadedModel[Model],
-        places: Places,
+        indices: Places,
         parameters: AuditParameters,
         progress: Progress | None,
     ) -> TableFindings:
-        table = self.table if len(places) == len(self.table) else self.table.take(places)
+        table = self.table if len(indices) == len(self.table) else self.table.take(indices)
         return run_audit(model, table, parameters, progress=progress)
 
 

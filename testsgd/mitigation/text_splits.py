@@ -52,13 +52,13 @@ class TextMaterial(Material):
         only = self.texts.training_only
         return everything if only is None else everything[~only]
 
-    def examples(self, places: Places) -> Examples:
+    def examples(self, indices: Places) -> Examples:
         """Return some texts with their labels."""
-        return Examples(self._pick(places), self.favourable[places])
+        return Examples(self._pick(indices), self.favourable[indices])
 
-    def decisions(self, model: TextModel, places: Places) -> NDArray[np.bool_]:
+    def decisions(self, model: TextModel, indices: Places) -> NDArray[np.bool_]:
         """Return for some texts whether a model gives them the favourable label."""
-        return model.decisions(self._pick(places))
+        return model.decisions(self._pick(indices))
 
     def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
         """Return for each text whether it has all terms of a group."""
@@ -102,9 +102,9 @@ class TextMaterial(Material):
         few = self.training_size < _FEW_TEXTS
         return ("counter", "shifted", "anchored") if few else ("counter", "shifted")
 
-    def measure(self, places: Places, *, max_queries: int) -> TermGroupMeasure:
+    def measure(self, indices: Places, *, max_queries: int) -> TermGroupMeasure:
         """Return what measures the targets' rates on some texts, for any model."""
-        texts = self.texts.take(places)
+        texts = self.texts.take(indices)
         return TermGroupMeasure(
             texts,
             find_mentions(texts.texts, self.terms),
@@ -114,23 +114,25 @@ class TextMaterial(Material):
             jobs=self.audit_parameters.jobs,
         )
 
-    def row_shares(self, model: TextModel, places: Places, *, max_queries: int) -> RowShares | None:
+    def row_shares(
+        self, model: TextModel, indices: Places, *, max_queries: int
+    ) -> RowShares | None:
         """Return the answers about each seed with the terms, and about each text outside."""
-        answers = self.measure(places, max_queries=max_queries).answers(model)
+        answers = self.measure(indices, max_queries=max_queries).answers(model)
         return None if answers is None else list(zip(answers[::2], answers[1::2], strict=True))
 
     def _audit(
         self,
         model: LoadedModel[TextModel],
-        places: Places,
+        indices: Places,
         parameters: AuditParameters,
         progress: Progress | None,
     ) -> TextFindings:
-        texts = self.texts.take(places)
+        texts = self.texts.take(indices)
         return run_text_audit(model, texts, self.terms, parameters, progress=progress)
 
-    def _pick(self, places: Places) -> tuple[str, ...]:
-        return tuple(self.texts.texts[index] for index in places.tolist())
+    def _pick(self, indices: Places) -> tuple[str, ...]:
+        return tuple(self.texts.texts[index] for index in indices.tolist())
 
 
 def chosen_terms(rule_set: RuleSet, terms: SensitiveTerms) -> ChosenTerms:

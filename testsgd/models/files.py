@@ -67,9 +67,9 @@ def read_preprocessing(
     path = Path(path)
     if not path.is_file():
         raise ModelError("there is no such file", where=str(path), remedy="check the path")
-    place = path.parent / PREPROCESSING_FILE
+    file = path.parent / PREPROCESSING_FILE
     try:
-        document = json.loads(place.read_text(encoding="utf-8"))
+        document = json.loads(file.read_text(encoding="utf-8"))
         found = _FORMATS[document["format"]]
         labels = Labels(
             str(document["output"]["positive_label"]), str(document["output"]["negative_label"])
@@ -84,7 +84,7 @@ def read_preprocessing(
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            "the preprocessing cannot be read", where=str(place), remedy="train the model anew"
+            "the preprocessing cannot be read", where=str(file), remedy="train the model anew"
         ) from error
     if content is None:
         raise ModelError(
@@ -131,8 +131,8 @@ def read_layers(
         with h5py.File(weights, "r") as file:
             stored = file["layers"]
 
-            def arrays(place: str) -> list[NDArray[np.float32]]:
-                group = stored[place]
+            def arrays(key: str) -> list[NDArray[np.float32]]:
+                group = stored[key]
                 found = [np.asarray(group[str(n)], dtype=np.float32) for n in range(len(group))]
                 if not all(np.isfinite(array).all() for array in found):
                     raise ValueError("not a number")
@@ -250,11 +250,11 @@ def _with_arrays(content: bytes, arrays: Mapping[str, Sequence[NDArray[np.float3
 
     weights = io.BytesIO(content)
     with h5py.File(weights, "r+") as file:
-        for place, values in arrays.items():
-            group = file["layers"][place]
+        for key, values in arrays.items():
+            group = file["layers"][key]
             for number, value in enumerate(values):
                 if group[str(number)].shape != value.shape:
-                    raise ValueError(place)
+                    raise ValueError(key)
                 group[str(number)][...] = value
     return weights.getvalue()
 

@@ -368,10 +368,10 @@ class Truth:
         """Return the differences of all rule sets over some features, in the lattice's order."""
         others = tuple(axis for axis in range(len(axes)) if axis not in subset)
         share, gain = self._masses.sum(axis=others), self._gains.sum(axis=others)
-        for place, axis in enumerate(subset):
+        for index, axis in enumerate(subset):
             matrix = axes[axis].matrix.astype(np.float64)
             share, gain = (
-                np.moveaxis(np.tensordot(matrix, sums, axes=(1, place)), 0, place)
+                np.moveaxis(np.tensordot(matrix, sums, axes=(1, index)), 0, index)
                 for sums in (share, gain)
             )
         total = float(self._gains.sum())

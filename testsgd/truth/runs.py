@@ -333,14 +333,14 @@ def _sampled(
 
 def _margin_coverage(findings: TableFindings, exact: TableFindings) -> Coverage:
     # Both audits find the same rule sets in the same rows, independent ones the first of them.
-    places = {
+    indices = {
         key: group
         for group, key in enumerate(
             zip(exact.rule_sets.subset.tolist(), exact.rule_sets.place.tolist(), strict=True)
         )
     }
     keys = zip(findings.rule_sets.subset.tolist(), findings.rule_sets.place.tolist(), strict=True)
-    same = np.array([places[key] for key in keys], dtype=np.intp)
+    same = np.array([indices[key] for key in keys], dtype=np.intp)
     estimates = findings.estimates
     (counted,) = (other for other in exact.others if other.estimand == "neighbourhood")
     deviation = np.abs(estimates.difference - counted.estimates.difference[same])

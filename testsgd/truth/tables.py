@@ -65,7 +65,7 @@ def truth_markdown(
         made += " In brackets: 95% intervals for what infinitely many runs would give."
     lines = [made]
     for table in truth_tables(measures, intervals=True):
-        rules = ["---" if place < table.labels else "---:" for place in range(len(table.headings))]
+        rules = ["---" if index < table.labels else "---:" for index in range(len(table.headings))]
         rows = [table.headings, rules, *table.cells]
         lines += [
             "",

@@ -74,17 +74,17 @@ def _term(
     mentions = findings.mentions
     term = mentions.terms.categories[category].terms[index]
     of_category = mentions.category == category
-    places: NDArray[np.intp] = np.flatnonzero(of_category & (mentions.term == index))
+    indices: NDArray[np.intp] = np.flatnonzero(of_category & (mentions.term == index))
     same = None if findings.control is None else findings.control.same.get(category)
-    chosen = choose_mentions(mentions, places, snippets, [findings.parameters.seed, *key])
+    chosen = choose_mentions(mentions, indices, snippets, [findings.parameters.seed, *key])
     texts = findings.texts.texts
     return TermSummary(
         term=term.name,
         forms=[*term.plural, *term.spellings],
         ambiguous=term.ambiguous,
-        texts=len(np.unique(mentions.text[places])),
-        mentions=len(places),
-        share=_share(len(places), int(of_category.sum())),
+        texts=len(np.unique(mentions.text[indices])),
+        mentions=len(indices),
+        share=_share(len(indices), int(of_category.sum())),
         rate=rate,
         as_nonsense=None if same is None else bool(same[index]),
         known_to_model=known,
@@ -110,11 +110,11 @@ _UNSHOWN = re.compile(
 
 
 def choose_mentions(
-    mentions: Mentions, places: NDArray[np.intp], count: int, seed: Sequence[int]
+    mentions: Mentions, indices: NDArray[np.intp], count: int, seed: Sequence[int]
 ) -> NDArray[np.intp]:
     """Choose some mentions of a term at random, each in a text of its own."""
     generator = np.random.default_rng(seed)
-    shuffled = generator.permutation(places)
+    shuffled = generator.permutation(indices)
     # The first of each text in the shuffled order, so that long texts give one as others do.
     _, first = np.unique(mentions.text[shuffled], return_index=True)
     chosen: NDArray[np.intp] = np.sort(shuffled[generator.permutation(first)[:count]])

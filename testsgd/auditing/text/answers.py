@@ -121,8 +121,8 @@ def ask_variants(
 
     Shapes: `rows` (m,); `groups` (k,); returned (m, k).
     """
-    places = np.arange(int(np.prod(category_set.shape))) if groups is None else groups
-    chosen = np.column_stack(np.unravel_index(places, category_set.shape)).tolist()
+    indices = np.arange(int(np.prod(category_set.shape))) if groups is None else groups
+    chosen = np.column_stack(np.unravel_index(indices, category_set.shape)).tolist()
 
     def variants() -> Iterator[str]:
         for row in rows.tolist():
@@ -130,7 +130,7 @@ def ask_variants(
                 yield replacer.variant(row, category_set.categories, terms)
 
     answers = predictions.decide(variants(), progress=progress)
-    return answers.reshape(len(rows), len(places))
+    return answers.reshape(len(rows), len(indices))
 
 
 def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts) -> Counts:

@@ -121,8 +121,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
     with clock.phase("explanations"):
         first = np.array(findings.highlights[:LOOKED_AT], dtype=np.intp)
-        places = rule_sets.places(first).tolist()
-        explained = explain_term_groups(outcome.estimates, audit.rule_sets, places)
+        indices = rule_sets.places(first).tolist()
+        explained = explain_term_groups(outcome.estimates, audit.rule_sets, indices)
     with clock.phase("stability"):
         stability, samples = _stability(audit, findings, outcome.known, selection)
     return replace(
@@ -130,9 +130,9 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         stability=stability,
         stability_samples=samples,
         explanations={
-            group: explained[place]
-            for group, place in zip(first.tolist(), places, strict=True)
-            if place in explained
+            group: explained[index]
+            for group, index in zip(first.tolist(), indices, strict=True)
+            if index in explained
         },
     )
 
@@ -146,12 +146,12 @@ def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any])
     # An exact audit was found to fit with this; else something is left for the samples.
     most = max(len(first), audit.allowed - audit.queries) if audit.exact else left // 2
     # Of equal texts one is asked about: as at first.
-    distinct = {text: place for place, text in enumerate(first)}
-    texts, places = list(distinct), list(distinct.values())
+    distinct = {text: index for index, text in enumerate(first)}
+    texts, indices = list(distinct), list(distinct.values())
     return ask_again(
         audit.model.model,
-        lambda some: [texts[place] for place in some],
-        favourable[places],
+        lambda some: [texts[index] for index in some],
+        favourable[indices],
         most=most,
     )
 

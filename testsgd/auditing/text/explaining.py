@@ -51,13 +51,13 @@ def term_subsets(
     """Return the group of each subset of a group's terms but of none."""
     categories = rule_sets.category_sets[rule_sets.set_of(group)].categories
     terms = rule_sets.chosen(group)
-    places = []
+    indices = []
     for subset in range(1, 1 << len(terms)):
         bits = [bit for bit in range(len(terms)) if subset >> bit & 1]
         part = by_categories[tuple(categories[bit] for bit in bits)]
-        place = np.ravel_multi_index([terms[bit] for bit in bits], part.shape)
-        places.append(part.first + int(place))
-    return np.array(places, dtype=np.intp)
+        index = np.ravel_multi_index([terms[bit] for bit in bits], part.shape)
+        indices.append(part.first + int(index))
+    return np.array(indices, dtype=np.intp)
 
 
 class TermSelection:
@@ -119,7 +119,7 @@ def _containment(rule_sets: TermRuleSets) -> Any:
         terms = np.unravel_index(groups - item.first, item.shape)
         for size in range(1, len(item.categories) + 1):
             for part in itertools.combinations(range(len(item.categories)), size):
-                smaller = tuple(item.categories[place] for place in part)
+                smaller = tuple(item.categories[index] for index in part)
                 if smaller not in first:
                     continue
                 start, shape = first[smaller]

@@ -59,13 +59,13 @@ class SeedOverlaps:
 
     def _features(self, groups: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
         """Return each group's category set and its terms as a 0/1 matrix."""
-        places = self._rule_sets.places(groups)
-        sets = np.searchsorted(self._firsts, places, side="right") - 1
+        indices = self._rule_sets.places(groups)
+        sets = np.searchsorted(self._firsts, indices, side="right") - 1
         terms = np.zeros((len(groups), int(self._bounds[-1])))
         for number in np.unique(sets):
             item = self._rule_sets.category_sets[number]
             chosen = np.flatnonzero(sets == number)
-            of_each = np.unravel_index(places[chosen] - item.first, item.shape)
+            of_each = np.unravel_index(indices[chosen] - item.first, item.shape)
             for category, term in zip(item.categories, of_each, strict=True):
                 terms[chosen, self._bounds[category] + term] = 1
         return sets, terms
@@ -75,8 +75,8 @@ def _seed_shares(rule_sets: TermRuleSets, texts: int) -> Floats:
     """Return Jaccard's index of the seeds of every two category sets; 0 where neither has seeds."""
     sets = rule_sets.category_sets
     inside = np.zeros((len(sets), texts))
-    for place, category_set in enumerate(sets):
-        inside[place, category_set.rows] = 1
+    for index, category_set in enumerate(sets):
+        inside[index, category_set.rows] = 1
     both = inside @ inside.T
     sizes = inside.sum(axis=1)
     shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)

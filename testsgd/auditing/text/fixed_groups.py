@@ -144,13 +144,13 @@ class TermGroupMeasure(Measure):
         sole = self.mentions.sole()
         sides: list[Counts] = []
         for categories, chosen in self.groups:
-            places = list(categories)
-            seeds = np.flatnonzero(presence[:, places].all(axis=1))
+            indices = list(categories)
+            seeds = np.flatnonzero(presence[:, indices].all(axis=1))
             inside = np.ones(len(self.texts), dtype=bool)
             for category, term in zip(categories, chosen, strict=True):
                 inside &= contains[category][:, term]
             # A category all of whose mentions are of the chosen term stays as it is.
-            changed = sole[seeds][:, places] != np.array(chosen, dtype=np.int64)
+            changed = sole[seeds][:, indices] != np.array(chosen, dtype=np.int64)
             changes = self._numbered(categories, chosen, changed)
             sides += changes * len(self.texts) + seeds, np.flatnonzero(~inside)
         return Questions.of(sides)
@@ -159,8 +159,8 @@ class TermGroupMeasure(Measure):
     def _drawn(self) -> Questions:
         everything = self._everything
         sides: list[Counts] = []
-        for place, side in enumerate(everything.sides):
-            generator = np.random.default_rng([self.seed, 4, place])
+        for index, side in enumerate(everything.sides):
+            generator = np.random.default_rng([self.seed, 4, index])
             drawn = generator.integers(0, max(1, len(side)), self.draws_a_side if len(side) else 0)
             sides.append(everything.distinct[side[drawn]])
         return Questions.of(sides)
@@ -170,13 +170,13 @@ class TermGroupMeasure(Measure):
     ) -> Counts:
         """Return the number of each seed's change, which several groups may share."""
         patterns = changed @ (1 << np.arange(len(categories), dtype=np.int64))
-        distinct, places = np.unique(patterns, return_inverse=True)
+        distinct, indices = np.unique(patterns, return_inverse=True)
         numbers = []
         for pattern in distinct.tolist():
             parts = zip(categories, chosen, strict=True)
             change = tuple(part for bit, part in enumerate(parts) if pattern >> bit & 1)
             numbers.append(self._changes.setdefault(tuple(sorted(change)), len(self._changes)))
-        return np.array(numbers, dtype=np.int64)[places]
+        return np.array(numbers, dtype=np.int64)[indices]
 
     def _written(self, questions: Counts) -> Iterator[str]:
         """Write the texts one by one: they are made faster than kept."""

@@ -105,9 +105,9 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
     replacer = Replacer(texts.texts, replace(mentions, terms=with_word))
     rates, same = {}, {}
     for item, variants in single:
-        (category,), (place,) = item.categories, item.shape
+        (category,), (index,) = item.categories, item.shape
         answers = predictions.decide(
-            replacer.variant(row, [category], [place]) for row in item.rows.tolist()
+            replacer.variant(row, [category], [index]) for row in item.rows.tolist()
         )
         answers = answers / draws if draws > 1 else answers
         rates[category] = float(answers.mean())

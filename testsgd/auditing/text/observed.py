@@ -58,12 +58,12 @@ def with_independent_texts(
         return estimates
     size_of_text = clusters.size_of_row
     sizes_in, favourable_in = np.zeros((2, len(rule_sets)))
-    for place, category_set in enumerate(rule_sets.category_sets):
+    for index, category_set in enumerate(rule_sets.category_sets):
         groups = slice(category_set.first, category_set.first + len(category_set))
         of_seeds = clusters.take(category_set.rows).size_of_row
         sizes_in[groups] = of_seeds.sum()
         if known is not None:
-            favourable_in[groups] = of_seeds @ known.variants[place]
+            favourable_in[groups] = of_seeds @ known.variants[index]
     sizes_out = size_of_text.sum() - containing_all(mentions, rule_sets, size_of_text)
     if known is None:
         return replace(

@@ -51,8 +51,8 @@ def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
     least = parameters.min_samples + 1
     # Of a small budget most is left to the seeds.
     pool.draw(max(1, min(_POOL_FACTOR * least, (budget - predictions.asked) // 3)))
-    for place in range(len(rule_sets.category_sets)):
-        seeds.draw(place, least)
+    for index in range(len(rule_sets.category_sets)):
+        seeds.draw(index, least)
     estimates = look()
     more = True
     while more:
@@ -62,8 +62,8 @@ def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
         more = bool((too_small & uncertain).any()) and predictions.asked + pool.new <= budget
         if more:
             pool.draw(pool.size)
-        for place in range(len(rule_sets.category_sets)):
-            more |= seeds.draw_further(place, uncertain)
+        for index in range(len(rule_sets.category_sets)):
+            more |= seeds.draw_further(index, uncertain)
         estimates = look()
     return TextOutcome(
         estimates, seeds.comparisons.result(), asked=pool.size, favourable=pool.favourable
@@ -122,11 +122,11 @@ class _Seeds:
         self.favourable = np.zeros(len(audit.rule_sets), dtype=np.int64)
         self.comparisons = Comparisons(audit)
 
-    def draw(self, place: int, count: int) -> None:
+    def draw(self, index: int, count: int) -> None:
         """Draw so many seeds for all groups of a category set, or none if the budget is short."""
-        category_set = self._sets[place]
+        category_set = self._sets[index]
         groups = np.arange(int(np.prod(category_set.shape)))
-        drawn = self._ask(place, groups, count)
+        drawn = self._ask(index, groups, count)
         if drawn is None:
             return
         answers, weights, seeds = drawn
@@ -141,31 +141,31 @@ class _Seeds:
                 draws=count,
             )
 
-    def draw_further(self, place: int, uncertain: NDArray[np.bool_]) -> bool:
+    def draw_further(self, index: int, uncertain: NDArray[np.bool_]) -> bool:
         """Double the draws of the uncertain groups of a category set; False if none was made."""
-        category_set = self._sets[place]
+        category_set = self._sets[index]
         first = category_set.first
         groups = np.flatnonzero(uncertain[first : first + int(np.prod(category_set.shape))])
-        return len(groups) > 0 and self._ask(place, groups, self._draws[place]) is not None
+        return len(groups) > 0 and self._ask(index, groups, self._draws[index]) is not None
 
     def _ask(
-        self, place: int, groups: NDArray[np.intp], count: int
+        self, index: int, groups: NDArray[np.intp], count: int
     ) -> tuple[NDArray[np.bool_], Counts, NDArray[np.intp]] | None:
-        category_set = self._sets[place]
+        category_set = self._sets[index]
         if not len(category_set.rows):
             return None
-        weights = _draw_evenly(self._generators[place], len(category_set.rows), count)
+        weights = _draw_evenly(self._generators[index], len(category_set.rows), count)
         different = np.flatnonzero(weights)
         # Groups that are uncertain now were so before: what was asked for them is known.
-        new = int((~self._known[place][different]).sum())
+        new = int((~self._known[index][different]).sum())
         if self._predictions.asked + new * len(groups) > self._budget:
             return None
-        self._known[place][different] = True
+        self._known[index][different] = True
         weights = weights[different]
         answers = ask_variants(
             self._predictions, self._replacer, category_set, category_set.rows[different], groups
         )
-        self._draws[place] += count
+        self._draws[index] += count
         self.samples[category_set.first + groups] += count
         self.favourable[category_set.first + groups] += weights @ answers
         return answers, weights, different

@@ -139,20 +139,20 @@ def resampled(
         differences = np.full((size, groups), np.nan)
         favourable = drawn @ known.texts.astype(np.float32)
         for category_set, variants in zip(rule_sets.category_sets, known.variants, strict=True):
-            place = slice(category_set.first, category_set.first + len(category_set))
+            index = slice(category_set.first, category_set.first + len(category_set))
             of_seeds = drawn[:, category_set.rows]
             seeds = of_seeds.sum(axis=1, dtype=np.float64)[:, None]
-            rows_in[:, place] = seeds
+            rows_in[:, index] = seeds
             if by_terms:
                 if min(category_set.shape) > 1:
                     gain = variants - other_means(variants.astype(np.float64), category_set.shape)
-                    differences[:, place] = _rate(of_seeds @ gain, seeds)
+                    differences[:, index] = _rate(of_seeds @ gain, seeds)
                 continue
             inside = known.inside(category_set)
             own = known.texts[category_set.rows][:, None]
             favourable_out = favourable[:, None] - _times(of_seeds, inside * own)
             rate_out = _rate(favourable_out, everything - _times(of_seeds, inside))
-            differences[:, place] = _rate(_times(of_seeds, variants), seeds) - rate_out
+            differences[:, index] = _rate(_times(of_seeds, variants), seeds) - rate_out
         yield from map(Sample, rows_in, differences)
 
 

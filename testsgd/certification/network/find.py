@@ -69,14 +69,14 @@ def _read_own_network(path: Path, threshold: float | None, favourable: str | Non
     )
 
 
-def _positive_label(place: Path) -> str:
+def _positive_label(path: Path) -> str:
     """Read which label the network's output is the probability of."""
     try:
-        document = json.loads(place.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
         return str(document["output"]["positive_label"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            "the preprocessing cannot be read", where=str(place), remedy="train the model anew"
+            "the preprocessing cannot be read", where=str(path), remedy="train the model anew"
         ) from error
 
 

@@ -108,7 +108,7 @@ def _by_name(weights: Any) -> Arrays:
     def arrays(name: str) -> Sequence[NDArray[np.generic]]:
         # A layer's name may hold a slash, and is one place below each other then.
         group = _inside(weights, name)
-        return [_array(group, _text(place), name) for place in _listed(group)]
+        return [_array(group, _text(key), name) for key in _listed(group)]
 
     return arrays
 
@@ -123,21 +123,21 @@ def _listed(group: Any) -> list[Any]:
     return names
 
 
-def _inside(group: Any, place: str) -> Any:
+def _inside(group: Any, key: str) -> Any:
     """Go to a place in a file, along no link that could lead into another file."""
     import h5py
 
-    for part in place.split("/"):
+    for part in key.split("/"):
         if not isinstance(group.get(part, getlink=True), h5py.HardLink):
-            raise damaged(f"the weights are not in the file, or not at {place!r}", "model")
+            raise damaged(f"the weights are not in the file, or not at {key!r}", "model")
         group = group[part]
     return group
 
 
-def _array(group: Any, place: str, name: str) -> NDArray[np.generic]:
+def _array(group: Any, key: str, name: str) -> NDArray[np.generic]:
     import h5py
 
-    stored = _inside(group, place)
+    stored = _inside(group, key)
     if not isinstance(stored, h5py.Dataset) or stored.is_virtual or stored.external:
         # External storage would make a file read others, of its author's choosing.
         raise ModelError(

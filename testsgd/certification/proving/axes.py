@@ -118,11 +118,11 @@ class Axes:
             first = (start[rows] - self.shifts[one]).astype(np.intp)
             last = (end[rows] - self.shifts[one]).astype(np.intp)
             target = (cumulative[first] + cumulative[last + 1]) / 2
-            place = np.searchsorted(cumulative, target) - 1
+            index = np.searchsorted(cumulative, target) - 1
             # The edge that is nearer to the half: before or after the value that holds it.
-            nearer = target - cumulative[place] < cumulative[place + 1] - target
-            place = np.clip(place - nearer, first, last - 1)
-            middle[rows] = place + self.shifts[one]
+            nearer = target - cumulative[index] < cumulative[index + 1] - target
+            index = np.clip(index - nearer, first, last - 1)
+            middle[rows] = index + self.shifts[one]
         return middle
 
 

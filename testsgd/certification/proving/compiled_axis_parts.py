@@ -159,15 +159,15 @@ def make_workspace(axes: int, width: int, bins: int) -> Workspace:
 def choose(weights: Floats, many: int, uniform: float) -> int:
     """Choose a place in proportion to weights; -1 if none has any. Negative ones are rounding."""
     whole = 0.0
-    for place in range(many):
-        whole += max(weights[place], 0.0)
+    for index in range(many):
+        whole += max(weights[index], 0.0)
     target = uniform * whole
     upto = 0.0
     chosen = -1
-    for place in range(many):
-        if weights[place] > 0.0:
-            chosen = place
-            upto += weights[place]
+    for index in range(many):
+        if weights[index] > 0.0:
+            chosen = index
+            upto += weights[index]
             if upto > target:
                 break
     return chosen
@@ -242,11 +242,11 @@ def spread_steps(f: int, axis: int, work: Workspace) -> int:
 
 
 @compiled
-def _step_edge(a: float, span: float, discrete: bool, step: float, reach: int, place: int) -> float:
+def _step_edge(a: float, span: float, discrete: bool, step: float, reach: int, index: int) -> float:
     """Position of an edge, numbered along the axis, at which one more step begins or ends."""
-    if place >= reach:
+    if index >= reach:
         return span
-    q = reach - place if a < 0.0 else place + 1
+    q = reach - index if a < 0.0 else index + 1
     upto = q / (abs(a) / step) * UP
     # Beyond the axis before it becomes a whole number of the machine, which must not overflow.
     upto = min(upto, span)

@@ -404,7 +404,7 @@ def bound_sums(
     forms = scratch.forms
     persons = len(flat.offsets)
     neurons = flat.neuron_at[layers - 1]
-    place = 0
+    index = 0
     about = 0.0
     made = 0
     bound_first_layer(flat, box, units)
@@ -428,18 +428,18 @@ def bound_sums(
                     units.low[p, j] = least
                     units.high[p, j] = most
                     units.gap[p, j] = 0.0
-                    place = p * (neurons - flat.sizes[1]) + j - flat.sizes[1]
-                    if known[place] == 1:
+                    index = p * (neurons - flat.sizes[1]) + j - flat.sizes[1]
+                    if known[index] == 1:
                         units.low[p, j] = max(least, 0.0)
                         units.high[p, j] = max(most, 0.0)
                         continue
-                    if known[place] == 2:
+                    if known[index] == 2:
                         units.low[p, j] = min(least, 0.0)
                         units.high[p, j] = min(most, 0.0)
                         continue
                     if least >= 0.0 or most <= 0.0:
                         if rare <= 0.0:
-                            known[place] = 1 if least >= 0.0 else 2
+                            known[index] = 1 if least >= 0.0 else 2
                         continue
                 below, above = substitute(
                     flat, k, p, r, noise, units, rows[0], rows[1], rows[2], rows[3]
@@ -466,7 +466,7 @@ def bound_sums(
                 units.high[p, j] = most
                 if least >= 0.0 or most <= 0.0:
                     if rare <= 0.0:
-                        known[place] = 1 if least >= 0.0 else 2
+                        known[index] = 1 if least >= 0.0 else 2
                     continue
                 units.gap[p, j] = _gap(least, most, flat.slopes[k])
                 for d in range(len(box.lo)):

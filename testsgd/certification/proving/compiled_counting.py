@@ -269,16 +269,16 @@ def share_above(form: Floats, threshold: float, box: Box, bins: int, histogram: 
         if axis == last or sizes[axis] <= 0.0:
             continue
         # Narrow axes first: the histogram stays short while they are taken in.
-        place = count
-        while place > 0 and sizes[order[place - 1]] > sizes[axis]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = axis
+        index = count
+        while index > 0 and sizes[order[index - 1]] > sizes[axis]:
+            order[index] = order[index - 1]
+            index -= 1
+        order[index] = axis
         count += 1
     counts[0] = 1.0
     top = 0
-    for place in range(count):
-        axis = order[place]
+    for index in range(count):
+        axis = order[index]
         reach = int(sizes[axis] / step / UP)
         if reach == 0:
             continue

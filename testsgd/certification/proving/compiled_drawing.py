@@ -53,15 +53,15 @@ def _order_axes(axes: int, middle: int, last: int, work: Workspace) -> int:
     for axis in range(axes):
         if axis in (last, middle):
             continue
-        place = many
+        index = many
         steps = work.reach[0, axis] + work.reach[1, axis]
-        while place > 0:
-            before = work.order[place - 1]
+        while index > 0:
+            before = work.order[index - 1]
             if work.reach[0, before] + work.reach[1, before] <= steps:
                 break
-            work.order[place] = before
-            place -= 1
-        work.order[place] = axis
+            work.order[index] = before
+            index -= 1
+        work.order[index] = axis
         many += 1
     return many
 
@@ -243,11 +243,11 @@ def _draw_one(
         axis = work.order[k]
         first = work.first[axis]
         many = work.first[axis + 1] - first
-        for place in range(many):
-            part = first + place
+        for index in range(many):
+            part = first + index
             outside = 1.0 - work.inside[0, k + 1, sums[0] + work.steps[0, part]]
             outside -= work.inside[1, k + 1, sums[1] + work.steps[1, part]]
-            work.weights[place] = work.mass[part] * outside
+            work.weights[index] = work.mass[part] * outside
         chosen = choose(work.weights, many, uniforms[axis, 0])
         if chosen < 0:
             return False

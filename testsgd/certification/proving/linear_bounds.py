@@ -336,11 +336,11 @@ def settled(problem: Problem, bounds: Bounds) -> tuple[NDArray[np.int8], NDArray
         loses[..., 0], loses[..., 1] = up[..., 0], down[..., 0]
     else:
         needed = problem.classes - 1
-        for place, (one, two) in enumerate(problem.pairs):
-            wins[..., one] += up[..., place]
-            wins[..., two] += down[..., place]
-            loses[..., two] |= up[..., place]
-            loses[..., one] |= down[..., place]
+        for index, (one, two) in enumerate(problem.pairs):
+            wins[..., one] += up[..., index]
+            wins[..., two] += down[..., index]
+            loses[..., two] |= up[..., index]
+            loses[..., one] |= down[..., index]
     sure = wins == needed
     everybody = sure.all(axis=1)
     status = np.zeros(len(up), dtype=np.int8)

@@ -267,9 +267,9 @@ def _first_layer(
         start += given.columns.width
         values, constant, per_value, per_constant = _columns(given, rows, rounding + cast)
         if wanted.name in domain.protected:
-            place = domain.protected.index(wanted.name)
+            index = domain.protected.index(wanted.name)
             for person, combination in enumerate(domain.protected_values):
-                value = combination[place]
+                value = combination[index]
                 if isinstance(given.columns, CategoryColumns):
                     offsets[person] += values[int(value)]
                     offset_noise[person] += per_value[int(value)]

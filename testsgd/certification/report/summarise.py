@@ -174,7 +174,7 @@ def _listed(decisions: tuple[int, ...]) -> list[int]:
     if len(decisions) <= _MOST_ANSWERS:
         return list(range(len(decisions)))
     firsts = [decisions.index(label) for label in sorted(set(decisions))][:_MOST_ANSWERS]
-    others = [place for place in range(len(decisions)) if place not in firsts]
+    others = [index for index in range(len(decisions)) if index not in firsts]
     return sorted([*firsts, *others[: _MOST_ANSWERS - len(firsts)]])
 
 

@@ -115,14 +115,14 @@ class BranchAndBound:
         return True
 
     def _recount(
-        self, places: NDArray[np.intp], in_time: Callable[[], bool] | None
+        self, indices: NDArray[np.intp], in_time: Callable[[], bool] | None
     ) -> NDArray[np.intp]:
         """Look at boxes again, counting more finely; give those that were replaced."""
         boxes = self.boxes
-        levels = boxes["level"][places].astype(np.int64) + 1
+        levels = boxes["level"][indices].astype(np.int64) + 1
         gone = []
         for level in np.unique(levels):
-            some = places[levels == level]
+            some = indices[levels == level]
             lo, hi = boxes.ends(some)
             known = known_after(boxes["known"][some])
             analysed = self.prover.analyse(
@@ -136,29 +136,29 @@ class BranchAndBound:
         return np.concatenate([np.zeros(0, dtype=np.intp), *gone])
 
     def _split(
-        self, places: NDArray[np.intp], in_time: Callable[[], bool] | None
+        self, indices: NDArray[np.intp], in_time: Callable[[], bool] | None
     ) -> NDArray[np.intp]:
         """Halve boxes; give those that were replaced."""
         boxes = self.boxes
-        axis = boxes["axis"][places].astype(np.int64)
-        rows = np.arange(len(places))
-        lows, highs = boxes.ends(places)
+        axis = boxes["axis"][indices].astype(np.int64)
+        rows = np.arange(len(indices))
+        lows, highs = boxes.ends(indices)
         start, end = lows[rows, axis], highs[rows, axis]
         discrete = self.axes.discrete[axis]
         middle = self.axes.middles(axis, start, end)
         # An interval of real numbers with nothing in between stays as it is.
         stuck = ~discrete & ((middle <= start) | (middle >= end))
-        boxes["axis"][places[stuck]] = -1
+        boxes["axis"][indices[stuck]] = -1
         keep = ~stuck
-        places, axis, middle, discrete = places[keep], axis[keep], middle[keep], discrete[keep]
-        rows = np.arange(len(places))
-        known = np.repeat(known_after(boxes["known"][places]), 2, axis=0)
+        indices, axis, middle, discrete = indices[keep], axis[keep], middle[keep], discrete[keep]
+        rows = np.arange(len(indices))
+        known = np.repeat(known_after(boxes["known"][indices]), 2, axis=0)
         after = np.where(discrete, middle + 1, middle)
         lo, hi = np.repeat(lows[keep], 2, axis=0), np.repeat(highs[keep], 2, axis=0)
         hi[2 * rows, axis] = middle
         lo[2 * rows + 1, axis] = after
-        levels = np.repeat(boxes["level"][places].astype(np.int64), 2)
-        whole = np.zeros(len(places), dtype=bool)
+        levels = np.repeat(boxes["level"][indices].astype(np.int64), 2)
+        whole = np.zeros(len(indices), dtype=bool)
         pieces = []
         for level in np.unique(levels):
             some = np.flatnonzero(levels == level)
@@ -169,16 +169,16 @@ class BranchAndBound:
             whole[some[::2] // 2] = both
             pieces.append((some, analysed, np.repeat(both, 2)))
         nodes = np.zeros(len(lo), dtype=np.int64)
-        nodes[::2], nodes[1::2] = boxes["node"][places], boxes["node"][places]
+        nodes[::2], nodes[1::2] = boxes["node"][indices], boxes["node"][indices]
         left, right = self.tree.split(
-            boxes["node"][places][whole].astype(np.int64), axis[whole], middle[whole], after[whole]
+            boxes["node"][indices][whole].astype(np.int64), axis[whole], middle[whole], after[whole]
         )
         nodes[2 * rows[whole]], nodes[2 * rows[whole] + 1] = left, right
         for some, analysed, both in pieces:
             chosen = np.flatnonzero(both)
             of = some[chosen]
             self._add(lo[of], hi[of], nodes[of], levels[of], known[of], analysed.rows(chosen))
-        return places[whole]
+        return indices[whole]
 
     def _add(
         self,
@@ -198,8 +198,8 @@ class BranchAndBound:
         if self._keep_closed:
             done = analysed.status > 0
             self.closed.append((lo[done], hi[done], analysed.status[done]))
-        for place in np.flatnonzero(analysed.status == 2)[: _EXAMPLES - len(self.examples)]:
-            self.examples.append((lo[place].copy(), hi[place].copy()))
+        for index in np.flatnonzero(analysed.status == 2)[: _EXAMPLES - len(self.examples)]:
+            self.examples.append((lo[index].copy(), hi[index].copy()))
         left = np.flatnonzero((analysed.status == 0) & (share > 0))
         fair, unfair = analysed.fair[left], analysed.unfair[left]
         share = share[left]
@@ -283,9 +283,9 @@ class OpenBoxes:
     def __len__(self) -> int:
         return self._count
 
-    def ends(self, places: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ends(self, indices: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return some boxes, (n, axes) each."""
-        lo, hi = self._columns["lo"][places], self._columns["hi"][places]
+        lo, hi = self._columns["lo"][indices], self._columns["hi"][indices]
         return lo.astype(np.float64), hi.astype(np.float64)
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
@@ -307,11 +307,11 @@ class OpenBoxes:
             column[self._count : needed] = rows[name]
         self._count = needed
 
-    def remove(self, places: NDArray[np.intp]) -> None:
+    def remove(self, indices: NDArray[np.intp]) -> None:
         """Take boxes out; the last ones move into their places."""
-        left = self._count - len(places)
+        left = self._count - len(indices)
         gone = np.zeros(self._count, dtype=bool)
-        gone[places] = True
+        gone[indices] = True
         holes = np.flatnonzero(gone[:left])
         movers = left + np.flatnonzero(~gone[left:])
         for column in self._columns.values():

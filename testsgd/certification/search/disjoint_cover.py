@@ -89,13 +89,13 @@ class Reanalysis:
         return held
 
 
-def analyse_again(search: BranchAndBound, places: NDArray[np.intp]) -> Reanalysis:
+def analyse_again(search: BranchAndBound, indices: NDArray[np.intp]) -> Reanalysis:
     """Look at some open boxes again."""
     boxes, prover = search.boxes, search.prover
-    lo, hi = boxes.ends(places)
-    levels = boxes["level"][places].astype(np.int64)
-    known = known_before(boxes["known"][places])
-    bounds = prover.unseen(len(places), keep=True)
+    lo, hi = boxes.ends(indices)
+    levels = boxes["level"][indices].astype(np.int64)
+    known = known_before(boxes["known"][indices])
+    bounds = prover.unseen(len(indices), keep=True)
     for level in np.unique(levels):
         some = np.flatnonzero(levels == level)
         analysed = prover.analyse(
@@ -113,7 +113,7 @@ def decided(held: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool
 
 
 def decided_points(
-    search: BranchAndBound, places: NDArray[np.intp], points: Floats
+    search: BranchAndBound, indices: NDArray[np.intp], points: Floats
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which points lie in the certified and in the falsified part of their open box.
 
@@ -128,7 +128,7 @@ def decided_points(
     -------
     certified, falsified : numpy.ndarray of bool, shape (n,)
     """
-    unique, of = np.unique(places, return_inverse=True)
+    unique, of = np.unique(indices, return_inverse=True)
     return decided(analyse_again(search, unique).holds(of, points))
 
 

@@ -138,7 +138,7 @@ class Answers:
 
 def ask(network: FeedForward, domain: Domain, points: Floats) -> Answers:
     """Run the network for every compared person at points, shape (n, free inputs)."""
-    free = [place for place, name in enumerate(domain.names) if name not in domain.protected]
+    free = [index for index, name in enumerate(domain.names) if name not in domain.protected]
     protected = [domain.names.index(name) for name in domain.protected]
     values = np.empty((len(points), len(domain.inputs)))
     values[:, free] = points

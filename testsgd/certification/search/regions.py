@@ -96,8 +96,8 @@ def regions_of_everybody(
         tree.fit(everybody.points[known], unfair[known], sample_weight=everybody.weights[known])
         leaf = tree.apply(everybody.points)
     regions = []
-    for place in np.unique(leaf):
-        inside = leaf == place
+    for index in np.unique(leaf):
+        inside = leaf == index
         falsified = float(everybody.weights[inside & unfair].sum())
         if falsified == 0:
             continue

@@ -203,10 +203,10 @@ def _measured_again(search: BranchAndBound) -> _Region:
     boxes = search.boxes
     cover, beside = np.zeros(len(boxes)), np.zeros(len(boxes))
     for start in range(0, len(boxes), _AT_ONCE):
-        places = np.arange(start, min(start + _AT_ONCE, len(boxes)))
-        again = analyse_again(search, places)
-        seen = _region(again, cut_boxes(again), boxes["share"][places])
-        cover[places], beside[places] = seen.cover, seen.beside
+        indices = np.arange(start, min(start + _AT_ONCE, len(boxes)))
+        again = analyse_again(search, indices)
+        seen = _region(again, cut_boxes(again), boxes["share"][indices])
+        cover[indices], beside[indices] = seen.cover, seen.beside
     return _Region(cover, beside)
 
 
@@ -243,6 +243,6 @@ def draw_points(axes: Axes, lo: Floats, hi: Floats, generator: np.random.Generat
             shift = 0.0 if kind == CATEGORY else axes.shifts[axis]
             below = cumulative[(start - shift).astype(np.intp)]
             upto = cumulative[(end + 1 - shift).astype(np.intp)]
-            place = np.searchsorted(cumulative, below + where * (upto - below), side="right") - 1
-            points[:, axis] = np.clip(place + shift, start, end)
+            index = np.searchsorted(cumulative, below + where * (upto - below), side="right") - 1
+            points[:, axis] = np.clip(index + shift, start, end)
     return points
