@@ -76,7 +76,7 @@ def test_a_sample_of_the_texts_can_be_audited(audit: Run, folder: Path) -> None:
 
 
 def test_own_terms_take_the_place_of_the_papers(audit: Run, testsgd: Run, folder: Path) -> None:
-    assert testsgd("data", "terms", "--out", "terms.toml").code == 0
+    assert testsgd("data", "terms", "--terms", "terms.toml").code == 0
     assert testsgd("data", "terms").out.strip() == (folder / "terms.toml").read_text().strip()
     (folder / "mine.toml").write_text(
         '[terms]\nname = "mine"\n[categories.time]\nlate = {}\nearly = {}\n', encoding="utf-8"
