@@ -14,7 +14,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
 from types import MappingProxyType, NoneType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from testsgd.errors import ParameterError
 
@@ -126,6 +126,9 @@ class Declared:
 class Parameters:
     """A dataclass of what a user can choose; every value is checked against its declaration."""
 
+    # A summary that holds parameters is read with these names and no others.
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
     def __init_subclass__(cls) -> None:
         cls.__doc__ = _documented(cls)
 
@@ -137,7 +140,8 @@ class Parameters:
 
 def parameter(default: Any, help: str, **limits: Any) -> Any:  # noqa: A002 - as typer calls it
     """Return a dataclass's field with its default, what it is, and its range."""
-    return field(default=default, metadata={"parameter": Parameter(help=help, **limits)})
+    said = {"parameter": Parameter(help=help, **limits), "description": help}
+    return field(default=default, metadata=said)
 
 
 @cache

@@ -136,7 +136,7 @@ MONITORING = {
 CERTIFICATION = {
     "": "The document",
     "CertificationVerdict": "`verdict`",
-    "PolicyRule": "`verdict.rules[]`",
+    "GateRule": "`verdict.rules[]`",
     "Shares": "`proved`",
     "EstimatedSummary": "`estimated`",
     "CounterexampleSummary": "`counterexamples[]`",
@@ -148,7 +148,7 @@ CERTIFICATION = {
     "LayerSummary": "`network.layers[]`",
     "DomainSummary": "`domain`",
     "InputSummary": "`domain.inputs[]`",
-    "CertificationSettings": "`settings`",
+    "CertificationParameters": "`settings`",
 }
 
 

@@ -97,7 +97,7 @@ def test_a_tiny_domain_from_start_to_end(testsgd: Run, lender: Path, folder: Pat
         "result.json",
     ]
     found = document(written)
-    assert found["schema"] == "testsgd.certify/1"
+    assert found["schema"] == "testsgd.certify/2"
     assert found["proved"]["falsified"] == pytest.approx(UNFAIR, abs=1e-12)
     assert found["proved"]["certified"] == pytest.approx(1 - UNFAIR, abs=1e-12)
     assert found["domain"]["protected"] == ["woman"]

@@ -27,8 +27,8 @@ def test_a_policy_passes_and_fails_only_if_every_possible_truth_agrees(
     summary = gated(found, fail_above=most / 1000, fail_below=least / 1000)
     truths = range(falsified, falsified + undecided + 1)
     kept = {
-        "max_unfair": {unfair <= most for unfair in truths},
-        "min_certified": {1000 - unfair >= least for unfair in truths},
+        "fail_above": {unfair <= most for unfair in truths},
+        "fail_below": {1000 - unfair >= least for unfair in truths},
     }
     wanted = {
         name: "passed" if all(answers) else "not_enough_evidence" if any(answers) else "failed"

@@ -1,4 +1,4 @@
-"""The result of a certification: what is proved, what is estimated, and the policy's verdict."""
+"""The result of a certification: what is proved, what is estimated, and the verdict."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         again="run the certification again",
         layout=certification_layout,
     )
-    # ``csv`` holds the regions, ``junit`` the policy for a CI service.
+    # ``csv`` holds the regions, ``junit`` the gates for a CI service.
     exporters: ClassVar = {
         **EXPORTERS,
         "csv": Exporter("regions.csv", text=lambda result: result.to_csv()),
@@ -65,7 +65,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
 
     @property
     def verdict(self) -> CertificationVerdict:
-        """The outcome in words, with the policy and the exit code that the CLI gives."""
+        """The outcome in words, with the gates and the exit code that the CLI gives."""
         return self.summary.verdict
 
     @property
@@ -100,7 +100,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         return counterexamples_frame(self.summary)
 
     def to_junit(self) -> str:
-        """Return the policy's verdict as JUnit XML."""
+        """Return the gates as JUnit XML."""
         return render_certification_junit(self.summary)
 
     def to_csv(self) -> str:

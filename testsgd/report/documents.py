@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from testsgd.errors import ResultError
+from testsgd.errors import ParameterError, ResultError
 from testsgd.report.blocks import Document
 from testsgd.report.html import render_html
 from testsgd.report.markdown import render_markdown
@@ -114,6 +114,10 @@ class DocumentKind(Generic[Summary]):
             key = ".".join(str(part) for part in first["loc"])
             raise ResultError(
                 f"{key}: {first['msg']}", where=where, remedy=self.again, key=key
+            ) from error
+        except ParameterError as error:
+            raise ResultError(
+                f"settings.{error.where}: {error.what}", where=where, remedy=self.again
             ) from error
 
     def schema(self) -> dict[str, Any]:

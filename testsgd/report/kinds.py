@@ -16,7 +16,7 @@ RESULTS = {
     "testsgd.audit/1": "testsgd.auditing:AuditResult",
     "testsgd.mitigation/1": "testsgd.mitigation:MitigationResult",
     "testsgd.comparison/1": "testsgd.comparison:ComparisonResult",
-    "testsgd.certify/1": "testsgd.certification:CertificationResult",
+    "testsgd.certify/2": "testsgd.certification:CertificationResult",
     "testsgd.shield/1": "testsgd.shielding:ShieldResult",
     "testsgd.shield-simulation/1": "testsgd.shielding:SimulationResult",
     "testsgd.monitoring/1": "testsgd.monitoring:MonitorResult",

@@ -1,4 +1,4 @@
-"""The tables of a certification as data frames and CSV, and its policy as JUnit XML."""
+"""The tables of a certification as data frames and CSV, and its gates as JUnit XML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pandas as pd
 
-from testsgd.certification.report.summary import CertificationSummary, PolicyRule
+from testsgd.certification.report.summary import CertificationSummary, GateRule
 from testsgd.certification.report.wording import between, proved_texts
 from testsgd.report.formatting import share
 
@@ -55,8 +55,8 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def render_certification_junit(summary: CertificationSummary) -> str:
     """Write the verdict of a certification as JUnit XML.
 
-    A test case a rule of the policy: a failure if it is proved to be broken, an error if there is
-    not enough evidence, so that a build is green only if everything is proved. Without a policy
+    A test case a gate: a failure if it is proved to be broken, an error if there is
+    not enough evidence, so that a build is green only if everything is proved. Without a gate
     there is one case, which passes.
     """
     verdict = summary.verdict
@@ -84,17 +84,17 @@ def render_certification_junit(summary: CertificationSummary) -> str:
     for rule in verdict.rules:
         _case(suite, rule, summary)
     if not verdict.rules:
-        ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": "no policy"})
+        ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": "no gate"})
     said = ET.SubElement(suite, "system-out")
     said.text = _clean("\n".join([verdict.headline, *verdict.sentences]))
     ET.indent(root, " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _case(suite: ET.Element, rule: PolicyRule, summary: CertificationSummary) -> None:
+def _case(suite: ET.Element, rule: GateRule, summary: CertificationSummary) -> None:
     name = {
-        "max_unfair": f"at most {share(rule.limit)} unfair",
-        "min_certified": f"at least {share(rule.limit)} proved fair",
+        "fail_above": f"at most {share(rule.limit)} unfair",
+        "fail_below": f"at least {share(rule.limit)} proved fair",
     }[rule.name]
     case = ET.SubElement(suite, "testcase", {"classname": "testsgd.certify", "name": name})
     if rule.outcome == "passed":

@@ -446,19 +446,19 @@ def _domain_facts(summary: CertificationSummary) -> Facts:
 def _setting_facts(summary: CertificationSummary) -> Facts:
     asked = summary.settings
     unfair, certified = (
-        "no such policy" if limit is None else share(limit)
-        for limit in (asked.max_unfair, asked.min_certified)
+        "no such gate" if limit is None else share(limit)
+        for limit in (asked.fail_above, asked.fail_below)
     )
     return Facts(
         "Settings",
         (
-            ("Time limit", "none" if asked.time is None else seconds(asked.time)),
+            ("Time limit", "none" if asked.time_limit is None else seconds(asked.time_limit)),
             ("Stop at undecided", "" if asked.undecided is None else share(asked.undecided)),
-            ("Policy: unfair at most", unfair),
-            ("Policy: proved fair at least", certified),
+            ("Gate: unfair at most", unfair),
+            ("Gate: proved fair at least", certified),
             ("Samples of the undecided part", count(asked.samples)),
             ("Confidence of the estimate", number(asked.confidence)),
-            ("Jobs", count(asked.jobs)),
+            ("Processors", count(asked.processors)),
             ("Seed", str(asked.random_state)),
         ),
     )

@@ -104,7 +104,7 @@ def _estimated(summary: CertificationSummary) -> tuple[Note, ...]:
             f"Clopper and Pearson: of many such intervals {share(found.confidence)} or more hold "
             "the true share. The interval for the whole domain has that confidence too: it is "
             "from all draws in the boxes that are left, and stays within what is proved. Both are "
-            "set apart from what is proved, and no policy is judged by them.",
+            "set apart from what is proved, and no gate is judged by them.",
         ),
     )
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from testsgd.certification.domain import CategoryInput, IntegerInput
 from testsgd.certification.outcome import Moment
 from testsgd.certification.report.summary import (
     AnswerSummary,
-    CertificationSettings,
     CertificationSummary,
     CounterexampleSummary,
     DomainSummary,
@@ -45,21 +44,13 @@ _MOST_VALUES = 5
 # What the summary has as the certification has it.
 _COPIED = ("method", "stopped", "boxes", "open_boxes", "seconds", "within_rounding")
 
-_ASKED = ("undecided", "samples", "confidence", "counterexamples", "regions", "random_state")
-
 EVERYWHERE = "the whole domain"
 
 
 def summarise_certification(certification: Certification) -> CertificationSummary:
     """Return what was proved and estimated as one document; its gates go by what is proved."""
     asked, domain = certification.parameters, certification.domain
-    settings = CertificationSettings(
-        **{name: getattr(asked, name) for name in _ASKED},
-        time=asked.time_limit,
-        jobs=asked.processors,
-        max_unfair=asked.fail_above,
-        min_certified=asked.fail_below,
-    )
+    settings = replace(asked, jobs=asked.processors)
     proved = certification.shares
     estimated, described = _estimated(certification), _domain(domain)
     labels = certification.network.decision.labels

@@ -1,7 +1,7 @@
 """The summary of a certification: one JSON-able document from which every view is rendered.
 
-The document is versioned (``testsgd.certify/1``) and described by the JSON Schema that ships
-beside the audit's (``schemas/certify-1.json``), which is generated from the classes below. What is
+The document is versioned (``testsgd.certify/2``) and described by the JSON Schema that ships
+beside the audit's (``schemas/certify-2.json``), which is generated from the classes below. What is
 proved is under ``proved``, what samples say under ``estimated``; no number mixes the two unseen.
 """
 
@@ -12,30 +12,10 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from testsgd.certification.outcome import Shares
+from testsgd.certification.parameters import CertificationParameters
 from testsgd.report.summaries import Part
 
-SCHEMA_NAME = "testsgd.certify/1"
-
-
-class CertificationSettings(Part):
-    """What the user asked for."""
-
-    time: float | None = Field(description="seconds after which the search stops; null: no limit")
-    undecided: float | None = Field(
-        description="the search stops once the undecided share is at most this; null: it does not"
-    )
-    jobs: int = Field(description="processes or threads")
-    samples: int = Field(description="points to draw from what stays undecided")
-    confidence: float = Field(description="of the interval that the samples give")
-    counterexamples: int = Field(description="most counterexamples to keep")
-    regions: int = Field(description="most regions to describe")
-    random_state: int = Field(description="seed of every random choice")
-    max_unfair: float | None = Field(
-        description="policy: the largest share that may be unfair; null: no such policy"
-    )
-    min_certified: float | None = Field(
-        description="policy: the smallest share that must be proved fair; null: no such policy"
-    )
+SCHEMA_NAME = "testsgd.certify/2"
 
 
 class LayerSummary(Part):
@@ -178,10 +158,10 @@ class MomentSummary(Part):
     undecided: float = Field(description="as in `proved`")
 
 
-class PolicyRule(Part):
-    """One rule of the policy, and whether it is kept; judged by what is proved alone."""
+class GateRule(Part):
+    """A gate, and whether it passed; judged by what is proved alone."""
 
-    name: Literal["max_unfair", "min_certified"] = Field(description="which rule")
+    name: Literal["fail_above", "fail_below"] = Field(description="which rule")
     limit: float = Field(description="its limit")
     outcome: Literal["passed", "failed", "not_enough_evidence"] = Field(
         description="proved to be kept, proved to be broken, or neither"
@@ -197,7 +177,7 @@ class CertificationVerdict(Part):
     )
     exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
     headline: str = Field(description="what is proved, as a sentence")
-    rules: list[PolicyRule] = Field(description="the policy, rule by rule; none: no policy")
+    rules: list[GateRule] = Field(description="the gates; empty if there are none")
     sentences: list[str] = Field(description="what to know beside it")
 
 
@@ -206,11 +186,11 @@ class CertificationSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.certify/1"] = Field(
-        "testsgd.certify/1", alias="schema", description="name and version of this format"
+    schema_: Literal["testsgd.certify/2"] = Field(
+        "testsgd.certify/2", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
-    settings: CertificationSettings = Field(description="what was asked for")
+    settings: CertificationParameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     network: NetworkSummary = Field(description="the network")
     domain: DomainSummary = Field(description="all people it was certified for")

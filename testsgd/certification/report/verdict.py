@@ -1,4 +1,4 @@
-"""The outcome of a certification in words, and its policy; both by what is proved alone."""
+"""The outcome of a certification in words, and its gates; both by what is proved alone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from testsgd.certification.outcome import Shares
+from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report.summary import (
-    CertificationSettings,
     CertificationVerdict,
     DomainSummary,
     EstimatedSummary,
-    PolicyRule,
+    GateRule,
 )
 from testsgd.certification.report.wording import (
     ProvedTexts,
@@ -42,11 +42,11 @@ def certification_verdict(
     proved: Shares,
     estimated: EstimatedSummary | None,
     domain: DomainSummary,
-    settings: CertificationSettings,
+    settings: CertificationParameters,
 ) -> CertificationVerdict:
-    """Return what is proved, and judge the policy by it.
+    """Return what is proved, and judge the gates by it.
 
-    The policy passes only if it is proved to be kept, fails only if it is proved to be broken, and
+    A gate passes only if it is proved to be kept, fails only if it is proved to be broken, and
     else there is not enough evidence. What is estimated never decides.
     """
     texts = proved_texts(proved)
@@ -69,7 +69,7 @@ def certification_verdict(
             f"whom the decision changes; {count(shown)} of them {'is' if shown == 1 else 'are'} "
             "among the counterexamples.",
         )
-    rules = _policy(proved, settings, texts.digits)
+    rules = _gates(proved, settings, texts.digits)
     outcomes = {rule.outcome for rule in rules}
     status, code = "reported", DONE
     if "failed" in outcomes:
@@ -135,31 +135,31 @@ def _headline(
 
 
 _RULES = {
-    "max_unfair": "Policy, at most {limit} unfair",
-    "min_certified": "Policy, at least {limit} proved fair",
+    "fail_above": "Gate, at most {limit} unfair",
+    "fail_below": "Gate, at least {limit} proved fair",
 }
 _OUTCOMES = {
-    ("max_unfair", "failed"): "failed. At least {least} are, provably.",
-    ("max_unfair", "passed"): "passed. At most {most} can be, provably.",
-    ("max_unfair", "not_enough_evidence"): "not enough evidence. At least {least} are, provably, "
+    ("fail_above", "failed"): "failed. At least {least} are, provably.",
+    ("fail_above", "passed"): "passed. At most {most} can be, provably.",
+    ("fail_above", "not_enough_evidence"): "not enough evidence. At least {least} are, provably, "
     "and up to {most} can be. More time may decide it.",
-    ("min_certified", "failed"): "failed. At most {most} can be fair, provably.",
-    ("min_certified", "passed"): "passed. At least {least} are.",
-    ("min_certified", "not_enough_evidence"): "not enough evidence. At least {least} are, and up "
+    ("fail_below", "failed"): "failed. At most {most} can be fair, provably.",
+    ("fail_below", "passed"): "passed. At least {least} are.",
+    ("fail_below", "not_enough_evidence"): "not enough evidence. At least {least} are, and up "
     "to {most} may be fair. More time may decide it.",
 }
 
 
-def _policy(proved: Shares, settings: CertificationSettings, digits: int) -> list[PolicyRule]:
+def _gates(proved: Shares, settings: CertificationParameters, digits: int) -> list[GateRule]:
     rules = []
     for name, limit, least, other in (
-        ("max_unfair", settings.max_unfair, proved.falsified, proved.certified),
-        ("min_certified", settings.min_certified, proved.certified, proved.falsified),
+        ("fail_above", settings.fail_above, proved.falsified, proved.certified),
+        ("fail_below", settings.fail_below, proved.certified, proved.falsified),
     ):
         if limit is None:
             continue
         most = _most(least, other, proved.undecided)
-        if name == "max_unfair":
+        if name == "fail_above":
             passed, failed = most <= exactly(limit), least > limit
         else:
             passed, failed = least >= limit, most < exactly(limit)
@@ -170,7 +170,7 @@ def _policy(proved: Shares, settings: CertificationSettings, digits: int) -> lis
             most=upper_beside(most, limit, digits),
         )
         rules.append(
-            PolicyRule.model_validate(
+            GateRule.model_validate(
                 {"name": name, "limit": limit, "outcome": outcome, "sentence": sentence}
             )
         )
@@ -199,7 +199,7 @@ def _estimate(estimated: EstimatedSummary | None, domain: DomainSummary) -> list
 
 
 def _ending(
-    certification: Certification, domain: DomainSummary, settings: CertificationSettings
+    certification: Certification, domain: DomainSummary, settings: CertificationParameters
 ) -> str:
     spent, stopped = certification.seconds, certification.stopped
     time = seconds(spent) if spent >= _SHORTEST else "less than 0.01 s"

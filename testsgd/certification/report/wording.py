@@ -18,10 +18,10 @@ from testsgd.certification.report.summary import (
 from testsgd.report.formatting import MINUS, count, plural, series, share, shorten
 
 STATUS_NAMES = {
-    "reported": "Reported, no policy set",
-    "gate_passed": "Policy kept, provably",
-    "gate_failed": "Policy broken, provably",
-    "not_enough_evidence": "Not enough evidence for the policy",
+    "reported": "Reported, no gate set",
+    "gate_passed": "Gate passed, provably",
+    "gate_failed": "Gate failed, provably",
+    "not_enough_evidence": "Not enough evidence for the gate",
 }
 
 # More compared values than these are counted, not listed.

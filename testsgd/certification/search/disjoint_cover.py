@@ -120,7 +120,7 @@ def decided_points(
     Parameters
     ----------
     search : BranchAndBound
-    places : numpy.ndarray of int, shape (n,)
+    indices : numpy.ndarray of int, shape (n,)
         A box a point.
     points : numpy.ndarray, shape (n, axes)
 
