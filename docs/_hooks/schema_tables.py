@@ -88,7 +88,7 @@ MITIGATION = {
     "GroupChange": "`worst[]` and `risen[]` of an audit's change",
     "RuleSummary": "`rules[]` of a group",
     "ComparisonSummary": "`comparisons[]`",
-    "MitigationSettings": "`settings`",
+    "MitigationParameters": "`settings`",
     "SplitSummary": "`split`",
     "DataSummary": "`data`",
     "LabelSummary": "`data.label`",

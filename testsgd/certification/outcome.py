@@ -108,6 +108,7 @@ class Certification:
 
     Examples
     --------
+    >>> from testsgd.certification import CertificationParameters
     >>> some = Certification(
     ...     network=None, domain=None, parameters=CertificationParameters(),
     ...     shares=Shares(0.9, 0.02, 0.08), stopped="time", method="bounded", points=10**6,

@@ -128,6 +128,9 @@ class DocumentKind(Generic[Summary]):
     def generate_schema(self) -> str:
         """Generate the text of the schema's file from the class of the summaries."""
         schema = self.summary.model_json_schema(by_alias=True)
+        for part in schema["$defs"].values():
+            # What follows in a docstring is for Python.
+            part["description"] = part.get("description", "").partition("\n\n")[0]
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
         schema["title"] = self.name
         return json.dumps(schema, indent=1, sort_keys=True) + "\n"

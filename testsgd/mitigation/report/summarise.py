@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from testsgd.mitigation.report.summary import (
     CandidateSummary,
     ComparisonSummary,
     GroupChange,
-    MitigationSettings,
     MitigationSummary,
     MitigationVerdict,
     RunSummary,
@@ -64,9 +64,7 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         equal_change = 100 * written.held_out.accuracy.change
     summary = MitigationSummary(
         created=present_moment(),
-        settings=MitigationSettings.model_validate(
-            vars(outcome.parameters) | {"group": outcome.parameters.rank}
-        ),
+        settings=replace(outcome.parameters, group=outcome.parameters.rank),
         versions=package_versions(packages(outcome.before) + _RETRAINING),
         data=data_summary(outcome.before),
         split=_split(outcome),

@@ -15,7 +15,7 @@ from testsgd.auditing.report.summary import (
     DataSummary,
     ModelSummary,
 )
-from testsgd.mitigation.parameters import Fallback, Kind, KindChoice, Side, SideChoice
+from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.mitigation/1"
@@ -35,45 +35,6 @@ Status = Literal[
 
 
 PartName = Literal["held-out", "validation", "training"]
-
-
-class MitigationSettings(Part):
-    """What the user asked for."""
-
-    group: int | None = Field(description="rank of the group in the audit; null with `all_above`")
-    all_above: float | None = Field(
-        description="every distinct group with a larger score is a target; null for one group"
-    )
-    max_accuracy_drop: float = Field(
-        description="most points of accuracy that a candidate may lose on the validation rows"
-    )
-    max_balanced_drop: float = Field(
-        2.0, description="most points of balanced accuracy that it may lose there"
-    )
-    runs: int = Field(description="how often everything was done, with seeds of their own")
-    steps: int = Field(description="how many numbers of samples were tried in each run")
-    fewest_samples: int = Field(description="samples added in the first step")
-    largest_share: float = Field(
-        description="samples added in the last step, as a share of the training rows"
-    )
-    samples: KindChoice = Field(
-        description="which kinds of samples were tried; `auto`: one after the other"
-    )
-    side: SideChoice = Field(
-        description="whose samples are added: the group's, everybody else's, those of both, or, by "
-        "`auto`, those of both unless one side is small"
-    )
-    fallback: Fallback = Field(
-        description="what to do where too few counter-labelled samples exist: relabel those "
-        "nearest to the decision boundary, or go on with fewer"
-    )
-    max_draws: int = Field(description="most samples drawn for a target in a run")
-    from_scratch: bool = Field(description="false: retraining starts from the original weights")
-    soften: bool = Field(
-        description="true: networks learnt softened labels: of rows cross-fitted probabilities, of "
-        "texts the original's own scores; what can learn labels only learnt these"
-    )
-    seed: int = Field(description="seed of every random choice")
 
 
 class SplitSummary(Part):
@@ -456,7 +417,7 @@ class MitigationSummary(Part):
         "testsgd.mitigation/1", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
-    settings: MitigationSettings = Field(description="what was asked for")
+    settings: MitigationParameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     data: DataSummary = Field(description="the rows or texts")
     split: SplitSummary = Field(description="which rows are for what")
