@@ -47,7 +47,7 @@ def list_datasets() -> int:
 
 @app.command("describe")
 def describe_dataset(dataset: Annotated[str, _NAME]) -> int:
-    """Say what a data set is, where it comes from, and what its features or terms are.
+    """Print what a data set is, where it comes from, and what its features or terms are.
 
     Exit codes: 0 done, 2 bad input.
     """

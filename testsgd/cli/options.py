@@ -87,7 +87,7 @@ def processors(jobs: int | None) -> int:
 def with_options(
     parameters: Any, *, but: Collection[str] = (), only: Collection[str] = ()
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command an option for each parameter that a class declares, in place of ``**``.
+    """Add an option to a command for each parameter that a class declares, in place of ``**``.
 
     The command gets their values by name. `but` and `only` choose among the parameters; the
     options stand in the help before that of ``--out``.
@@ -106,12 +106,12 @@ def with_options(
         own = [
             item.replace(annotation=hints[name])
             for name, item in inspect.signature(command).parameters.items()
-            if item.kind is not inspect.Parameter.VAR_KEYWORD and name not in chosen
+            if item.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         before = [item.name for item in own].index("out")
         items = [*own[:before], *map(_option, chosen.values()), *own[before:]]
         run.__doc__, run.__name__ = command.__doc__, command.__name__
-        run.parameters = parameters  # type: ignore[attr-defined]
+        run.parameters = parameters  # type: ignore[attr-defined]  # for tests of all commands
         run.__annotations__ = {item.name: item.annotation for item in items} | {"return": int}
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # typer reads it
             [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in items]
