@@ -45,7 +45,7 @@ def guarantees() -> list[Row]:
                 *(str(times[key]) for key in ("plain", "simultaneous", "fdr", "stability")),
                 str(times["holdout"]),
                 f"{guarantee.critical:.2f}",
-                f"{guarantee.sure:,}",
+                f"{guarantee.significant:,}",
             ]
         )
     return rows

@@ -95,7 +95,7 @@ def _costs(findings: TableFindings, seconds: float) -> list[str]:
 
 
 def _median_width(findings: TableFindings, groups: NDArray[np.intp]) -> str:
-    low, high = findings.intervals(groups)
+    low, high = findings.confidence_intervals(groups)
     return percent(float(np.median(high - low)), sign="")
 
 

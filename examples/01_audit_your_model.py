@@ -21,8 +21,8 @@ print(result.verdict.headline)
 print()
 for group in result.distinct.head(3).itertuples():
     print(
-        f"{group.difference * 100:+5.1f} points, between {group.interval_low * 100:+.1f} and "
-        f"{group.interval_high * 100:+.1f}: {group.text} ({group.n_in:,} rows)"
+        f"{group.difference * 100:+5.1f} points, between {group.ci_low * 100:+.1f} and "
+        f"{group.ci_high * 100:+.1f}: {group.text} ({group.n_in:,} rows)"
     )
 print()
 for path in result.write("reports/my-model"):

@@ -13,7 +13,7 @@ path = Path(sys.argv[1] if len(sys.argv) > 1 else "reports/my-model/result.json"
 
 # The document says which format it is in; its keys are listed in the docs, page "Reports".
 document = json.loads(path.read_text(encoding="utf-8"))
-assert document["schema"] == "testsgd.audit/1", document["schema"]
+assert document["schema"] == "testsgd.audit/2", document["schema"]
 
 data, model = document["data"], document["model"]
 print(f"{model['name']} on {data['rows']:,} rows of {data['title']}")

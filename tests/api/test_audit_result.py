@@ -15,14 +15,14 @@ from testsgd.data import generate_demo
 from testsgd.errors import ConfigurationError, ParameterError, ResultError
 
 RANKED = ["rank", "text", "support", "n_in", "n_out", "rate_in", "rate_out", "difference"]
-MEASURED = ["score", "margin", "interval_low", "interval_high"]
-RATES = ["rate_in", "rate_out", "difference", "interval_low", "interval_high"]
+MEASURED = ["score", "margin", "ci_low", "ci_high"]
+RATES = ["rate_in", "rate_out", "difference", "ci_low", "ci_high"]
 OTHER = ["estimand", *(f"other_{name}" for name in RATES)]
 COLUMNS = [
     *RANKED,
     *MEASURED,
     *OTHER,
-    "assured",
+    "lower_confidence_bound",
     "q_value",
     "exact",
     "samples_in",
@@ -51,8 +51,8 @@ def test_the_groups_are_a_table_of_all_of_them(result: AuditResult) -> None:
     assert list(groups.columns) == COLUMNS
     assert len(groups) == result.summary.counts.groups > 30
     assert groups["rank"].tolist() == list(range(1, len(groups) + 1))
-    assert groups["assured"].round(12).is_monotonic_decreasing
-    alike = groups[groups["assured"] == 0]
+    assert groups["lower_confidence_bound"].round(12).is_monotonic_decreasing
+    alike = groups[groups["lower_confidence_bound"] == 0]
     assert alike["score"].round(12).is_monotonic_decreasing
     by_score = testsgd.audit(
         None, generate_demo(rows=3000, seed=1), "demo", rank_by="score", guarantee="per-group"
@@ -109,8 +109,8 @@ def test_a_result_is_read_from_a_path(result: AuditResult, tmp_path: Path) -> No
         ("", "no such file|cannot be read"),
         ("{", "not valid JSON"),
         ("{}", "the schema is None"),
-        ('{"schema": "testsgd.audit/2"}', r"'testsgd\.audit/2', not 'testsgd\.audit/1'"),
-        ('{"schema": "testsgd.audit/1"}', "Field required"),
+        ('{"schema": "testsgd.audit/3"}', r"'testsgd\.audit/3', not 'testsgd\.audit/2'"),
+        ('{"schema": "testsgd.audit/2"}', "Field required"),
         ("missing.json", "no such file"),
         ("x" * 5000, "cannot be read as text"),
     ],

@@ -122,8 +122,8 @@ def test_a_group_and_everybody_else_mirror_each_other(mode: str) -> None:
         assert left["difference"] == -right["difference"]
         assert left["score"] == right["score"]
         assert left["margin"] == right["margin"]
-        assert left["interval_low"] == pytest.approx(-right["interval_high"])
-        assert left["interval_high"] == pytest.approx(-right["interval_low"])
+        assert left["ci_low"] == pytest.approx(-right["ci_high"])
+        assert left["ci_high"] == pytest.approx(-right["ci_low"])
 
 
 def test_rows_without_labels_are_audited_alike() -> None:

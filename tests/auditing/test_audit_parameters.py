@@ -54,7 +54,7 @@ def test_a_tiny_share_is_one_row() -> None:
         ("theta", [0, 1, -0.1, 2, float("nan"), float("inf"), "0.05", True]),
         ("min_rows", [0, -1, 1.5, 50.0, float("nan"), "50", True]),
         ("estimand", ["both", "", None, "Observed"]),
-        ("rank_by", ["assured", "", None]),
+        ("rank_by", ["lower_confidence_bound", "", None]),
         ("max_unjudged", [-0.01, 1.01, float("nan"), "1%", None]),
         ("strict", [None, 1, "yes"]),
         ("error_margin", [0, 1, float("nan"), "x"]),

@@ -77,7 +77,7 @@ def test_simpsons_paradox_is_resolved() -> None:
     assert raw == pytest.approx(36 / 220 - 243 / 330)
     assert found is not None
     assert found.difference == pytest.approx(0, abs=1e-15)
-    assert found.interval[0] < 0 < found.interval[1]
+    assert found.confidence_interval[0] < 0 < found.confidence_interval[1]
     assert (found.covered, found.strata) == (1.0, 2)
 
 
@@ -107,7 +107,7 @@ def test_the_difference_is_that_of_a_weighted_regression(seed: int) -> None:
     assert found.difference == pytest.approx(fitted.params[1])
     assert found.covered == pytest.approx((inside & covered).sum() / inside.sum())
     assert found.strata == 5
-    low, high = found.interval
+    low, high = found.confidence_interval
     assert (low + high) / 2 == pytest.approx(found.difference)
 
 
@@ -140,7 +140,7 @@ def test_the_interval_covers_the_truth(name: str, answers: int) -> None:
         found = score(inside, strata, generator.binomial(answers, rate), answers)
         assert found is not None
         differences[run] = found.difference
-        margins[run] = (found.interval[1] - found.interval[0]) / 2
+        margins[run] = (found.confidence_interval[1] - found.confidence_interval[0]) / 2
     covered = int((np.abs(differences - truth) <= margins).sum())
     assert covered >= stats.binom.ppf(1e-3, runs, 0.95)
     if answers == 1:
@@ -155,9 +155,11 @@ def test_a_smaller_error_gives_a_wider_interval() -> None:
     wide, narrow = (score(inside, strata, favourable, error=error) for error in (0.001, 0.05))
     assert wide is not None
     assert narrow is not None
-    assert wide.interval[0] < narrow.interval[0]
-    assert narrow.interval[1] < wide.interval[1]
-    margins = [(one.interval[1] - one.interval[0]) / 2 for one in (wide, narrow)]
+    assert wide.confidence_interval[0] < narrow.confidence_interval[0]
+    assert narrow.confidence_interval[1] < wide.confidence_interval[1]
+    margins = [
+        (one.confidence_interval[1] - one.confidence_interval[0]) / 2 for one in (wide, narrow)
+    ]
     assert margins[0] / margins[1] == pytest.approx(stats.norm.isf(0.0005) / stats.norm.isf(0.025))
 
 

@@ -46,8 +46,8 @@ def test_a_binary_proxy_is_a_difference_of_100_points_to_the_rows_and_of_none_to
     # Half of the neighbours are the rows themselves, and the other half are turned round.
     if not sampled:
         assert first["other_difference"] == 0
-    assert first["other_interval_low"] <= 0 <= first["other_interval_high"]
-    assert first["interval_low"] <= first["difference"] <= first["interval_high"]
+    assert first["other_ci_low"] <= 0 <= first["other_ci_high"]
+    assert first["ci_low"] <= first["difference"] <= first["ci_high"]
     assert result.verdict.exit_code == 1
 
 
@@ -325,9 +325,7 @@ def test_few_people_come_first_by_the_score_and_not_by_the_lower_bound() -> None
     assert first["auto"]["text"] == first["lower-bound"]["text"]
     # 4,000 or more on each side, in whatever words.
     assert min(first["auto"]["n_in"], first["auto"]["n_out"]) >= 4000
-    bounds = {
-        name: max(group["interval_low"], -group["interval_high"]) for name, group in first.items()
-    }
+    bounds = {name: max(group["ci_low"], -group["ci_high"]) for name, group in first.items()}
     assert bounds["auto"] > bounds["score"]
     assert first["score"]["score"] > first["auto"]["score"]
 

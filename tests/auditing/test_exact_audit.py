@@ -120,8 +120,8 @@ def test_every_group_is_found_with_its_rates(
         assert group.difference == pytest.approx(rate_in - rate_out, abs=1e-12)
         assert (group.other_rate_in, group.other_rate_out) == pytest.approx(other, abs=1e-12)
         assert group.other_difference == pytest.approx(other[0] - other[1], abs=1e-12)
-        assert -1 <= group.other_interval_low <= group.other_difference
-        assert group.other_difference <= group.other_interval_high <= 1
+        assert -1 <= group.other_ci_low <= group.other_difference
+        assert group.other_difference <= group.other_ci_high <= 1
         assert group.score == abs(group.difference)
         assert (group.margin, group.exact, group.decided) == (0, True, True)
         answers = 4 if estimand == "neighbourhood" else 1
@@ -129,7 +129,7 @@ def test_every_group_is_found_with_its_rates(
             answers * group.n_in,
             answers * group.n_out,
         )
-        assert -1 <= group.interval_low <= group.difference <= group.interval_high <= 1
+        assert -1 <= group.ci_low <= group.difference <= group.ci_high <= 1
     # Rule sets that select the same people are one group; none is missing, none comes twice.
     members = [expected[text].members for text in found["text"]]
     assert len(set(members)) == len(members)
@@ -215,5 +215,5 @@ def test_a_table_without_other_features_is_judged_by_the_rows_themselves() -> No
     assert (row["rate_in"], row["rate_out"]) == (pytest.approx(4 / 5), 0)
     assert row["samples_in"] == row["n_in"] == 15
     # The rows are their only neighbours, so both estimands are one.
-    for name in ("rate_in", "rate_out", "difference", "interval_low", "interval_high"):
+    for name in ("rate_in", "rate_out", "difference", "ci_low", "ci_high"):
         assert result.groups[name].tolist() == result.groups[f"other_{name}"].tolist()

@@ -39,7 +39,7 @@ def test_the_bootstrap_gives_way_to_bonferroni(
 def test_the_higher_the_confidence_the_wider_the_intervals() -> None:
     found = [audited(confidence) for confidence in (0.95, 0.999, 1 - 1e-12)]
     every = np.arange(len(found[0].rule_sets))
-    ends = [one.guarantee.interval(one.estimates, every) for one in found]
+    ends = [one.guarantee.confidence_intervals(one.estimates, every) for one in found]
     for (low, high), (lower, higher) in itertools.pairwise(ends):
         assert (lower <= low).all()
         assert (high <= higher).all()

@@ -99,7 +99,7 @@ def test_shares_are_the_mean_gain_over_all_orders(count: int, seed: int) -> None
         for place, rule in enumerate(order):
             gains[rule] += difference(table, favourable, order[: place + 1])
             gains[rule] -= difference(table, favourable, order[:place])
-    shares = {share.rule: share.share for share in explanation.shares}
+    shares = {share.rule: share.value for share in explanation.shapley_values}
     assert list(shares) == list(group.rules)
     assert shares == pytest.approx(
         {rule: gain / math.factorial(count) for rule, gain in gains.items()}, abs=1e-12
@@ -145,7 +145,7 @@ def test_a_rule_that_holds_for_everybody_adds_nothing_and_is_left_out() -> None:
     table = people(1)
     everybody = ValueRule("region", ("n", "s", "w"))
     (explanation,) = explain(table, answers_of(table, 1), [RuleSet((RULES[1], everybody))])
-    assert [share.share for share in explanation.shares][1] == 0
+    assert [share.value for share in explanation.shapley_values][1] == 0
     assert explanation.simplest == RuleSet(RULES[1:2])
 
 
@@ -155,7 +155,7 @@ def test_a_rule_may_name_a_value_that_no_row_has() -> None:
     favourable = answers_of(table, 2)
     wide = RuleSet((ValueRule("gender", ("f", "x")), RULES[1]))
     (explanation,) = explain(table, favourable, [wide])
-    assert sum(share.share for share in explanation.shares) == pytest.approx(
+    assert sum(share.value for share in explanation.shapley_values) == pytest.approx(
         difference(table, favourable, wide.rules)
     )
 
@@ -168,11 +168,11 @@ def test_nothing_is_said_of_rules_without_common_samples() -> None:
     (explanation,) = explain_groups(
         table, contingency, [group], none, none, None, 1, condition_on=["income"]
     )
-    assert explanation.shares == ()
+    assert explanation.shapley_values == ()
     assert explanation.simplest == group
     assert np.isnan(explanation.simplest_difference)
     assert explanation.conditional is None
-    assert explanation.contrasts
+    assert explanation.correlated_features
 
 
 def contrasts_by_hand(table: Table, inside: NDArray[np.bool_]) -> dict[str, tuple[float, ...]]:
@@ -197,14 +197,14 @@ def test_contrasts_are_standardised_differences(seed: int) -> None:
     (explanation,) = explain(table, answers_of(table, seed), [group])
     wanted = contrasts_by_hand(table, group.matches(table))
     found = {
-        one.feature: (one.inside, one.outside, one.standardised, one.known)
-        for one in explanation.contrasts
+        one.feature: (one.mean_in, one.mean_out, one.standardised_difference, one.n_known)
+        for one in explanation.correlated_features
     }
     # The feature that never varies is no lead.
     assert set(found) == {"income", "badge"}
     for name, figures in wanted.items():
         assert found[name] == pytest.approx(figures)
-    sizes = [abs(one.standardised) for one in explanation.contrasts]
+    sizes = [abs(one.standardised_difference) for one in explanation.correlated_features]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -214,10 +214,10 @@ def test_a_feature_that_gives_the_group_away_comes_first() -> None:
     table = check_table(frame, SPECIFICATION)
     group = RuleSet((ValueRule("gender", ("m",)),))
     explanations: list[Explanation] = explain(table, answers_of(table, 3), [group, group])
-    first = explanations[0].contrasts[0]
-    assert (first.feature, first.value, first.inside, first.outside) == ("badge", "red", 1, 0)
+    first = explanations[0].correlated_features[0]
+    assert (first.feature, first.value, first.mean_in, first.mean_out) == ("badge", "red", 1, 0)
     share = group.matches(table).mean()
-    assert first.standardised == pytest.approx(1 / math.sqrt(share * (1 - share)))
+    assert first.standardised_difference == pytest.approx(1 / math.sqrt(share * (1 - share)))
     assert explanations[0] == explanations[1]
 
 

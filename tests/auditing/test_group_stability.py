@@ -68,7 +68,7 @@ CRITICAL = 1.0
 
 @pytest.fixture(autouse=True)
 def one_quantile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Guarantee, "critical_value", CRITICAL)
+    monkeypatch.setattr(Guarantee, "simultaneous_critical_value", CRITICAL)
 
 
 def audit(table: Table) -> TableFindings:

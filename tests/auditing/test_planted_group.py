@@ -29,7 +29,7 @@ def check(groups: pd.DataFrame, planted: str = PLANTED_GROUP) -> None:
     assert top["text"].startswith(planted)
     assert top["rank"] == 1
     assert top["difference"] < -0.15
-    assert top["interval_high"] < -0.1
+    assert top["ci_high"] < -0.1
     single = groups[~groups["text"].str.contains(" and ")]
     assert len(single) > 10
     assert single["score"].max() < top["score"] / 2

@@ -211,7 +211,7 @@ def test_intervals_cover_the_difference_of_mean_answers(options: dict[str, Any])
             nondeterministic=2,
             **options,
         )
-        low, high = result.summary.groups[0].interval
+        low, high = result.summary.groups[0].confidence_interval
         missed[not low <= 0 <= high] += 1
     # 5% of 40 may miss; more than this would happen once in 10,000 times.
     assert missed[True] <= binom.isf(1e-4, times, 0.05)
@@ -283,12 +283,12 @@ def test_counts_of_texts_are_sums_over_the_draws(draws: int) -> None:
         assert group.samples_in == draws * group.n_in
         assert group.samples_out == draws * group.n_out
         assert not group.exact
-        low, high = group.interval
+        low, high = group.confidence_interval
         assert -1 <= low <= group.difference <= high <= 1
         own = group.counterfactual
         if own is not None:
             assert own.rate_with == pytest.approx(group.rate_in)
-            assert own.interval[0] <= own.difference <= own.interval[1]
+            assert own.confidence_interval[0] <= own.difference <= own.confidence_interval[1]
 
 
 def test_means_do_not_change_what_a_sure_model_of_texts_is_found_to_do() -> None:

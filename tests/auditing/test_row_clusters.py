@@ -59,7 +59,7 @@ def test_people_in_five_rows_are_no_finding(guarantee: str) -> None:
             found = testsgd.audit(grant, frame, given, **options).findings
             assert found is not None
             assert found.guarantee is not None
-            false[clustered] += found.guarantee.sure > 0
+            false[clustered] += found.guarantee.significant > 0
     # With five per cent of false findings there are more than so many in one of 1,000 cases.
     assert false[True] <= binom.ppf(0.999, runs, 0.05)
     # The test could not fail if there were nothing to correct.

@@ -222,7 +222,7 @@ def test_planted_causes_are_what_comes_out_of_audits(causes: Causes) -> None:
         found = audit_of(causes, 6000, seed)
         assert found.guarantee is not None
         # Many groups differ, because they share rows with these.
-        assert found.guarantee.sure > 20
+        assert found.guarantee.significant > 20
         chosen = [found.rule_set(rule.group).matches(found.table) for rule in found.rules]
         planted = [CAUSES[name](found.table.frame).to_numpy() for name in causes]
         for cause in planted:
@@ -326,7 +326,7 @@ def test_rules_of_an_audit_are_those_of_least_squares_over_its_rows() -> None:
         sums["rows"].tolist(),
         sums["rows"].tolist(),
         sums["yes"].tolist(),
-        guarantee.critical_value,
+        guarantee.simultaneous_critical_value,
     )
     assert len(expected) >= 2
     assert [rule.group for rule in found.rules] == [group for group, _ in expected]

@@ -22,12 +22,14 @@ def allowed(runs: int) -> int:
 @pytest.mark.slow
 def test_all_groups_at_once_are_seldom_wrong_where_the_label_is_rare():
     # Eight favourable labels in 400 rows. The gate's test below has three in ten.
-    wrong = sum(audited(400, seed, 0.02).guarantee.sure > 0 for seed in range(RUNS))
+    wrong = sum(audited(400, seed, 0.02).guarantee.significant > 0 for seed in range(RUNS))
     assert wrong <= allowed(RUNS)
 
 
 def test_one_group_at_a_time_is_wrong_of_some_group_nearly_always():
-    wrong = sum(audited(400, seed, guarantee="per-group").guarantee.sure > 0 for seed in range(50))
+    wrong = sum(
+        audited(400, seed, guarantee="per-group").guarantee.significant > 0 for seed in range(50)
+    )
     assert wrong >= 30
 
 
@@ -41,7 +43,7 @@ def test_nothing_is_found_by_chance_under_a_false_discovery_rate():
 
 @pytest.mark.slow
 def test_groups_found_on_one_half_are_seldom_wrong_on_the_other():
-    wrong = sum(audited(400, seed, holdout=0.5).guarantee.sure > 0 for seed in range(RUNS))
+    wrong = sum(audited(400, seed, holdout=0.5).guarantee.significant > 0 for seed in range(RUNS))
     assert wrong <= allowed(RUNS)
 
 
@@ -56,7 +58,7 @@ def test_samples_are_seldom_wrong(sampling):
         "error_margin": 0.2,
         "interval": "anytime",
     }
-    wrong = sum(audited(400, seed, **settings).guarantee.sure > 0 for seed in range(12))
+    wrong = sum(audited(400, seed, **settings).guarantee.significant > 0 for seed in range(12))
     assert wrong <= allowed(12)
 
 
@@ -85,7 +87,7 @@ def test_wider_promises_make_wider_intervals():
     intervals = {}
     for kind in ("per-group", "simultaneous", "fdr"):
         found = audited(1000, 1, guarantee=kind)
-        intervals[kind] = found.guarantee.interval(found.estimates, found.ranking[:5])
+        intervals[kind] = found.guarantee.confidence_intervals(found.estimates, found.ranking[:5])
     for kind in ("simultaneous", "fdr"):
         assert (intervals[kind][0] < intervals["per-group"][0]).all()
         assert (intervals[kind][1] > intervals["per-group"][1]).all()
@@ -94,10 +96,10 @@ def test_wider_promises_make_wider_intervals():
 def test_the_quantile_lies_between_one_groups_and_bonferronis():
     found = audited(1000, 2, replicates=999)
     groups = len(found.rule_sets)
-    critical = found.guarantee.critical
+    critical = found.guarantee.critical_value
     assert normal_quantile(0.95) < critical < normal_quantile(1 - 0.05 / groups)
     shared = bonferroni(found.estimates, 0.95)
-    assert shared.critical == pytest.approx(normal_quantile(1 - 0.05 / groups))
+    assert shared.critical_value == pytest.approx(normal_quantile(1 - 0.05 / groups))
     np.testing.assert_allclose(shared.errors, 0.05 / groups)
 
 
@@ -129,10 +131,10 @@ def test_parameters_say_what_they_take():
 def test_groups_may_be_ranked_by_what_chance_leaves_of_their_differences():
     plain, assured = audited(1000, 4, rank_by="score"), audited(1000, 4)
     assert assured.parameters.ranked_by == "lower-bound"
-    sizes = assured.guarantee.assured_sizes
-    np.testing.assert_array_equal(sizes, plain.guarantee.assured_sizes)
+    sizes = assured.guarantee.lower_bounds
+    np.testing.assert_array_equal(sizes, plain.guarantee.lower_bounds)
     for found in (plain, assured):
-        low, high = found.guarantee.interval(found.estimates, np.arange(len(sizes)))
+        low, high = found.guarantee.confidence_intervals(found.estimates, np.arange(len(sizes)))
         expected = np.where((low > 0) | (high < 0), np.minimum(np.abs(low), np.abs(high)), 0)
         np.testing.assert_allclose(sizes, expected)
     ordered = sizes[assured.ranking]

@@ -73,7 +73,7 @@ def wrong(found, effect: int) -> tuple[bool, bool]:
     # Rates inside, and the rate outside a term, in the population: four in ten of the texts with
     # a colour say "red", or somewhat more, as some name two.
     groups = np.arange(len(found.rule_sets))
-    low, high = found.intervals(groups)
+    low, high = found.confidence_intervals(groups)
     own = found.counterfactual
     outside, pairs = [], []
     for group in groups:
@@ -116,7 +116,9 @@ def test_each_text_five_times_says_what_it_says_once(guarantee, mode):
     groups = np.arange(len(once.rule_sets))
     # Draws differ by chance; and so do the bootstrap's of texts in another number.
     near = 0.05 if mode == "sampled" else 0.01 if guarantee == "simultaneous" else 1e-9
-    for first, second in zip(once.intervals(groups), often.intervals(groups), strict=True):
+    for first, second in zip(
+        once.confidence_intervals(groups), often.confidence_intervals(groups), strict=True
+    ):
         np.testing.assert_allclose(first, second, atol=near)
     for end in ("low", "high"):
         ends = (getattr(found.counterfactual, end) for found in (once, often))
@@ -128,8 +130,8 @@ def test_each_text_five_times_says_what_it_says_once(guarantee, mode):
 def test_texts_that_stand_alone_are_judged_as_before_to_the_last_digit():
     found = world(1, "once", stability=20)
     estimates = found.estimates
-    assert estimates.effective_in is None
-    assert estimates.effective_out is None
+    assert estimates.effective_sample_size_in is None
+    assert estimates.effective_sample_size_out is None
     groups = np.arange(len(found.rule_sets))
     low, high = population_interval(
         Side(estimates.rows_in, estimates.rows_in, estimates.favourable_in),
@@ -137,7 +139,7 @@ def test_texts_that_stand_alone_are_judged_as_before_to_the_last_digit():
         found.guarantee.errors,
         margin_kind="none",
     )
-    assert np.array_equal(found.intervals(groups), (low, high))
+    assert np.array_equal(found.confidence_intervals(groups), (low, high))
 
 
 def test_one_text_five_hundred_times_says_next_to_nothing():
@@ -157,11 +159,11 @@ def test_one_text_five_hundred_times_says_next_to_nothing():
         )
         group = result.summary.groups[0]
         assert group.difference == 1
-        assert group.interval[0] < 0
-        assert group.interval[1] == 1
-        assert (group.effective_in, group.effective_out) == (1, 1)
+        assert group.confidence_interval[0] < 0
+        assert group.confidence_interval[1] == 1
+        assert (group.effective_sample_size_in, group.effective_sample_size_out) == (1, 1)
         assert result.summary.data.independent == 2
-        low, high = group.counterfactual.interval
+        low, high = group.counterfactual.confidence_interval
         assert low < -0.9
         assert high > 0.9
         assert result.verdict.status != "gate_failed"
@@ -182,8 +184,8 @@ def test_what_the_texts_of_a_group_are_worth_is_no_more_than_clusters_allow(deci
     for group in range(len(rule_sets)):
         rows = rule_sets.category_sets[rule_sets.set_of(group)].rows
         sizes = np.bincount(clusters.of_row[rows])
-        assert estimates.effective_in[group] <= len(rows) ** 2 / (sizes**2).sum() + 1e-9
-        assert estimates.effective_out[group] <= len(clusters)
+        assert estimates.effective_sample_size_in[group] <= len(rows) ** 2 / (sizes**2).sum() + 1e-9
+        assert estimates.effective_sample_size_out[group] <= len(clusters)
 
 
 @pytest.mark.parametrize("decide", [by_words, lambda text: "red" in text])

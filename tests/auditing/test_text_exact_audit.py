@@ -103,8 +103,8 @@ def test_a_model_blind_to_the_terms_has_no_paired_difference_though_it_may_have_
     assert (found.counterfactual.difference == 0).all()
     assert (found.counterfactual.low < 0).all()
     assert (found.counterfactual.high > 0).all()
-    assert found.top_score == found.assured == 0
-    assert found.sure_terms == 0
+    assert found.top_score == found.largest_bound == 0
+    assert found.significant_terms == 0
     assert audit(doors, texts, made_up_terms(), rank_by="score").top_score > 0.5
 
 

@@ -37,12 +37,14 @@ def test_shares_are_means_over_all_orders_of_the_terms(mode, seed):
                     found, order[:place]
                 )
                 shares[term] += gain / len(orders)
-        assert [share.rule for share in explained.shares] == list(rules)
-        assert [share.share for share in explained.shares] == pytest.approx(list(shares.values()))
-        assert sum(share.share for share in explained.shares) == pytest.approx(
+        assert [share.rule for share in explained.shapley_values] == list(rules)
+        assert [share.value for share in explained.shapley_values] == pytest.approx(
+            list(shares.values())
+        )
+        assert sum(share.value for share in explained.shapley_values) == pytest.approx(
             float(found.estimates.difference[group])
         )
-        assert explained.contrasts == ()
+        assert explained.correlated_features == ()
         assert explained.conditional is None
 
 
@@ -72,7 +74,7 @@ def test_a_term_that_does_nothing_adds_little():
     found = audit(lambda text: "red" not in text.split(), texts, made_up_terms())
     group = named(found)[frozenset({("colour", "red"), ("size", "small")})]
     explained = explain_term_groups(found.estimates, found.rule_sets, [group])[group]
-    of_term = {share.rule.term: share.share for share in explained.shares}
+    of_term = {share.rule.term: share.value for share in explained.shapley_values}
     assert of_term["red"] < -0.7
     assert abs(of_term["small"]) < 0.1
     assert [rule.term for rule in explained.simplest.rules] == ["red"]
@@ -89,6 +91,6 @@ def test_groups_whose_parts_got_no_samples_are_not_explained():
     explained = explain_term_groups(found.estimates, found.rule_sets, range(len(found.rule_sets)))
     for group, one in explained.items():
         assert sampled[group]
-        assert len(one.shares) == len(found.rule_set(group).rules)
+        assert len(one.shapley_values) == len(found.rule_set(group).rules)
     missing = set(range(len(found.rule_sets))) - set(explained)
     assert missing >= set((~sampled).nonzero()[0].tolist())

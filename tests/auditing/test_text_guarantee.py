@@ -22,7 +22,7 @@ from scipy import stats
 
 from testsgd.auditing import AuditParameters
 from testsgd.auditing.exact import audit_texts_exactly
-from testsgd.auditing.guarantee import assured_size, bonferroni
+from testsgd.auditing.guarantee import bonferroni, lower_confidence_bound
 from testsgd.auditing.text.max_statistic import (
     largest_deviations,
     simultaneous_texts,
@@ -164,12 +164,12 @@ RUNS = 100
 @pytest.mark.parametrize(("blind", "rate"), [(False, 40), (True, 85)])
 def test_without_any_difference_none_is_sure_more_often_than_promised(blind, rate):
     runs = [null_audit(seed, blind=blind, rate=rate) for seed in range(RUNS)]
-    wrong = sum(found.guarantee.sure > 0 for found in runs)
+    wrong = sum(found.guarantee.significant > 0 for found in runs)
     # The terms themselves do nothing either.
     wrong_pairs = 0
     for found in runs:
         compared = found.counterfactual
-        wrong_pairs += bool((assured_size(compared.low, compared.high) > 0).any())
+        wrong_pairs += bool((lower_confidence_bound(compared.low, compared.high) > 0).any())
     assert wrong <= stats.binom.ppf(0.999, RUNS, 0.05)
     assert wrong_pairs <= stats.binom.ppf(0.999, RUNS, 0.05)
     assert all(found.guarantee.method == "max-statistic" for found in runs)
@@ -179,7 +179,7 @@ def test_groups_that_stray_together_cost_less_than_bonferroni():
     found = null_audit(0, blind=True, rate=50)
     plain = bonferroni(found.estimates, 0.95)
     # A model that is blind to the terms answers all groups of the same texts alike.
-    assert found.guarantee.critical < plain.critical - 0.3
+    assert found.guarantee.critical_value < plain.critical_value - 0.3
     assert found.guarantee.groups == len(found.rule_sets)
     assert found.guarantee.replicates == 199
 
@@ -207,13 +207,13 @@ def test_a_large_difference_is_sure_under_every_guarantee(mode, kind):
         error_margin=0.1,
     )
     assert found.guarantee.kind == kind
-    assert found.rule_set(found.guarantee.surest).rules[0].term == "red"
-    assert 0.5 < found.guarantee.assured == found.assured < found.top_score
+    assert found.rule_set(found.guarantee.largest_bound_group).rules[0].term == "red"
+    assert 0.5 < found.guarantee.largest_bound == found.largest_bound < found.top_score
     methods = {"per-group": "each", "fdr": "false-coverage"}
     simultaneous = "max-statistic" if mode == "exact" else "bonferroni"
     assert found.guarantee.method == methods.get(kind, simultaneous)
     if kind == "fdr":
-        assert found.guarantee.q_values[found.guarantee.surest] < 0.001
+        assert found.guarantee.q_values[found.guarantee.largest_bound_group] < 0.001
 
 
 @pytest.mark.parametrize("mode", ["exact", "sampled"])
@@ -234,7 +234,7 @@ def test_what_is_assured_is_paired_where_groups_are_ranked_by_pairs(mode):
     for found in (each, all_at_once):
         top = found.ranking[0]
         compared = found.counterfactual
-        assert found.assured == pytest.approx(-compared.high[top])
+        assert found.largest_bound == pytest.approx(-compared.high[top])
         assert compared.difference[top] == -1
     # Every seed is answered "bad" with the term and "good" with others: no other end is nearer.
     seeds = each.estimates.rows_in[each.ranking[0]]
@@ -243,12 +243,12 @@ def test_what_is_assured_is_paired_where_groups_are_ranked_by_pairs(mode):
     mean = np.average(padded, weights=weights)
     spread = np.average((padded - mean) ** 2, weights=weights)
     reach = stats.norm.isf(0.025) * np.sqrt(spread / (pairs + 2))
-    assert each.assured == pytest.approx(-mean - reach, abs=1e-6)
+    assert each.largest_bound == pytest.approx(-mean - reach, abs=1e-6)
     low, high = paired_tails_interval(
         np.array([-1.0]), np.array([1.0]), np.array([pairs]), 0.05 / len(each.rule_sets)
     )
     assert low[0] == -1
-    assert all_at_once.assured == pytest.approx(-high[0])
+    assert all_at_once.largest_bound == pytest.approx(-high[0])
 
 
 def test_nothing_is_assured_of_groups_that_are_not_decided():
@@ -258,10 +258,10 @@ def test_nothing_is_assured_of_groups_that_are_not_decided():
         made_up_terms(),
         rank_by="counterfactual",
     )
-    assert found.assured > 0.5
+    assert found.largest_bound > 0.5
     nobody = np.zeros(len(found.rule_sets), dtype=bool)
     undecided = replace(found, estimates=replace(found.estimates, decided=nobody))
-    assert undecided.assured == 0
+    assert undecided.largest_bound == 0
 
 
 @pytest.mark.parametrize("pairs", [10, 40])

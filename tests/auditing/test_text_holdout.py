@@ -17,7 +17,7 @@ from made_up_texts import (
 )
 
 from testsgd.auditing import AuditParameters
-from testsgd.auditing.guarantee import assured_size
+from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.text import run_text_audit
 from testsgd.auditing.text.outcome import paired_intervals
 from testsgd.auditing.text.run import chosen_over, split_texts
@@ -60,7 +60,7 @@ def test_groups_are_those_of_one_part_and_numbers_those_of_the_other():
         assert found.rule_set(group) == one.rule_set(where)
         assert found.stability.get(group) == one.stability.get(where)
         place = places[terms_of(one.rule_set(where))]
-        was = found.holdout.found[group]
+        was = found.holdout.in_search[group]
         assert was.score == one.estimates.score[where]
         assert was.n_in == one.estimates.rows_in[where]
         assert one.ranking[was.rank - 1] == where
@@ -73,9 +73,9 @@ def test_groups_are_those_of_one_part_and_numbers_those_of_the_other():
         if group in found.explanations:
             explained = found.explanations[group]
             difference = float(other.estimates.difference[place])
-            assert sum(share.share for share in explained.shares) == pytest.approx(difference)
+            assert sum(item.value for item in explained.shapley_values) == pytest.approx(difference)
     compared = found.counterfactual
-    sizes = assured_size(compared.low, compared.high), np.abs(compared.difference)
+    sizes = lower_confidence_bound(compared.low, compared.high), np.abs(compared.difference)
     in_order = list(zip(*(size[found.ranking].round(9) for size in sizes), strict=True))
     assert in_order == sorted(in_order, reverse=True)
     assert set(found.explanations) == set(found.highlights[:10])
@@ -116,7 +116,7 @@ def test_parts_may_be_sampled(sampling):
         **OPTIONS,
     )
     assert found.mode == "sampled"
-    assert 0 < len(found.rule_sets) == len(found.holdout.found) <= 20
+    assert 0 < len(found.rule_sets) == len(found.holdout.in_search) <= 20
     assert found.queries <= 20_000
     assert found.guarantee.groups == len(found.rule_sets)
 
@@ -165,8 +165,8 @@ def test_where_no_group_is_frequent_nothing_is_estimated():
     found = audit(decide, TEXTS, made_up_terms(), holdout=0.5, theta=0.95)
     assert len(found.rule_sets) == 0
     assert found.distinct == ()
-    assert found.guarantee.sure == 0
-    assert found.assured == 0
+    assert found.guarantee.significant == 0
+    assert found.largest_bound == 0
 
 
 def test_texts_have_no_features_to_condition_on():

@@ -82,7 +82,7 @@ def test_features_to_be_alike_in_are_listed_with_commas(testsgd: Run, folder: Pa
 def test_a_score_of_exactly_the_gate_passes(testsgd: Run, folder: Path) -> None:
     testsgd("audit", "demo", *UNSTABLE, "--out", "out")
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
-    score, sure = result["groups"][0]["score"], result["groups"][0]["assured"]
+    score, sure = result["groups"][0]["score"], result["groups"][0]["lower_confidence_bound"]
 
     def code(gate: float, *options: str) -> int:
         quick = (*UNSTABLE, "--format", "json")
@@ -111,7 +111,7 @@ def test_a_wide_terminal_shows_the_lower_bound(
     heading = next(line for line in wide.splitlines() if "difference" in line and "rank" in line)
     assert heading.split()[-2:] == ["lower", "bound"]
     first = next(line for line in wide.splitlines() if PLANTED_GROUP in line)
-    assert first.split()[-1] == f"{100 * result['groups'][0]['assured']:.1f}"
+    assert first.split()[-1] == f"{100 * result['groups'][0]['lower_confidence_bound']:.1f}"
     monkeypatch.setenv("COLUMNS", "100")
     narrow = testsgd("audit", "demo", *UNSTABLE).out
     assert "lower bound" not in "".join(line for line in narrow.splitlines() if "rank" in line)

@@ -44,7 +44,7 @@ def test_a_text_model_is_audited_and_reported(audit: Run, folder: Path) -> None:
     files = {path.name for path in (folder / "reports" / "comments").iterdir()}
     assert files == {"report.html", "report.md", "result.json"}
     found = result(folder)
-    assert found["schema"] == "testsgd.audit/1"
+    assert found["schema"] == "testsgd.audit/2"
     assert found["data"]["kind"] == "texts"
     assert found["mode"] == "exact"
     assert found["groups"][0]["text"] == "“catholic” and “old”"
@@ -219,7 +219,7 @@ def test_groups_can_be_ranked_by_what_the_terms_change_themselves(
     assert own == sorted(own, reverse=True)
     assert "in the same texts" in found["verdict"]["headline"]
     assert f"{own[0]:.3f}" in found["verdict"]["sentences"][0]
-    ends = [group["counterfactual"]["interval"] for group in found["groups"]]
+    ends = [group["counterfactual"]["confidence_interval"] for group in found["groups"]]
     sure = max(max(low, -high, 0.0) for low, high in ends)
     for gate, code in ((own[0] - 0.001, 3), (sure + 0.001, 3), (sure - 0.001, 1)):
         assert audit("--rank-by", "counterfactual", "--fail-above", f"{gate}").code == code

@@ -55,7 +55,7 @@ def test_wheel_carries_the_catalogue_the_networks_and_the_schemas(wheel: Path) -
         assert f"testsgd/_bundled/datasets/{name}.toml" in names
         assert (f"testsgd/_bundled/models/{name}/model.keras" in names) == (name != "wikitalk")
     assert "testsgd/_bundled/datasets/terms/table-1.toml" in names
-    assert "testsgd/auditing/report/audit-1.json" in names
+    assert "testsgd/auditing/report/audit-2.json" in names
     assert "testsgd/report/templates/document.html.j2" in names
     assert "testsgd/py.typed" in names
     assert not any(name.endswith((".csv", ".data", ".tsv", ".xz", ".gz")) for name in names)

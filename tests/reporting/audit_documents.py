@@ -147,7 +147,7 @@ def _group(rank: int, rules: list[Any], measured: dict[str, Any], distinct: bool
         "score": abs(measured["difference"]),
         "margin": 0.0,
         "margin_method": "none",
-        "interval": (measured["difference"] - half, measured["difference"] + half),
+        "confidence_interval": (measured["difference"] - half, measured["difference"] + half),
         "exact": True,
         "samples_in": n * 22,
         "samples_out": m * 22,
@@ -245,11 +245,16 @@ def census_document() -> dict[str, Any]:
     direction = "less often" if top["difference"] < 0 else "more often"
     gap = f"{100 * top['score']:.1f} points {direction}"
     return {
-        "schema": "testsgd.audit/1",
+        "schema": "testsgd.audit/2",
         "created": "2026-03-02T14:07:31Z",
         "mode": "exact",
         "sampling": None,
         "parameters": {
+            "estimand": "neighbourhood",
+            "rank_by": "score",
+            "guarantee": "per-group",
+            "interval": "wald",
+            "stability": 0,
             "theta": 0.05,
             "error_margin": 0.05,
             "min_samples": 1000,
@@ -264,6 +269,17 @@ def census_document() -> dict[str, Any]:
             "overlap": 0.5,
             "fail_above": None,
         },
+        "guarantee": {
+            "kind": "per-group",
+            "confidence": 0.95,
+            "method": "each",
+            "groups": 1,
+            "replicates": 0,
+            "significant": 3,
+            "significant_complete": True,
+            "largest_bound_rank": 1,
+        },
+        "unjudged": {"fewest": 50, "combinations": 40, "unjudged": 0, "rows": 0, "share": 0.0},
         "versions": {"testsgd": "0.1.0", "python": "3.11.2", "numpy": "2.4.6", "pandas": "3.1.1"},
         "data": {
             "name": "census",

@@ -53,8 +53,8 @@ def test_difference_scale_holds_intervals_parts_and_zero(summary):
     top = findings(summary)
     scale = audit_charts.groups_scale(top)
     for group in top:
-        assert scale.low <= group.interval[0]
-        assert group.interval[1] <= scale.high
+        assert scale.low <= group.confidence_interval[0]
+        assert group.confidence_interval[1] <= scale.high
     assert 0 < scale.place(0) < 100
 
 
@@ -69,13 +69,17 @@ def test_rows_stand_where_the_numbers_say(summary):
     ((_, rows),) = chart.parts
     for row, group in zip(rows, findings(summary), strict=True):
         (mark,) = row.marks
-        assert (mark.value, mark.interval, mark.margin) == (group.difference, group.interval, None)
+        assert (mark.value, mark.interval, mark.margin) == (
+            group.difference,
+            group.confidence_interval,
+            None,
+        )
         assert row.side == ("less" if group.difference < 0 else "more")
-        assert "population interval" in row.title
+        assert "confidence interval" in row.title
         assert "sampling margin" not in row.title
     drawn = str(draw(chart))
     for group in findings(summary):
-        low, high = (chart.scale.place(end) for end in group.interval)
+        low, high = (chart.scale.place(end) for end in group.confidence_interval)
         assert f'class="whisker" x1="{low}%" x2="{high}%"' in drawn
         assert f'cx="{chart.scale.place(group.difference)}%"' in drawn
 

@@ -30,7 +30,7 @@ def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"schema": "testsgd.audit/1"}, {"proved": None}, {"extra": 1}, {"boxes": "many"}],
+    [{"schema": "testsgd.audit/2"}, {"proved": None}, {"extra": 1}, {"boxes": "many"}],
     ids=str,
 )
 def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:

@@ -28,7 +28,7 @@ def test_every_document_is_valid_and_read_back_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"schema": "testsgd.audit/1"}, {"methods": None}, {"extra": 1}, {"overall_rate": "half"}],
+    [{"schema": "testsgd.audit/2"}, {"methods": None}, {"extra": 1}, {"overall_rate": "half"}],
     ids=str,
 )
 def test_another_document_is_refused_by_schema_and_reader(change: dict[str, Any]) -> None:

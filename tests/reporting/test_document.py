@@ -61,7 +61,7 @@ def test_a_document_holds_plain_numbers_only(result: AuditResult) -> None:
 
     # NaN and infinity are no JSON.
     document = json.loads(result.to_json(), parse_constant=refuse)
-    assert document["schema"] == "testsgd.audit/1"
+    assert document["schema"] == "testsgd.audit/2"
     assert document["created"].endswith("+00:00")
 
 
@@ -69,12 +69,12 @@ def test_each_group_has_what_a_reader_asks_for(written: str) -> None:
     document = json.loads(written)
     demanded = {
         "rank", "rules", "text", "support", "n_in", "n_out", "rate_in", "rate_out", "difference",
-        "score", "margin", "interval", "exact", "samples_in", "samples_out", "distinct",
+        "score", "margin", "confidence_interval", "exact", "samples_in", "samples_out", "distinct",
     }  # fmt: skip
     assert document["groups"]
     for group in document["groups"]:
         assert demanded <= set(group)
-        assert len(group["interval"]) == 2
+        assert len(group["confidence_interval"]) == 2
         for rule in group["rules"]:
             assert rule["feature"] in ("gender", "race", "age")
             if rule["feature"] == "age":

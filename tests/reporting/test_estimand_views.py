@@ -110,25 +110,25 @@ def test_every_view_has_both_estimands_of_the_first_groups(causes: AuditResult) 
     assert len(shown) > 1
     for group in shown:
         assert group.other is not None
-        assert group.other.interval is not None
+        assert group.other.confidence_interval is not None
         [stored] = [one for one in document["groups"] if one["rank"] == group.rank]
         row = table.loc[group.rank]
         for name in ("rate_in", "rate_out", "difference"):
             assert stored[name] == getattr(group, name) == row[name]
             assert stored["other"][name] == getattr(group.other, name) == row[f"other_{name}"]
-        assert tuple(stored["other"]["interval"]) == group.other.interval
-        assert (row["other_interval_low"], row["other_interval_high"]) == group.other.interval
+        assert tuple(stored["other"]["confidence_interval"]) == group.other.confidence_interval
+        assert (row["other_ci_low"], row["other_ci_high"]) == group.other.confidence_interval
         page, markdown = readings(causes)
         for text in (page, markdown):
             for part in (
                 percent(group.rate_in),
                 percent(group.rate_out),
                 points(group.difference),
-                interval(group.interval),
+                interval(group.confidence_interval),
                 percent(group.other.rate_in),
                 percent(group.other.rate_out),
                 signed(group.other.difference),
-                interval(group.other.interval),
+                interval(group.other.confidence_interval),
             ):
                 assert part in text
 
@@ -141,8 +141,8 @@ def test_the_csv_has_both_estimands(causes: AuditResult, tmp_path: Path) -> None
     assert read["other_difference"].tolist() == pytest.approx(
         (read["other_rate_in"] - read["other_rate_out"]).tolist()
     )
-    assert read["other_interval_low"].le(read["other_difference"]).all()
-    assert read["other_interval_high"].ge(read["other_difference"]).all()
+    assert read["other_ci_low"].le(read["other_difference"]).all()
+    assert read["other_ci_high"].ge(read["other_difference"]).all()
 
 
 def test_the_rules_stand_in_both_views_with_their_numbers(causes: AuditResult) -> None:

@@ -119,7 +119,7 @@ def test_sampled_audit_explains_its_margins_and_lists_what_is_open(sampled):
     assert "Theorem 4.2" in text
     assert "not decided" in text
     assert "Large enough, but with a sampling margin above" in text
-    assert "The gate fails on a difference of more than 10.0 points." in text
+    assert "The gate fails if a difference exceeds 10.0 points." in text
 
 
 def test_undecided_groups_are_no_findings(sampled):
@@ -166,7 +166,7 @@ def test_empty_cells_and_missing_rates(document):
     document["groups"][0]["rules_alone"][0] |= {"rate_out": None, "difference": None}
     page = AuditResult.document.to_html(as_summary(document))
     assert 'class="no" title="no rows"' in page
-    assert "nobody is outside" in page
+    assert "its complement is empty" in page
 
 
 def test_names_are_escaped_everywhere(document):

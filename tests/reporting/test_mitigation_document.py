@@ -64,7 +64,7 @@ def test_a_key_that_is_wrong_is_named() -> None:
 def test_an_audit_is_no_mitigation_and_the_other_way_round() -> None:
     audit = AuditResult.document.render(as_summary(census_document()))
     mitigation = MitigationResult.document.render(as_mitigation(one_target_document()))
-    with pytest.raises(ResultError, match=r"testsgd\.audit/1"):
+    with pytest.raises(ResultError, match=r"testsgd\.audit/2"):
         MitigationResult.document.read(audit)
     with pytest.raises(ResultError, match=r"testsgd\.mitigation/1"):
         AuditResult.document.read(mitigation)

@@ -173,7 +173,7 @@ def test_sampled_groups_carry_their_margin(sampling: str) -> None:
         )
         assert min(group.samples_in, group.samples_out) > 60
         # The population's interval answers for the rows as well, so it holds the estimate.
-        assert group.interval[0] <= group.difference <= group.interval[1]
+        assert group.confidence_interval[0] <= group.difference <= group.confidence_interval[1]
 
 
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])

@@ -70,7 +70,7 @@ def test_the_groups(summary: AuditSummary, shares: pd.Series) -> None:
         assert (group.samples_in, group.samples_out) == (14 * group.n_in, 14 * group.n_out)
         assert (group.margin, group.margin_method, group.exact) == (0, "none", True)
         assert group.decided
-        assert group.interval[0] < group.difference < group.interval[1]
+        assert group.confidence_interval[0] < group.difference < group.confidence_interval[1]
 
 
 def test_the_other_estimand_of_every_group(summary: AuditSummary) -> None:
@@ -85,10 +85,10 @@ def test_the_other_estimand_of_every_group(summary: AuditSummary) -> None:
             favoured[members].mean() - favoured[~members].mean()
         )
         assert other.decided
-        assert other.interval is not None
-        low, high = other.interval
+        assert other.confidence_interval is not None
+        low, high = other.confidence_interval
         assert low < other.difference < high
-        assert other.assured == (0 if low <= 0 <= high else min(abs(low), abs(high)))
+        assert other.lower_confidence_bound == (0 if low <= 0 <= high else min(abs(low), abs(high)))
 
 
 def test_the_largest_of_each_estimand(summary: AuditSummary) -> None:
@@ -98,10 +98,10 @@ def test_the_largest_of_each_estimand(summary: AuditSummary) -> None:
     assert first.groups == second.groups == len(frame) == summary.counts.groups
     assert first.largest == frame["score"].max()
     assert second.largest == frame["other_difference"].abs().max()
-    assert first.assured == frame["assured"].max()
-    sizes = frame[["other_interval_low", "other_interval_high"]].abs().min(axis=1)
-    apart = frame["other_interval_low"] * frame["other_interval_high"] > 0
-    assert second.assured == sizes.where(apart, 0).max()
+    assert first.largest_bound == frame["lower_confidence_bound"].max()
+    sizes = frame[["other_ci_low", "other_ci_high"]].abs().min(axis=1)
+    apart = frame["other_ci_low"] * frame["other_ci_high"] > 0
+    assert second.largest_bound == sizes.where(apart, 0).max()
 
 
 def test_the_rules_of_the_first_groups_alone(summary: AuditSummary, shares: pd.Series) -> None:

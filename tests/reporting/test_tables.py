@@ -87,10 +87,10 @@ def test_the_table_and_the_summary_agree(result: AuditResult) -> None:
         assert group.other is not None
         for name in ("rate_in", "rate_out", "difference"):
             assert row[f"other_{name}"] == getattr(group.other, name)
-        assert (row["other_interval_low"], row["other_interval_high"]) == group.other.interval
+        assert (row["other_ci_low"], row["other_ci_high"]) == group.other.confidence_interval
         assert group.q_value is None
         assert pd.isna(row["q_value"])
-        assert (row["interval_low"], row["interval_high"]) == group.interval
+        assert (row["ci_low"], row["ci_high"]) == group.confidence_interval
 
 
 @pytest.mark.parametrize("limit", [0, 1, 6, 10**9])

@@ -88,7 +88,7 @@ def test_a_report_that_leaves_the_house_shows_no_text() -> None:
     assert "because the texts are not to be shown" in Outline(page).text
 
 
-def test_the_terms_alone_stand_beside_the_score() -> None:
+def test_counterfactual_effects_stand_beside_the_score() -> None:
     summary = text_summary()
     page = AuditResult.document.to_html(summary)
     top = findings(summary)
@@ -98,16 +98,16 @@ def test_the_terms_alone_stand_beside_the_score() -> None:
     for said in (
         "21.0% of the group against 8.0% of other texts: 13.0 points more often",
         "12.3% of the same 1,040 texts",
-        "8.7 are the terms' own",
+        "effect is +8.7 points",
         "“gay” in place of every term of gender (ambiguous: also a first name)",
         "“taoist” in place of every term of religion (not in the vocabulary of the model)",
         "Generated from the 1,040 texts that have terms of gender and religion, 5.2% of all.",
-        "Terms alone +8.7 points",
+        "Counterfactual effect +8.7 points",
         "Other terms 12.3%",
         "Against other terms in the same texts 1,040 texts, 21.0% against 12.3%",
     ):
         assert said in spoken(first), said
-    assert "Terms alone, points" in Outline(page).text
+    assert "Counterfactual effect, points" in Outline(page).text
 
 
 def test_a_group_of_one_term_is_compared_with_other_terms() -> None:

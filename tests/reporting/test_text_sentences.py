@@ -1,4 +1,4 @@
-"""What is said of the terms alone, of ambiguous and of unknown terms, with the right numbers."""
+"""What is said of counterfactual effects, of ambiguous and of unknown terms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from text_documents import comments_document, text_summary
 
 from testsgd.auditing import GroupSummary
 from testsgd.auditing.report.summary import TermsSummary, UnjudgedSummary
-from testsgd.auditing.report.vocabulary import ambiguity, of_the_terms, unknown_words, words_for
+from testsgd.auditing.report.vocabulary import ambiguity, effect_of_terms, unknown_words, words_for
 from testsgd.auditing.report.wording import unjudged_sentences
 from testsgd.report.formatting import MINUS
 
@@ -36,7 +36,7 @@ def group(
             "rate_with": rate_in,
             "rate_other": rate_other,
             "difference": rate_in - rate_other,
-            "interval": interval,
+            "confidence_interval": interval,
         }
     fields = {
         "rank": 1,
@@ -51,7 +51,7 @@ def group(
         "score": abs(rate_in - rate_out),
         "margin": 0.0,
         "margin_method": "none",
-        "interval": (0.05, 0.08),
+        "confidence_interval": (0.05, 0.08),
         "exact": True,
         "samples_in": 1200,
         "samples_out": 49_990,
@@ -69,76 +69,75 @@ def terms() -> TermsSummary:
 
 
 def test_a_part_of_the_difference_is_the_terms_own() -> None:
-    said = of_the_terms(group(), "toxic")
-    assert said == (
-        "With other terms of gender and religion in place of “gay” and “taoist”, the model "
-        "predicts “toxic” for 10.0% of the same 1,200 texts: of the 6.5 points, 3.0 are the terms' "
-        "own (interval +2.0 to +4.0). The other 3.5 come with texts of this kind, whichever terms "
-        "of gender and religion they have."
-    )
+    said = effect_of_terms(group(), "toxic")
+    for part in ("gender and religion", "10.0% of the same 1,200 texts", "+3.0 points", "of +6.5"):
+        assert part in said
+    assert "interval +2.0 to +4.0" in said
+    assert "The other 3.5 points come with texts of this kind" in said
 
 
 @pytest.mark.parametrize(("rate_in", "rate_out"), [(0.1304, 0.0653), (0.0653, 0.1304)])
 @pytest.mark.parametrize("own", [0.0101, 0.0149, 0.0251, 0.0333])
 def test_the_parts_add_up_as_they_are_written(rate_in: float, rate_out: float, own: float) -> None:
     own = own if rate_in > rate_out else -own
-    said = of_the_terms(
+    said = effect_of_terms(
         group(rate_in=rate_in, rate_out=rate_out, rate_other=rate_in - own, interval=(own, own)),
         "toxic",
     )
-    whole = float(said.partition("of the ")[2].partition("texts: of the ")[2].split(" points")[0])
-    mine = float(said.partition(" points, ")[2].split(" are")[0])
-    rest = float(said.partition("The other ")[2].split(" come")[0])
+    numbers = said.replace(MINUS, "-")
+    mine = abs(float(numbers.partition("effect is ")[2].split(" points")[0]))
+    whole = abs(float(numbers.partition(") of ")[2].split(". ")[0]))
+    rest = float(numbers.partition("The other ")[2].split(" points")[0])
     assert mine + rest == pytest.approx(whole)
     assert whole == pytest.approx(6.5)
     assert mine == pytest.approx(100 * abs(own), abs=0.05)
 
 
-def test_no_difference_of_the_terms_is_not_told_from_none() -> None:
-    said = of_the_terms(group(rate_other=0.128, interval=(-0.003, 0.007)), "toxic")
-    assert "by themselves, these terms make no difference that can be told from none" in said
-    assert f"(+0.2 points, interval {MINUS}0.3 to +0.7)" in said
+def test_an_effect_that_is_not_significant() -> None:
+    said = effect_of_terms(group(rate_other=0.128, interval=(-0.003, 0.007)), "toxic")
+    assert f"+0.2 points (confidence interval {MINUS}0.3 to +0.7), not statistically" in said
     assert "As far as can be told, the difference comes with texts of this kind" in said
 
 
 def test_no_difference_at_all_is_not_explained() -> None:
     nothing = group(rate_in=0.1, rate_out=0.1, rate_other=0.1, interval=(-0.01, 0.01))
-    assert "As far as can be told" not in of_the_terms(nothing, "toxic")
+    assert "As far as can be told" not in effect_of_terms(nothing, "toxic")
 
 
 def test_all_of_the_difference_is_the_terms_own() -> None:
-    said = of_the_terms(group(rate_other=0.06, interval=(0.05, 0.09)), "toxic")
-    assert "the terms' own difference is +7.0 points (interval +5.0 to +9.0)" in said
+    said = effect_of_terms(group(rate_other=0.06, interval=(0.05, 0.09)), "toxic")
+    assert "+7.0 points (confidence interval +5.0 to +9.0)" in said
     assert "does not explain it" in said
     assert "texts of this kind" not in said
 
 
 def test_terms_that_work_against_the_difference() -> None:
-    said = of_the_terms(group(rate_other=0.14, interval=(-0.015, -0.005)), "toxic")
-    assert f"it 1.0 points less often (interval {MINUS}1.5 to {MINUS}0.5)" in said
+    said = effect_of_terms(group(rate_other=0.14, interval=(-0.015, -0.005)), "toxic")
+    assert f"{MINUS}1.0 points (confidence interval {MINUS}1.5 to {MINUS}0.5)" in said
     assert "against the difference from other texts" in said
-    less = of_the_terms(
+    less = effect_of_terms(
         group(rate_in=0.05, rate_out=0.08, rate_other=0.03, interval=(0.01, 0.03)), "toxic"
     )
-    assert "2.0 points more often (interval +1.0 to +3.0)" in less
+    assert "+2.0 points (confidence interval +1.0 to +3.0)" in less
 
 
 def test_one_term_is_spoken_of_as_one() -> None:
-    said = of_the_terms(group(terms=(("gender", "gay"),), interval=(-0.01, 0.07)), "toxic")
+    said = effect_of_terms(group(terms=(("gender", "gay"),), interval=(-0.01, 0.07)), "toxic")
     assert said.startswith("With other terms of gender in place of “gay”, ")
-    assert "by itself, this term makes no difference" in said
+    assert "not statistically significant" in said
 
 
 def test_drawn_pairs_give_both_of_their_rates() -> None:
     drawn = group().model_dump()
     drawn["counterfactual"] |= {"rate_with": 0.122, "difference": 0.022, "seeds": 640}
-    said = of_the_terms(GroupSummary.model_validate(drawn), "toxic")
-    assert "10.0% (against 12.2% with them) of the same 640 texts: of the 6.5 points, 2.2" in said
+    said = effect_of_terms(GroupSummary.model_validate(drawn), "toxic")
+    assert "10.0% (against 12.2% with “gay” and “taoist”) of the same 640 texts" in said
+    assert "+2.2 points" in said
 
 
 def test_what_was_not_compared_is_said_to_be_unknown() -> None:
-    said = of_the_terms(group(rate_other=None), "toxic")
-    assert "How much of that is the terms' own is not known" in said
+    said = effect_of_terms(group(rate_other=None), "toxic")
+    assert "not known" in said
 
 
 def test_ambiguous_terms_of_the_group_and_of_its_texts_are_named() -> None:
@@ -193,11 +192,11 @@ def test_categories_that_are_too_small(
 
 def test_size_of_a_group_in_good_grammar() -> None:
     assert WORDS.size(group(n_in=1, n_out=1, support=0.0001, terms=(("age", "old"),))) == (
-        "Generated from the 1 text that has a term of age, <0.1% of all. Outside is the text that "
-        "does not contain the term."
+        "Generated from the 1 text that has a term of age, <0.1% of all. Its complement is the "
+        "text that does not contain the term."
     )
     three = (("gender", "gay"), ("race", "latino"), ("age", "old"))
     assert WORDS.size(group(terms=three)) == (
         "Generated from the 1,200 texts that have terms of gender, race and age, 2.4% of all. "
-        "Outside are the 49,990 texts that do not contain all of these terms."
+        "Its complement are the 49,990 texts that do not contain all of these terms."
     )

@@ -65,7 +65,7 @@ def test_the_verdict_says_what_is_the_terms_own() -> None:
     assert f"more often for texts with {first.text} (" in told.headline
     assert "than for other texts (" in told.headline
     words = " ".join(told.sentences)
-    assert "put that difference at +" in words
+    assert "confidence interval of that difference is +" in words
     assert f"in place of {first.text}, the model predicts “good” for " in words
     assert "“red” is ambiguous: also a name." in words
     assert "could not be judged" in words
@@ -81,16 +81,18 @@ def test_a_model_that_does_not_look_at_terms() -> None:
     assert first.difference > 0.2
     assert first.counterfactual is not None
     assert first.counterfactual.difference == 0
-    assert "no difference that can be told from none" in " ".join(by_score.verdict.sentences)
+    assert "not statistically significant" in " ".join(by_score.verdict.sentences)
     assert by_score.verdict.status == "gate_failed"
     # The terms do nothing, and that is what is judged if nothing else is asked for.
     for guarantee in ("simultaneous", "fdr", "per-group"):
         result = audit(long, favourable="True", fail_above=0.0, guarantee=guarantee)
         assert result.summary.parameters.rank_by == "counterfactual"
         assert result.verdict.status == "gate_passed"
-        assert result.verdict.headline.startswith("No term makes a difference")
+        assert result.verdict.headline.startswith("No term has a statistically significant")
         assert result.summary.guarantee is not None
-        assert result.summary.guarantee.sure_terms == 0 < result.summary.guarantee.sure
+        assert (
+            result.summary.guarantee.significant_terms == 0 < result.summary.guarantee.significant
+        )
 
 
 def test_independent_sampling_says_what_it_does_not_know() -> None:
@@ -173,7 +175,7 @@ def test_a_term_in_every_text_has_nothing_outside() -> None:
     summary = audit(plain, [f"red {room}" for room in ROOMS]).summary
     assert all(group.text != "“red”" for group in summary.groups)
     (alone,) = [group for group in summary.undecided if group.text == "“red”"]
-    assert alone.reason == "no text is outside"
+    assert alone.reason == "its complement is empty"
 
 
 def test_a_document_of_an_older_version_is_read() -> None:

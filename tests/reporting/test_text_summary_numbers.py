@@ -60,7 +60,7 @@ def test_the_groups(summary: AuditSummary) -> None:
         assert group.rate_in == pytest.approx(rate(inside))
         assert group.rate_out == pytest.approx(rate(outside(terms)))
         assert group.difference == pytest.approx(group.rate_in - group.rate_out)
-        assert group.interval[0] <= group.difference <= group.interval[1]
+        assert group.confidence_interval[0] <= group.difference <= group.confidence_interval[1]
 
 
 def test_the_terms_alone(summary: AuditSummary) -> None:
@@ -74,7 +74,7 @@ def test_the_terms_alone(summary: AuditSummary) -> None:
         assert found.rate_with == pytest.approx(group.rate_in)
         assert found.rate_other == pytest.approx(mean(others))
         assert found.difference == pytest.approx(found.rate_with - found.rate_other)
-        assert found.interval[0] <= found.difference <= found.interval[1]
+        assert found.confidence_interval[0] <= found.difference <= found.confidence_interval[1]
 
 
 def test_each_term_of_the_first_groups_by_itself(summary: AuditSummary) -> None:

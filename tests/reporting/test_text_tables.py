@@ -41,8 +41,11 @@ def test_the_frame_and_the_summary_agree(result: AuditResult) -> None:
         assert found is not None
         row = rows.loc[group.rank]
         assert row["text"] == group.text
-        assert row["counterfactual"] == pytest.approx(found.difference)
-        assert (row["counterfactual_low"], row["counterfactual_high"]) == found.interval
+        assert row["counterfactual_effect"] == pytest.approx(found.difference)
+        assert (
+            row["counterfactual_ci_low"],
+            row["counterfactual_ci_high"],
+        ) == found.confidence_interval
 
 
 def test_files_hold_the_frame(result: AuditResult, tmp_path: Path) -> None:

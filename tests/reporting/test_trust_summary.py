@@ -39,11 +39,11 @@ def outside_zero(low: float, high: float) -> float:
 def test_intervals_are_those_of_the_guarantee(result: AuditResult) -> None:
     findings = known(result)
     assert findings.guarantee is not None
-    ends = findings.guarantee.interval(findings.estimates, findings.ranking)
+    ends = findings.guarantee.confidence_intervals(findings.estimates, findings.ranking)
     for group in result.summary.groups:
         low, high = (float(end[group.rank - 1]) for end in ends)
-        assert group.interval == (low, high)
-        assert group.assured == outside_zero(low, high)
+        assert group.confidence_interval == (low, high)
+        assert group.lower_confidence_bound == outside_zero(low, high)
 
 
 def test_counts_and_the_surest_follow_from_all_intervals(result: AuditResult) -> None:
@@ -51,10 +51,10 @@ def test_counts_and_the_surest_follow_from_all_intervals(result: AuditResult) ->
     assert findings.guarantee is not None
     assert told is not None
     assert (told.kind, told.groups) == ("simultaneous", len(findings.ranking))
-    ends = findings.guarantee.interval(findings.estimates, findings.ranking)
+    ends = findings.guarantee.confidence_intervals(findings.estimates, findings.ranking)
     sizes = [outside_zero(float(low), float(high)) for low, high in zip(*ends, strict=True)]
-    assert told.sure == sum(size > 0 for size in sizes)
-    assert told.surest_rank == 1 + int(np.argmax(sizes))
+    assert told.significant == sum(size > 0 for size in sizes)
+    assert told.largest_bound_rank == 1 + int(np.argmax(sizes))
 
 
 def test_the_surest_group_is_in_the_summary_however_far_down_it_ranks(
@@ -63,7 +63,7 @@ def test_the_surest_group_is_in_the_summary_however_far_down_it_ranks(
     findings = known(result)
     assert findings.guarantee is not None
     last = int(findings.ranking[-1])
-    moved = replace(findings, guarantee=replace(findings.guarantee, surest=last))
+    moved = replace(findings, guarantee=replace(findings.guarantee, largest_bound_group=last))
     ranks = [group.rank for group in summarise(moved).groups]
     assert ranks[-1] == len(findings.ranking)
     assert ranks == sorted(ranks)
@@ -75,12 +75,12 @@ def test_without_a_guarantee_for_many_intervals_are_for_one_group() -> None:
     one = summarise(findings)
     low, high = findings.estimates.population_interval(0.95)
     group = int(findings.ranking[0])
-    assert one.groups[0].interval == (float(low[group]), float(high[group]))
+    assert one.groups[0].confidence_interval == (float(low[group]), float(high[group]))
 
 
 def test_the_table_has_the_same_figures(result: AuditResult) -> None:
     whole, part = result.groups.set_index("rank"), summary_frame(result.summary).set_index("rank")
-    columns = ["interval_low", "interval_high", "assured", "q_value"]
+    columns = ["ci_low", "ci_high", "lower_confidence_bound", "q_value"]
     pd.testing.assert_frame_equal(whole.loc[part.index, columns], part[columns])
     assert part["q_value"].isna().all()
 
@@ -89,7 +89,7 @@ def test_q_values_and_the_number_found() -> None:
     result = audit(guarantee="fdr", top=500)
     frame, told = result.groups, result.summary.guarantee
     assert told is not None
-    assert told.sure == int((frame["q_value"] <= 1 - 0.95).sum()) > 0
+    assert told.significant == int((frame["q_value"] <= 1 - 0.95).sum()) > 0
     found = {group.rank: group.q_value for group in result.summary.groups}
     for rank, q_value in frame.set_index("rank")["q_value"].items():
         assert rank not in found or found[rank] == q_value
@@ -100,7 +100,7 @@ def test_the_gate_goes_by_all_groups_not_only_by_those_listed(kind: str) -> None
     frame = audit(guarantee=kind, top=500).groups
     sure = {
         "per-group": frame["score"].max(),
-        "simultaneous": frame["assured"].max(),
+        "simultaneous": frame["lower_confidence_bound"].max(),
         "fdr": frame["score"][frame["q_value"] <= 1 - 0.95].max(),
     }[kind]
     for gate, code in ((sure - 1e-6, 1), (frame["score"].max(), 0)):
@@ -123,31 +123,15 @@ def test_held_out_rows_stability_and_explanations_reach_the_document() -> None:
     assert summary.stability_samples == 20
     for group in summary.groups:
         number = int(findings.ranking[group.rank - 1])
-        assert group.found is not None
-        assert group.found.rank == findings.holdout.found[number].rank
+        assert group.in_search is not None
+        assert group.in_search.rank == findings.holdout.in_search[number].rank
         assert group.stability == findings.stability.get(number)
     explained = [one for one in summary.groups if one.explanation is not None]
     assert explained
     for one in explained:
         assert one.explanation is not None
-        added = sum(share.share for share in one.explanation.shares)
+        added = sum(item.value for item in one.explanation.shapley_values)
         assert added == pytest.approx(one.difference)
         assert one.explanation.conditional is not None
         assert one.explanation.conditional.features == ["income", "debt_ratio"]
     assert AuditResult.document.read(AuditResult.document.render(summary)) == summary
-
-
-def test_older_documents_are_read_as_one_group_at_a_time(result: AuditResult) -> None:
-    document = result.summary.model_dump(by_alias=True, mode="json")
-    new = ("guarantee", "interval", "replicates", "holdout", "stability", "condition_on")
-    for key in ("guarantee", "holdout", "stability_samples"):
-        del document[key]
-    for key in new:
-        del document["parameters"][key]
-    for group in document["groups"]:
-        for key in ("assured", "q_value", "stability", "found", "explanation"):
-            del group[key]
-    old = type(result.summary).model_validate(document)
-    assert old.guarantee is None
-    assert (old.parameters.guarantee, old.parameters.interval) == ("per-group", "wald")
-    assert not any(group.assured for group in old.groups)

@@ -1,4 +1,4 @@
-"""Reports say what intervals hold for, how stable a group is, and what is behind it."""
+"""Reports say what intervals hold for, how stable a group is, and what goes with it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from audit_documents import as_summary, census_document
 from page_outline import Outline
-from trusted_documents import SUREST, anytime_document, found_document, trusted_document
+from trusted_documents import SUREST, anytime_document, discoveries_document, trusted_document
 
 from testsgd.auditing import AuditResult
 from testsgd.auditing.report import charts as audit_charts
@@ -39,13 +39,15 @@ def readings(summary: AuditSummary) -> list[str]:
     return [Outline(AuditResult.document.to_html(summary)).text, markdown]
 
 
-def test_both_views_tell_of_stability_holdout_rules_and_leads(trusted: AuditSummary) -> None:
+def test_both_views_tell_of_stability_holdout_rules_and_correlated_features(
+    trusted: AuditSummary,
+) -> None:
     for text in readings(trusted):
         for part in (
             "187 of 200 bootstrap samples",
             "777 rows",
             "Simpler, with at least 90% of the difference",
-            "leads, not causes",
+            "orrelated features, not causes",
             "workclass = Private",
             "Compared with others of the same mix of hours_per_week and education_num",
             "98.7% of the group have somebody like them",
@@ -53,7 +55,7 @@ def test_both_views_tell_of_stability_holdout_rules_and_leads(trusted: AuditSumm
             assert part in text
 
 
-def test_a_contrast_of_a_hundredth_deviation_is_no_lead(trusted: AuditSummary) -> None:
+def test_a_difference_of_a_hundredth_deviation_is_left_out(trusted: AuditSummary) -> None:
     for text in readings(trusted):
         assert "hours_per_week, mean" in text
         assert "capital_gain, mean" not in text
@@ -63,7 +65,8 @@ def test_a_group_that_differs_in_nothing_else_says_so() -> None:
     document = trusted_document()
     for group in document["groups"]:
         if "explanation" in group:
-            group["explanation"]["contrasts"] = group["explanation"]["contrasts"][-1:]
+            explanation = group["explanation"]
+            explanation["correlated_features"] = explanation["correlated_features"][-1:]
     for text in readings(as_summary(document)):
         assert "In no other feature does it differ by as much as a tenth" in text
 
@@ -99,12 +102,10 @@ def test_what_the_rules_add_ends_at_the_difference(trusted: AuditSummary) -> Non
 def test_steps_that_go_back_and_forth_stay_on_the_scale() -> None:
     document = trusted_document()
     group = next(one for one in document["groups"] if len(one["rules"]) == 2)
-    shares = group["explanation"]["shares"] if "explanation" in group else []
-    if not shares:
-        group["explanation"] = {"shares": [], "simplest": None, "contrasts": []}
-    group["explanation"]["shares"] = [
-        {"text": "one", "share": 0.8},
-        {"text": "other", "share": group["difference"] - 0.8},
+    group.setdefault("explanation", {"simplest": None, "correlated_features": []})
+    group["explanation"]["shapley_values"] = [
+        {"text": "one", "value": 0.8},
+        {"text": "other", "value": group["difference"] - 0.8},
     ]
     summary = as_summary(document)
     (found,) = [one for one in summary.groups if one.rank == group["rank"]]
@@ -128,7 +129,7 @@ def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
 ) -> None:
     page = AuditResult.document.to_html(trusted)
     ranking = page[page.index('id="ranking"') : page.index('id="particulars"')]
-    rows = [row for row in ranking.split("<tr>") if "largest lower bound" in row]
+    rows = [row for row in ranking.split("<tr>") if "largest lower confidence bound" in row]
     assert len(rows) == 1
     assert f'<td class="n">{trusted.groups[SUREST].rank}</td>' in rows[0]
 
@@ -136,45 +137,49 @@ def test_the_group_of_the_largest_lower_bound_is_marked_in_the_ranking(
 def test_the_lower_bound_is_a_column(trusted: AuditSummary) -> None:
     assert "31.4" in AuditResult.document.to_html(trusted)
     for text in readings(trusted):
-        assert "Lower bound, points" in text
+        assert "Lower confidence bound, points" in text
     for text in readings(as_summary(census_document())):
-        assert "Lower bound, points" not in text
+        assert "Lower confidence bound, points" not in text
 
 
 def test_q_values_are_a_column_and_explained() -> None:
-    summary = as_summary(found_document())
+    summary = as_summary(discoveries_document())
     for text in readings(summary):
         assert "q-value" in text
         assert "<0.001" in text
         assert "0.012" in text
-        assert "meant for the groups found" in text
-    assert "at most 5%" in notes(summary)["Searching many groups"]
+        assert "discoveries" in text
+    assert "at most 5%" in notes(summary)["Multiple comparisons"]
 
 
 def test_the_notes_say_what_the_intervals_hold_for(trusted: AuditSummary) -> None:
     told = notes(trusted)
-    search = told["Searching many groups"]
+    search = told["Multiple comparisons"]
     for part in ("hold at once", "3.66", "1.96", "1,000 bootstrap samples", "613"):
         assert part in search
     assert "24,419" in told["Held-out rows"]
-    assert "200" in told["Stability"]
-    assert {"What each rule adds", "Leads, not causes", "Like with like"} <= set(told)
-    assert "0.95" not in told["Population interval"]
+    assert "200" in told["Bootstrap stability"]
+    assert {"What each rule adds", "Correlated features, not causes"} <= set(told)
+    assert "Conditional difference" in told
+    assert "0.95" not in told["Confidence interval"]
 
 
-def test_the_notes_of_older_and_per_group_audits_claim_no_more_than_they_can() -> None:
+def test_the_notes_of_per_group_audits_claim_no_more_than_they_can() -> None:
     for document in (census_document(), anytime_document()):
         told = notes(as_summary(document))
-        assert "do not hold for all groups at once" in told["Searching many groups"]
-        assert "with a confidence of 0.95" in told["Population interval"]
-        assert not {"Stability", "Held-out rows", "What each rule adds"} & set(told)
+        assert "not for all groups at once" in told["Multiple comparisons"]
+        assert "with a confidence of 0.95" in told["Confidence interval"]
+        assert not {"Bootstrap stability", "Held-out rows", "What each rule adds"} & set(told)
 
 
 def test_a_margin_that_holds_whenever_sampling_stops_is_named() -> None:
     summary = as_summary(anytime_document())
     assert "confidence sequence" in notes(summary)["Sampling margin"]
     assert "z = 1.96" not in notes(summary)["Sampling margin"]
-    assert "(anytime; 1,000 samples inside" in Outline(AuditResult.document.to_html(summary)).text
+    assert (
+        "(anytime-valid; 1,000 samples inside"
+        in Outline(AuditResult.document.to_html(summary)).text
+    )
 
 
 def test_the_rows_held_out_are_not_called_the_file(trusted: AuditSummary) -> None:
@@ -186,12 +191,9 @@ def test_the_rows_held_out_are_not_called_the_file(trusted: AuditSummary) -> Non
 
 def test_the_rule_of_the_gate_is_told(trusted: AuditSummary) -> None:
     for text in readings(trusted):
-        assert (
-            "The gate fails if a difference exceeds 10.0 points by more than chance explains."
-            in text
-        )
+        assert "The gate fails if a lower confidence bound exceeds 10.0 points." in text
     text = Outline(AuditResult.document.to_html(as_summary(anytime_document()))).text
-    assert "The gate fails on a difference of more than 10.0 points." in text
+    assert "The gate fails if a difference exceeds 10.0 points." in text
 
 
 def test_names_in_explanations_are_escaped() -> None:
@@ -201,8 +203,9 @@ def test_names_in_explanations_are_escaped() -> None:
     for group in document["groups"]:
         if "explanation" in group:
             found = group["explanation"]
-            found["contrasts"][0]["feature"] = found["contrasts"][1]["value"] = evil
-            found["shares"][0]["text"] = found["simplest"]["text"] = evil
+            features = found["correlated_features"]
+            features[0]["feature"] = features[1]["value"] = evil
+            found["shapley_values"][0]["text"] = found["simplest"]["text"] = evil
             found["conditional"]["features"] = [evil]
     summary = as_summary(document)
     assert Outline(AuditResult.document.to_html(summary)).tags["script"] == 0

@@ -7,9 +7,21 @@ from typing import Any
 
 import pytest
 
-from testsgd.auditing import GroupSummary, Verdict
-from testsgd.auditing.report.summary import Counts, Parameters, UnjudgedSummary
+from testsgd.auditing import AuditParameters, GroupSummary, Verdict
+from testsgd.auditing.report.summary import Counts, GuaranteeSummary, UnjudgedSummary
 from testsgd.auditing.report.verdict import Evidence, GateMeasure, gate_outcome, verdict
+
+UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
+EACH = GuaranteeSummary(
+    kind="per-group",
+    confidence=0.95,
+    method="each",
+    groups=1,
+    replicates=0,
+    significant=1,
+    significant_complete=True,
+    largest_bound_rank=None,
+)
 
 
 def group(difference: float, **changes: Any) -> GroupSummary:
@@ -27,7 +39,7 @@ def group(difference: float, **changes: Any) -> GroupSummary:
         "score": abs(difference),
         "margin": 0.0,
         "margin_method": "none",
-        "interval": (difference - 0.07, difference + 0.06),
+        "confidence_interval": (difference - 0.07, difference + 0.06),
         "exact": True,
         "samples_in": 3000,
         "samples_out": 7000,
@@ -62,24 +74,16 @@ def judge(
                 undecided_small=0,
             ),
             label="yes",
-            parameters=Parameters(
+            parameters=AuditParameters(
                 theta=0.05,
-                error_margin=0.05,
-                min_samples=1000,
-                confidence=0.95,
-                mode="auto",
                 sampling="pooled",
                 max_queries=5000,
-                max_features=3,
-                bins=None,
-                top=100,
-                seed=0,
-                overlap=0.8,
                 fail_above=fail_above,
                 **asked,
             ),
             measures=[GateMeasure("difference", largest, None)] if measures is None else measures,
-            unjudged=unjudged,
+            guarantee=EACH,
+            unjudged=unjudged or UNJUDGED,
         )
     )
 
@@ -105,7 +109,7 @@ def test_the_headline_names_label_group_difference_and_rates(
 
 
 def test_without_a_gate_the_difference_is_reported() -> None:
-    judged = judge([group(0.9, interval=(0.8, 0.95), rate_in=1.0, rate_out=0.1)])
+    judged = judge([group(0.9, confidence_interval=(0.8, 0.95), rate_in=1.0, rate_out=0.1)])
     assert (judged.status, judged.exit_code) == ("reported", 0)
     assert "gate" not in words(judged)
 
@@ -149,16 +153,16 @@ def test_no_group_at_all_says_what_would_help() -> None:
     assert "min_rows" in words(judged)
 
 
-def test_the_population_interval_is_told_with_its_numbers() -> None:
-    judged = judge([group(-0.234, interval=(-0.301, -0.167))])
+def test_the_confidence_interval_is_told_with_its_numbers() -> None:
+    judged = judge([group(-0.234, confidence_interval=(-0.301, -0.167))])
     for number in ("300", "700", "30.1", "16.7"):
         assert number in words(judged)
-    assert "No difference at all" not in words(judged)
+    assert "includes zero" not in words(judged)
 
 
 @pytest.mark.parametrize("interval", [(-0.1, 0.02), (0.0, 0.1), (-0.1, 0.0)])
 def test_an_interval_that_holds_zero_says_so(interval: tuple[float, float]) -> None:
-    assert "No difference at all" in words(judge([group(0.01, interval=interval)]))
+    assert "includes zero" in words(judge([group(0.01, confidence_interval=interval)]))
 
 
 def test_who_could_not_be_judged_is_counted() -> None:
@@ -238,7 +242,7 @@ def test_the_gate_over_two_measures_against_its_definition() -> None:
                 alone.append("unknown")
             elif measure.largest <= gate:
                 alone.append("passed")
-            elif measure.sure is None or measure.sure > gate:
+            elif measure.bound is None or measure.bound > gate:
                 alone.append("failed")
             else:
                 alone.append("unknown")

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from test_verdict import group
 
-from testsgd.auditing import GroupSummary, Verdict
+from testsgd.auditing import AuditParameters, GroupSummary, Verdict
 from testsgd.auditing.report.summary import (
     Counts,
     GuaranteeSummary,
     HoldoutSummary,
-    Parameters,
     UnjudgedSummary,
 )
 from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import words_for
 
+UNJUDGED = UnjudgedSummary(fewest=50, combinations=4, unjudged=0, rows=0, share=0)
 METHODS = {"simultaneous": "max-statistic", "fdr": "false-coverage", "per-group": "each"}
 
 
@@ -31,22 +31,9 @@ COUNTS = Counts(
 )
 
 
-def parameters(**chosen: Any) -> Parameters:
-    fields: dict[str, Any] = {
-        "theta": 0.05,
-        "error_margin": 0.05,
-        "min_samples": 1000,
-        "confidence": 0.95,
-        "mode": "auto",
-        "sampling": "pooled",
-        "max_queries": 5000,
-        "max_features": 3,
-        "bins": None,
-        "top": 100,
-        "seed": 0,
-        "overlap": 0.8,
-    }
-    return Parameters.model_validate(fields | chosen)
+def parameters(**chosen: Any) -> AuditParameters:
+    asked = {"theta": 0.05, "sampling": "pooled", "max_queries": 5000} | chosen
+    return AuditParameters(**asked)
 
 
 def guarantee(kind: str = "simultaneous", **changes: Any) -> GuaranteeSummary:
@@ -56,22 +43,23 @@ def guarantee(kind: str = "simultaneous", **changes: Any) -> GuaranteeSummary:
         "method": METHODS[kind],
         "groups": 1 if kind == "per-group" else 4012,
         "replicates": 1000,
-        "critical": 3.7,
-        "sure": 1203,
-        "sure_complete": True,
-        "surest_rank": 1,
+        "critical_value": 3.7,
+        "significant": 1203,
+        "significant_complete": True,
+        "largest_bound_rank": 1,
     }
     return GuaranteeSummary.model_validate(fields | changes)
 
 
 def judge(
     groups: list[GroupSummary],
-    promised: GuaranteeSummary | None,
+    promised: GuaranteeSummary,
     *,
-    sure_size: float | None = None,
+    bound: float | None = None,
     fail_above: float | None = None,
     rank_by: str = "score",
     estimand: str = "neighbourhood",
+    unjudged: UnjudgedSummary = UNJUDGED,
     **more: Any,
 ) -> Verdict:
     return verdict(
@@ -82,7 +70,8 @@ def judge(
             label="yes",
             parameters=parameters(fail_above=fail_above, rank_by=rank_by, estimand=estimand),
             guarantee=promised,
-            measures=[GateMeasure("difference", max(item.score for item in groups), sure_size)],
+            unjudged=unjudged,
+            measures=[GateMeasure("difference", max(item.score for item in groups), bound)],
             **more,
         )
     )
@@ -92,9 +81,9 @@ def told(judged: Verdict) -> str:
     return " ".join([judged.headline, *judged.sentences])
 
 
-# Expected by the rule: assured above the gate fails, a score not above it passes, else unknown.
+# Expected by the rule: a bound above the gate fails, a score not above it passes, else unknown.
 @pytest.mark.parametrize(
-    ("kind", "score", "sure", "gate", "code"),
+    ("kind", "score", "bound", "gate", "code"),
     [
         ("simultaneous", 0.3, 0.21, 0.2, 1),
         ("simultaneous", 0.3, 0.2, 0.2, 3),
@@ -110,8 +99,8 @@ def told(judged: Verdict) -> str:
         ("per-group", 0.2, None, 0.2, 0),
     ],
 )
-def test_the_gate(kind: str, score: float, sure: float | None, gate: float, code: int) -> None:
-    judged = judge([group(-score)], guarantee(kind), sure_size=sure, fail_above=gate)
+def test_the_gate(kind: str, score: float, bound: float | None, gate: float, code: int) -> None:
+    judged = judge([group(-score)], guarantee(kind), bound=bound, fail_above=gate)
     assert judged.exit_code == code
     assert judged.status == {0: "gate_passed", 1: "gate_failed", 3: "not_enough_evidence"}[code]
     assert f"{gate:g}" in judged.sentences[0]
@@ -120,18 +109,17 @@ def test_the_gate(kind: str, score: float, sure: float | None, gate: float, code
 
 
 def test_the_gate_names_what_it_went_by() -> None:
-    failed = judge([group(-0.3)], guarantee(), sure_size=0.2468, fail_above=0.2)
-    assert "at least 0.247" in failed.sentences[0]
-    assert "assured" in failed.sentences[0]
-    unknown = judge([group(-0.3)], guarantee(), sure_size=0.123, fail_above=0.2)
+    failed = judge([group(-0.3)], guarantee(), bound=0.2468, fail_above=0.2)
+    assert "lower confidence bound is 0.247" in failed.sentences[0]
+    unknown = judge([group(-0.3)], guarantee(), bound=0.123, fail_above=0.2)
     assert "0.300" in unknown.sentences[0]
     assert "0.123" in unknown.sentences[0]
-    nothing = judge([group(-0.3)], guarantee(), sure_size=0.0, fail_above=0.2)
-    assert "nothing of it is assured" in nothing.sentences[0]
-    found = judge([group(-0.3)], guarantee("fdr"), sure_size=0.25, fail_above=0.2)
-    assert "among the groups found is 0.250" in found.sentences[0]
-    none = judge([group(-0.3)], guarantee("fdr"), sure_size=0.0, fail_above=0.2)
-    assert "none is found" in none.sentences[0]
+    nothing = judge([group(-0.3)], guarantee(), bound=0.0, fail_above=0.2)
+    assert "no lower confidence bound is above zero" in nothing.sentences[0]
+    found = judge([group(-0.3)], guarantee("fdr"), bound=0.25, fail_above=0.2)
+    assert "discovery is 0.250" in found.sentences[0]
+    none = judge([group(-0.3)], guarantee("fdr"), bound=0.0, fail_above=0.2)
+    assert "no discovery" in none.sentences[0]
 
 
 def test_the_gate_names_the_estimand_that_decided() -> None:
@@ -144,6 +132,7 @@ def test_the_gate_names_the_estimand_that_decided() -> None:
                 label="yes",
                 parameters=parameters(fail_above=0.2),
                 guarantee=guarantee(),
+                unjudged=UNJUDGED,
                 measures=measures,
             )
         )
@@ -166,26 +155,38 @@ def test_the_gate_names_the_estimand_that_decided() -> None:
 
 
 @pytest.mark.parametrize("kind", ["simultaneous", "fdr"])
-def test_the_headline_does_not_speak_of_a_difference_where_chance_explains_all(kind: str) -> None:
-    group_of = {"simultaneous": {"assured": 0.0}, "fdr": {"assured": 0.0, "q_value": 0.3}}
+def test_the_headline_does_not_speak_of_a_difference_where_none_is_significant(kind: str) -> None:
+    group_of = {
+        "simultaneous": {"lower_confidence_bound": 0.0},
+        "fdr": {"lower_confidence_bound": 0.0, "q_value": 0.3},
+    }
     least = UnjudgedSummary(fewest=73, combinations=4, unjudged=0, rows=0, share=0)
     none = judge(
-        [group(-0.3, **group_of[kind])], guarantee(kind, sure=0, surest_rank=None), unjudged=least
+        [group(-0.3, **group_of[kind])],
+        guarantee(kind, significant=0, largest_bound_rank=None),
+        unjudged=least,
     ).headline
-    assert "no group of at least 73 rows differs by more than chance explains" in none
+    assert "no group of at least 73 rows has a statistically significant" in none
     # The numbers are told as those of the first in the ranking, behind that.
     assert none.index("no group") < none.index("30.0 points less often")
-    some = judge([group(-0.3, **group_of[kind])], guarantee(kind, sure=2, surest_rank=2)).headline
+    some = judge(
+        [group(-0.3, **group_of[kind])], guarantee(kind, significant=2, largest_bound_rank=2)
+    ).headline
     assert "no group" not in some
-    assert "which chance may explain" in some
-    sure = {"simultaneous": {"assured": 0.1}, "fdr": {"assured": 0.0, "q_value": 0.01}}
+    assert "not statistically significant" in some
+    sure = {
+        "simultaneous": {"lower_confidence_bound": 0.1},
+        "fdr": {"lower_confidence_bound": 0.0, "q_value": 0.01},
+    }
     clear = judge([group(-0.3, **sure[kind])], guarantee(kind)).headline
-    assert "chance" not in clear
+    assert "significant" not in clear
 
 
 def test_per_group_headlines_take_differences_as_they_are() -> None:
-    headline = judge([group(-0.3, assured=0.0)], guarantee("per-group", sure=0)).headline
-    assert "chance" not in headline
+    headline = judge(
+        [group(-0.3, lower_confidence_bound=0.0)], guarantee("per-group", significant=0)
+    ).headline
+    assert "significant" not in headline
 
 
 @pytest.mark.parametrize("estimand", ["observed", "neighbourhood"])
@@ -196,22 +197,22 @@ def test_the_headline_says_which_estimand(estimand: str) -> None:
 
 def test_all_intervals_hold_at_once() -> None:
     words = told(judge([group(-0.3)], guarantee()))
-    assert "Of 4,012 groups, 1,203 differ by more than chance explains; with a confidence" in words
-    assert "confidence of 95%" in words
-    assert "4,012 hold at once" in words
-    assert "luck" not in words
+    assert "Of 4,012 groups, 1,203 have a statistically significant difference" in words
+    assert "simultaneous 95% confidence interval" in words
+    assert "family-wise error rate at most 5%" in words
+    assert "overestimated" not in words
 
 
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
         (
-            {"sure": 0, "surest_rank": None},
-            "Of 4,012 groups, none differs by more than chance explains;",
+            {"significant": 0, "largest_bound_rank": None},
+            "Of 4,012 groups, none have a statistically significant difference (",
         ),
-        ({"sure": 1}, "Of 4,012 groups, 1 differs by more than chance explains;"),
-        ({"sure": 4012}, "All 4,012 groups differ by more than chance explains;"),
-        ({"sure_complete": False}, "at least 1,203 differ by more than chance explains;"),
+        ({"significant": 1}, "Of 4,012 groups, 1 has a statistically"),
+        ({"significant": 4012}, "Of 4,012 groups, all have a statistically"),
+        ({"significant_complete": False}, "at least 1,203 have a statistically"),
     ],
 )
 def test_how_many_differ(changes: dict[str, Any], part: str) -> None:
@@ -220,32 +221,38 @@ def test_how_many_differ(changes: dict[str, Any], part: str) -> None:
 
 def test_one_group_at_a_time_is_called_that() -> None:
     words = told(judge([group(-0.3)], guarantee("per-group"), fail_above=0.2))
-    assert "meant for this one group" in words
-    assert "4,012" in words
-    assert "bad by luck" in words
-    assert "if each is taken by itself; if there were no differences, about 5% would" in words
-    assert "assured" not in words
+    assert "for this group by itself" in words
+    assert "first of 4,012" in words
+    assert "overestimated" in words
+    assert "no correction for multiple comparisons; about 5% would" in words
+    assert "simultaneous" not in words
 
 
-def test_false_finds_are_limited() -> None:
-    words = told(judge([group(-0.3, q_value=0.01)], guarantee("fdr"), sure_size=0.3))
-    assert "1,203 differ; of these finds, and of their intervals, at most 5% are" in words
-    assert "chance" not in words
-    none = told(judge([group(-0.3)], guarantee("fdr", sure=0), sure_size=0.0))
-    assert "none differs clearly enough to count as found" in none
+def test_the_false_discovery_rate_is_named() -> None:
+    words = told(judge([group(-0.3, q_value=0.01)], guarantee("fdr"), bound=0.3))
+    assert "1,203 have a statistically significant difference" in words
+    assert "false discovery rate at most 5%" in words
+    none = told(judge([group(-0.3)], guarantee("fdr", significant=0), bound=0.0))
+    assert "none have a statistically significant difference" in none
 
 
-def test_the_group_of_which_most_is_assured_is_named_if_it_is_not_the_first() -> None:
-    first = group(-0.3, interval=(-0.5, -0.1), assured=0.1)
-    second = group(0.28, rank=2, text="age >= 60", interval=(0.241, 0.31), assured=0.241)
-    words = told(judge([first, second], guarantee(surest_rank=2)))
-    claim = "largest difference that chance does not explain"
-    assert f"{claim} is that for age >= 60: at least 24.1 points more often." in words
-    assert claim not in told(judge([first, second], guarantee(surest_rank=1)))
+def test_the_group_of_the_largest_lower_bound_is_named_if_it_is_not_the_first() -> None:
+    first = group(-0.3, confidence_interval=(-0.5, -0.1), lower_confidence_bound=0.1)
+    second = group(
+        0.28,
+        rank=2,
+        text="age >= 60",
+        confidence_interval=(0.241, 0.31),
+        lower_confidence_bound=0.241,
+    )
+    words = told(judge([first, second], guarantee(largest_bound_rank=2)))
+    claim = "largest lower confidence bound"
+    assert f"{claim} is that for age >= 60: 24.1 points more often." in words
+    assert claim not in told(judge([first, second], guarantee(largest_bound_rank=1)))
 
 
 def test_a_single_group_needs_no_guarantee() -> None:
-    promised = guarantee(groups=1, sure=1)
+    promised = guarantee(groups=1, significant=1)
     judged = verdict(Evidence(
         groups=[group(-0.3)],
         top_score=0.3,
@@ -255,22 +262,23 @@ def test_a_single_group_needs_no_guarantee() -> None:
         label="yes",
         parameters=parameters(),
         guarantee=promised,
+        unjudged=UNJUDGED,
     ))  # fmt: skip
-    assert "at once" not in told(judged)
+    assert "family-wise" not in told(judged)
 
 
 def test_held_out_rows_are_told_of() -> None:
-    found = {"rank": 4, "score": 0.345, "n_in": 290}
+    searched = {"rank": 4, "score": 0.345, "n_in": 290}
     holdout = HoldoutSummary(share=0.5, searched=500, estimated=501, groups=77, missing=0)
-    words = told(judge([group(-0.3, found=found)], guarantee(), holdout=holdout))
-    for part in ("77 groups", "500 rows", "501 others", "rank 4", "34.5 points"):
+    words = told(judge([group(-0.3, in_search=searched)], guarantee(), holdout=holdout))
+    for part in ("77 groups", "500 rows", "501 held-out", "rank 4", "34.5 points"):
         assert part in words
 
 
 @pytest.mark.parametrize(("stability", "remark"), [(0.3, True), (0.5, False), (None, False)])
 def test_a_first_group_that_seldom_comes_back(stability: float | None, remark: bool) -> None:
     judged = judge([group(-0.3, stability=stability)], guarantee(), stability_samples=200)
-    assert ("only 60 of 200 bootstrap samples" in told(judged)) == remark
+    assert ("60 of 200 samples" in told(judged)) == remark
 
 
 COMPARED = {
@@ -278,24 +286,24 @@ COMPARED = {
     "rate_with": 0.2,
     "rate_other": 0.5,
     "difference": -0.3,
-    "interval": (-0.4, -0.2),
+    "confidence_interval": (-0.4, -0.2),
 }
 
 
 @pytest.mark.parametrize(
     ("kind", "claim"),
     [
-        ("simultaneous", "intervals of the terms alone hold for all groups at once."),
-        ("fdr", "meant for this one group"),
-        ("per-group", "meant for this one group"),
+        ("simultaneous", "Bonferroni; family-wise error rate at most 5%"),
+        ("fdr", "for this group by itself"),
+        ("per-group", "for this group by itself"),
     ],
 )
-def test_what_the_interval_of_the_terms_alone_holds_for(kind: str, claim: str) -> None:
+def test_what_the_interval_of_a_counterfactual_effect_holds_for(kind: str, claim: str) -> None:
     first = group(-0.3, counterfactual=COMPARED)
-    second = group(0.28, rank=2, interval=(0.241, 0.31), assured=0.241)
-    promised = guarantee(kind, surest_rank=2)
+    second = group(0.28, rank=2, confidence_interval=(0.241, 0.31), lower_confidence_bound=0.241)
+    promised = guarantee(kind, largest_bound_rank=2, significant_terms=7)
     judged = judge([first, second], promised, rank_by="counterfactual", words=words_for("texts"))
     assert claim in told(judged)
     assert "from other texts" in told(judged)
-    # What is assured is from other texts, which groups are not ranked by here.
-    assert "chance does not explain" not in told(judged)
+    # Lower bounds are of the difference from other texts, which groups are not ranked by here.
+    assert "lower confidence bound" not in told(judged)

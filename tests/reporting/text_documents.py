@@ -133,7 +133,7 @@ def _group(
         "score": abs(inside - outside),
         "margin": 0.0,
         "margin_method": "none",
-        "interval": _interval(inside, seeds, outside, n_out),
+        "confidence_interval": _interval(inside, seeds, outside, n_out),
         "exact": True,
         "samples_in": seeds,
         "samples_out": n_out,
@@ -145,7 +145,7 @@ def _group(
             "rate_with": inside,
             "rate_other": other,
             "difference": own,
-            "interval": (own - 0.8 / sqrt(seeds), own + 0.6 / sqrt(seeds)),
+            "confidence_interval": (own - 0.8 / sqrt(seeds), own + 0.6 / sqrt(seeds)),
         },
     }
 
@@ -251,11 +251,16 @@ def comments_document(world: World = SMALL, *, snippets: int = 3) -> dict[str, A
         group["distinct"] = True
     undecided = _undecided(world)
     return {
-        "schema": "testsgd.audit/1",
+        "schema": "testsgd.audit/2",
         "created": "2026-03-02T14:07:31Z",
         "mode": "exact",
         "sampling": None,
         "parameters": {
+            "estimand": "neighbourhood",
+            "rank_by": "score",
+            "guarantee": "per-group",
+            "interval": "wald",
+            "stability": 0,
             "theta": 0.05,
             "error_margin": 0.05,
             "min_samples": 1000,
@@ -270,6 +275,17 @@ def comments_document(world: World = SMALL, *, snippets: int = 3) -> dict[str, A
             "overlap": 0.8,
             "fail_above": None,
         },
+        "guarantee": {
+            "kind": "per-group",
+            "confidence": 0.95,
+            "method": "each",
+            "groups": 1,
+            "replicates": 0,
+            "significant": 3,
+            "significant_complete": True,
+            "largest_bound_rank": 1,
+        },
+        "unjudged": {"fewest": 50, "combinations": 40, "unjudged": 0, "rows": 0, "share": 0.0},
         "versions": {"testsgd": "0.1.0", "python": "3.11.2", "numpy": "2.4.6"},
         "data": {
             "kind": "texts",

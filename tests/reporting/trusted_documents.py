@@ -1,4 +1,4 @@
-"""Summaries with all that is said of how far findings can be trusted, and what is behind them."""
+"""Summaries with all that is said of uncertainty, and of what makes up a difference."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def trusted_document() -> dict[str, Any]:
         "method": "max-statistic",
         "groups": document["counts"]["groups"],
         "replicates": 1000,
-        "critical": 3.6579,
-        "sure": 57,
-        "sure_complete": True,
-        "surest_rank": groups[SUREST]["rank"],
+        "critical_value": 3.6579,
+        "significant": 57,
+        "significant_complete": True,
+        "largest_bound_rank": groups[SUREST]["rank"],
     }
     document["holdout"] = {
         "share": 0.5,
@@ -41,50 +41,50 @@ def trusted_document() -> dict[str, Any]:
     }
     document["stability_samples"] = 200
     for place, group in enumerate(groups):
-        low, high = group["interval"]
-        group["assured"] = max(low, -high, 0.0)
+        low, high = group["confidence_interval"]
+        group["lower_confidence_bound"] = max(low, -high, 0.0)
         if group["distinct"]:
             group |= {
                 "stability": 0.935 - 0.03 * place / len(groups),
-                "found": {"rank": group["rank"], "score": group["score"], "n_in": 777},
+                "in_search": {"rank": group["rank"], "score": group["score"], "n_in": 777},
                 "explanation": explanation(group),
             }
-    groups[SUREST]["assured"] = 0.3141
+    groups[SUREST]["lower_confidence_bound"] = 0.3141
     return document
 
 
 def explanation(group: dict[str, Any]) -> dict[str, Any]:
-    """What is behind a group: equal shares, the first rule as the simplest, two contrasts."""
+    """Equal Shapley values, the first rule as the simplest, two correlated features."""
     rules = group["rules"]
     return {
-        "shares": [
-            {"text": rule["text"], "share": group["difference"] / len(rules)} for rule in rules
+        "shapley_values": [
+            {"text": rule["text"], "value": group["difference"] / len(rules)} for rule in rules
         ],
         "simplest": {
             "rules": rules[:1],
             "text": rules[0]["text"],
             "difference": 0.95 * group["difference"],
         },
-        "contrasts": [
-            {"feature": "hours_per_week", "value": None, "inside": 44.91, "outside": 39.1,
-             "standardised": 0.4612, "known": 48_000},
-            {"feature": "workclass", "value": "Private", "inside": 0.64, "outside": 0.77,
-             "standardised": -0.3, "known": 46_043},
-            {"feature": "capital_gain", "value": None, "inside": 1000.4, "outside": 1020.0,
-             "standardised": -0.01, "known": 48_000},
+        "correlated_features": [
+            {"feature": "hours_per_week", "value": None, "mean_in": 44.91, "mean_out": 39.1,
+             "standardised_difference": 0.4612, "n_known": 48_000},
+            {"feature": "workclass", "value": "Private", "mean_in": 0.64, "mean_out": 0.77,
+             "standardised_difference": -0.3, "n_known": 46_043},
+            {"feature": "capital_gain", "value": None, "mean_in": 1000.4, "mean_out": 1020.0,
+             "standardised_difference": -0.01, "n_known": 48_000},
         ],
         "conditional": {
             "features": ["hours_per_week", "education_num"],
             "difference": 0.5 * group["difference"],
-            "interval": [-0.123, -0.045],
+            "confidence_interval": [-0.123, -0.045],
             "covered": 0.987,
             "strata": 60,
         },
     }  # fmt: skip
 
 
-def found_document() -> dict[str, Any]:
-    """An audit that limits the share of false finds."""
+def discoveries_document() -> dict[str, Any]:
+    """An audit that controls the false discovery rate."""
     document = census_document()
     document["parameters"] |= {"guarantee": "fdr"}
     document["guarantee"] = {
@@ -93,14 +93,15 @@ def found_document() -> dict[str, Any]:
         "method": "false-coverage",
         "groups": document["counts"]["groups"],
         "replicates": 0,
-        "critical": 2.88,
-        "sure": 42,
-        "sure_complete": True,
-        "surest_rank": None,
+        "critical_value": 2.88,
+        "significant": 42,
+        "significant_complete": True,
+        "largest_bound_rank": None,
     }
-    for place, group in enumerate(document["groups"]):
-        low, high = group["interval"]
-        group |= {"assured": max(low, -high, 0.0), "q_value": 1e-9 if place == 0 else 0.0123}
+    for index, group in enumerate(document["groups"]):
+        low, high = group["confidence_interval"]
+        group["lower_confidence_bound"] = max(low, -high, 0.0)
+        group["q_value"] = 1e-9 if index == 0 else 0.0123
     return document
 
 
@@ -114,10 +115,10 @@ def anytime_document() -> dict[str, Any]:
         "method": "each",
         "groups": 1,
         "replicates": 0,
-        "critical": None,
-        "sure": 3,
-        "sure_complete": False,
-        "surest_rank": None,
+        "critical_value": None,
+        "significant": 3,
+        "significant_complete": False,
+        "largest_bound_rank": None,
     }
     for group in document["groups"]:
         group["margin_method"] = "anytime"
@@ -126,6 +127,6 @@ def anytime_document() -> dict[str, Any]:
 
 TRUST_DOCUMENTS = {
     "trusted": trusted_document,
-    "found": found_document,
+    "discoveries": discoveries_document,
     "anytime": anytime_document,
 }

@@ -108,7 +108,7 @@ def test_a_run_counts_what_an_audit_of_the_same_people_says() -> None:
     )
     for ranking, first in (
         ("score", np.argmax(found.estimates.score)),
-        ("lower bound", np.argmax(found.guarantee.assured_sizes)),
+        ("lower bound", np.argmax(found.guarantee.lower_bounds)),
     ):
         true = abs(truth_of(people, "observed").difference(found.rule_set(int(first))))
         assert run.overstated[ranking] == pytest.approx(found.estimates.score[first] - true)
@@ -128,7 +128,7 @@ def test_an_audit_that_asks_for_another_guarantee_gives_the_same_intervals(
     groups = np.arange(len(found.rule_sets))
     if found.guarantee.q_values is not None:
         groups = np.flatnonzero(found.guarantee.q_values <= 0.05)
-    low, high = found.guarantee.interval(found.estimates, groups)
+    low, high = found.guarantee.confidence_intervals(found.estimates, groups)
     true = truth_of(people, "observed").differences(found.rule_sets)[groups]
     interval = runs(PLANTED)[2].intervals[kind]
     assert (interval.covered, interval.groups) == (((low <= true) & (true <= high)).sum(), len(low))

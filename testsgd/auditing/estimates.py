@@ -42,18 +42,24 @@ class Estimates:
     margin_kind: Literal["none", "wald", "anytime"] = "none"
     # How many independent rows those on each side are worth; None if all are independent; shape
     # (groups,).
-    effective_in: Floats | None = None
-    effective_out: Floats | None = None
+    effective_sample_size_in: Floats | None = None
+    effective_sample_size_out: Floats | None = None
 
     @property
     def independent_in(self) -> Counts | Floats:
         """Independent rows inside, which the population interval is about."""
-        return self.rows_in if self.effective_in is None else self.effective_in
+        return (
+            self.rows_in if self.effective_sample_size_in is None else self.effective_sample_size_in
+        )
 
     @property
     def independent_out(self) -> Counts | Floats:
         """Independent rows outside."""
-        return self.rows_out if self.effective_out is None else self.effective_out
+        return (
+            self.rows_out
+            if self.effective_sample_size_out is None
+            else self.effective_sample_size_out
+        )
 
     @property
     def sides(self) -> tuple[Side, Side]:

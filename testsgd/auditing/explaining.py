@@ -1,15 +1,15 @@
-"""What is behind a group's difference: its rules, its other features, those who are like it.
+"""What makes up a group's difference, which features go with it, and what remains like with like.
 
-None of this says why a model treats a group differently. The shares of the rules say which of the
-rules it takes to tell the group; the contrasts say in what else its people differ from the rest,
-as places to look at; the conditional score says what remains once both sides are alike in features
-that the user chose.
+None of this says why a model treats a group differently. Shapley values say how much of the
+difference each rule adds. Correlated features are those in which the people of the group differ
+from their complement. The conditional difference is what remains once both sides are alike in
+features that the user chose.
 
-A group may differ from the rest because its people differ in something that may rightly count, such
-as hours worked. The conditional score takes the rows apart by those features into strata, compares
-the two sides within each stratum, and weighs the strata as the group has them. It is a direct
-standardisation of the rest to the group. What remains is not explained by these features; what went
-away may still be unfair, if the features themselves are.
+A group may differ from its complement because its people differ in something that may rightly
+count, such as hours worked. The conditional score takes the rows apart by those features into
+strata, compares the two sides within each stratum, and weighs the strata as the group has them. It
+is a direct standardisation of the rest to the group. What remains is not explained by these
+features; what went away may still be unfair, if the features themselves are.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ConditionalScore:
     # Rate inside minus rate outside, the rest reweighed to the group's mix of the features
     difference: float
     # Its lower and upper end for the population the rows are drawn from
-    interval: tuple[float, float]
+    confidence_interval: tuple[float, float]
     # Share of the group's rows that have somebody outside in their stratum; the others are left out
     covered: float
     strata: int  # In how many strata the two sides were compared
@@ -156,7 +156,7 @@ def _score(
     return ConditionalScore(
         features=features,
         difference=difference,
-        interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
+        confidence_interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
         covered=float(rows_in.sum() / sums_in[0].sum()),
         strata=int(both.sum()),
     )
@@ -196,28 +196,28 @@ def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 # A report shows so many of the features in which a group differs from the rest.
-MOST_CONTRASTS = 5
+MOST_CORRELATED = 5
 
 
 @dataclass(frozen=True)
-class FeatureContrast:
-    """A feature that is not sensitive, inside a group and outside."""
+class CorrelatedFeature:
+    """A feature that is not sensitive, in a group and in its complement."""
 
     feature: str  # Its name
     # Of a categorical feature the value whose share differs most; None for a continuous one
     value: str | None
     # The value's share, or the mean, over the rows in which the feature is known
-    inside: float
-    outside: float
+    mean_in: float
+    mean_out: float
     # Their difference, in standard deviations of the feature over the rows of both sides
-    standardised: float
-    known: int  # In how many rows the feature is known
+    standardised_difference: float
+    n_known: int  # In how many rows the feature is known
 
 
-def feature_contrasts(
+def correlated_features(
     table: Table, contingency: Contingency, members: NDArray[np.bool_]
-) -> list[tuple[FeatureContrast, ...]]:
-    """Find the features in which groups differ most from the rest.
+) -> list[tuple[CorrelatedFeature, ...]]:
+    """Find the features in which groups differ most from their complements.
 
     Differences are taken in standard deviations over the rows of both sides together, not within
     the sides: a feature that tells the group from the rest without a mistake varies on neither
@@ -226,18 +226,20 @@ def feature_contrasts(
 
     Shapes: `members` (groups, cells).
     """
-    found: list[list[FeatureContrast]] = [[] for _ in members]
+    differing: list[list[CorrelatedFeature]] = [[] for _ in members]
     for name in table.specification.insensitive:
         sums = _feature_sums(table, contingency, name)
         if sums is None:
             continue
-        for contrasts, inside in zip(found, members, strict=True):
-            contrast = sums.contrast(inside)
-            if contrast is not None:
-                contrasts.append(contrast)
+        for features, inside in zip(differing, members, strict=True):
+            feature = sums.compare(inside)
+            if feature is not None:
+                features.append(feature)
     return [
-        tuple(sorted(group, key=lambda item: -round(abs(item.standardised), 12))[:MOST_CONTRASTS])
-        for group in found
+        tuple(sorted(features, key=lambda item: -round(abs(item.standardised_difference), 12)))[
+            :MOST_CORRELATED
+        ]
+        for features in differing
     ]
 
 
@@ -256,7 +258,7 @@ class _FeatureSums:
     spread: Floats
     centre: float
 
-    def contrast(self, inside: NDArray[np.bool_]) -> FeatureContrast | None:
+    def compare(self, inside: NDArray[np.bool_]) -> CorrelatedFeature | None:
         """Compare the sides; None if they do not differ or one of them is unknown."""
         known_in, known_out = int(self.known[inside].sum()), int(self.known[~inside].sum())
         if known_in == 0 or known_out == 0:
@@ -268,14 +270,14 @@ class _FeatureSums:
         most = int(np.lexsort((-np.sign(gaps), -np.round(np.abs(gaps), 12)))[0])
         if abs(gaps[most]) <= 1e-12 * self.spread[most]:
             return None
-        return FeatureContrast(
+        return CorrelatedFeature(
             feature=self.feature,
             value=self.values[most],
             # Sums of floats depend on the order of the rows in their last digits.
-            inside=_rounded(mean_in[most] + self.centre),
-            outside=_rounded(mean_out[most] + self.centre),
-            standardised=_rounded(gaps[most] / self.spread[most]),
-            known=known_in + known_out,
+            mean_in=_rounded(mean_in[most] + self.centre),
+            mean_out=_rounded(mean_out[most] + self.centre),
+            standardised_difference=_rounded(gaps[most] / self.spread[most]),
+            n_known=known_in + known_out,
         )
 
 
@@ -325,13 +327,13 @@ Members = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class RuleShare:
+class ShapleyValue:
     """What a rule adds to a group's difference; a group's shares add up to it."""
 
     rule: Rule  # The rule
     # Its Shapley value: how much the difference changes when the rule joins those before it, on
     # average over the orders in which the rules may come
-    share: float
+    value: float
 
     @property
     def text(self) -> str:
@@ -341,17 +343,17 @@ class RuleShare:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is behind a group's difference."""
+    """What makes up a group's difference, and which features go with it."""
 
     # What each rule adds, in the rules' order; empty if the groups share no samples
-    shares: tuple[RuleShare, ...]
+    shapley_values: tuple[ShapleyValue, ...]
     # The fewest of the group's rules that keep 90% of its score, with the same sign; of equally few
     # those that keep most
     simplest: RuleSet
     # Rate inside minus rate outside of that rule set; NaN if the groups share no samples
     simplest_difference: float
     # The features in which the group differs most from the rest, largest first, at most five
-    contrasts: tuple[FeatureContrast, ...]
+    correlated_features: tuple[CorrelatedFeature, ...]
     # The difference from those who are like the group; None if it was not asked for, if the audit
     # drew samples, or if nobody outside is like anybody inside
     conditional: ConditionalScore | None
@@ -386,7 +388,7 @@ def explain_groups(
     members = np.array(
         [np.logical_and.reduce([cells_of[rule] for rule in group.rules]) for group in rule_sets]
     )
-    contrasts = feature_contrasts(table, contingency, members)
+    correlated = correlated_features(table, contingency, members)
     conditional: list[ConditionalScore | None] = [None] * len(rule_sets)
     if condition_on and row_favourable is not None:
         conditional = conditional_scores(
@@ -403,7 +405,7 @@ def explain_groups(
         rules = np.array([cells_of[rule] for rule in group.rules])
         differences = _differences(rules, cell_samples, cell_favourable)
         explanations.append(
-            explanation_of(group, differences, contrasts[index], conditional[index])
+            explanation_of(group, differences, correlated[index], conditional[index])
         )
     return explanations
 
@@ -411,7 +413,7 @@ def explain_groups(
 def explanation_of(
     group: RuleSet,
     differences: Floats,
-    contrasts: tuple[FeatureContrast, ...] = (),
+    correlated: tuple[CorrelatedFeature, ...] = (),
     conditional: ConditionalScore | None = None,
 ) -> Explanation:
     """Explain a group by the differences of all subsets of its rules.
@@ -421,10 +423,10 @@ def explanation_of(
     simplest = simplest_subset(differences)
     chosen = tuple(rule for bit, rule in enumerate(group.rules) if simplest >> bit & 1)
     return Explanation(
-        tuple(map(RuleShare, group.rules, shapley_shares(differences))),
+        tuple(map(ShapleyValue, group.rules, shapley_values(differences))),
         RuleSet(chosen),
         float(differences[simplest]),
-        contrasts,
+        correlated,
         conditional,
     )
 
@@ -453,7 +455,7 @@ def _differences(rules: Members, samples: Counts, favourable: Counts) -> Floats:
     return np.where(samples_out > 0, favourable_in / samples_in - rate_out, 0.0)
 
 
-def shapley_shares(differences: Floats) -> list[float]:
+def shapley_values(differences: Floats) -> list[float]:
     """Compute the Shapley value of each rule; none if the differences are not known."""
     rules = len(differences).bit_length() - 1
     if np.isnan(differences[-1]):

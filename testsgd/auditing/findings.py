@@ -39,18 +39,18 @@ class Estimated:
     estimates: Estimates  # The rates, in the groups' order
     guarantee: Guarantee  # What the intervals hold for
 
-    def intervals(
+    def confidence_intervals(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the ends of some groups' intervals, NaN where nothing was sampled on one side."""
-        return self.guarantee.interval(self.estimates, groups)
+        return self.guarantee.confidence_intervals(self.estimates, groups)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a group looked like where it was found."""
+class InSearch:
+    """A group in the rows that were searched, before it was estimated on the others."""
 
-    rank: int  # Its place in the ranking there
+    rank: int  # Its rank there
     score: float  # Its score there
     n_in: int  # Its rows there
 
@@ -64,9 +64,9 @@ class Holdout:
     searched: int
     estimated: int
     groups: int  # Groups that were searched
-    missing: int  # Groups found that have nobody inside, or nobody outside, in the part kept
+    missing: int  # Selected groups that have nobody inside, or nobody outside, in the part kept
     # For each group of the findings, what it looked like in the part searched
-    found: Mapping[int, Found]
+    in_search: Mapping[int, InSearch]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,11 +178,11 @@ class Findings(ABC):
         return self.estimates.score
 
     @property
-    def sure_terms(self) -> int | None:
-        """How many groups' terms make a difference by themselves; None if that is not known."""
+    def significant_terms(self) -> int | None:
+        """How many counterfactual effects are significant; None if that is not known."""
         return None
 
-    def intervals(
+    def confidence_intervals(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the intervals of some groups' differences in the population of the rows.
@@ -197,12 +197,12 @@ class Findings(ABC):
         low, high : numpy.ndarray of float64, shape (groups,)
             NaN where nothing was sampled on one side.
         """
-        return self.guarantee.interval(self.estimates, groups)
+        return self.guarantee.confidence_intervals(self.estimates, groups)
 
     @property
-    def assured(self) -> float:
-        """The largest size that an interval assures of a group's difference; 0 if none does."""
-        return self.guarantee.assured
+    def largest_bound(self) -> float:
+        """The largest lower confidence bound of a group's difference; 0 if none is above."""
+        return self.guarantee.largest_bound
 
 
 @dataclass(frozen=True, kw_only=True)

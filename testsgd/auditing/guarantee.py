@@ -1,4 +1,4 @@
-"""What the intervals hold for: one group, all groups at once, or the groups found."""
+"""What the intervals hold for: one group, all groups at once, or the discoveries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testsgd.scoring import equality_p_values
 Method = Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"]
 
 # Of how many groups, those with the largest standardised differences, intervals are computed to
-# tell which differ by more than chance explains: ten seconds' worth.
+# tell which differ significantly: ten seconds' worth.
 _MOST_LOOKED_AT = 100_000
 
 
@@ -24,8 +24,8 @@ class Guarantee:
     """The error rates of all groups' intervals, and what they hold for together."""
 
     kind: GuaranteeKind  # What was asked for
-    # The confidence promised: for each group alone, for all at once, or as 1 less the share of
-    # false ones among the found
+    # The confidence promised: of each interval, of all at once (1 - the family-wise error rate), or
+    # 1 - the false discovery rate
     confidence: float
     # How the error rates were found. ``mixed``: by the max statistic for groups estimated from
     # shared samples, by Bonferroni for those that got samples of their own.
@@ -35,51 +35,52 @@ class Guarantee:
     errors: Floats  # Two-sided error rate of each group's interval, shape (groups,)
     # The quantile of the normal distribution that the smallest error rate stands for, as 1.96 does
     # for 5%; None if nothing was adjusted
-    critical: float | None
-    # For ``fdr``: the smallest false discovery rate at which each group counts as found
+    critical_value: float | None
+    # For ``fdr``: the smallest false discovery rate at which each group is a discovery
     q_values: Floats | None
-    sure: int  # Groups whose interval leaves out "no difference"
+    significant: int  # Groups whose confidence interval leaves out zero
     # False: there may be more, because there are too many groups to look at all
-    sure_complete: bool
-    # The group whose interval lies farthest from "no difference"; None if none does
-    surest: int | None
-    # The smallest size of that group's difference within its interval; 0 if there is none
-    assured: float
-    # The same of each group; 0 where it was not looked at, and for groups that are not decided,
-    # shape (groups,)
-    assured_sizes: Floats
+    significant_complete: bool
+    # The group with the largest lower confidence bound; None if no interval leaves out zero
+    largest_bound_group: int | None
+    largest_bound: float  # That group's lower confidence bound; 0 if there is none
+    # The lower confidence bounds of the sizes of all differences; 0 where it was not looked at, and
+    # for groups that are not decided, shape (groups,)
+    lower_bounds: Floats
 
     @property
-    def critical_value(self) -> float:
+    def simultaneous_critical_value(self) -> float:
         """How many standard errors the largest deviation of any group stays within.
 
         By Bonferroni's inequality where the intervals are meant for one group at a time.
         """
         from scipy.special import ndtri
 
-        if self.critical is not None:
-            return self.critical
+        if self.critical_value is not None:
+            return self.critical_value
         return float(-ndtri((1 - self.confidence) / (2 * max(1, len(self.errors)))))
 
     @property
     def discoveries(self) -> NDArray[np.intp]:
-        """The groups that count as found by their q-values; none for other kinds than ``fdr``."""
+        """The groups whose q-values are small enough; none for other kinds than ``fdr``."""
         if self.q_values is None:
             return np.zeros(0, dtype=np.intp)
         return np.flatnonzero(self.q_values <= 1 - self.confidence)
 
-    def interval(self, estimates: Estimates, groups: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Return the intervals of some groups' differences.
+    def confidence_intervals(
+        self, estimates: Estimates, groups: NDArray[np.intp]
+    ) -> tuple[Floats, Floats]:
+        """Return the confidence intervals of some groups' differences.
 
         NaN where nothing was sampled on one side.
         """
         return estimates.take(groups).population_interval_at(self.errors[groups])
 
 
-def assured_size(low: Floats, high: Floats) -> Floats:
-    """Return the smallest size of a difference within its interval.
+def lower_confidence_bound(low: Floats, high: Floats) -> Floats:
+    """Return the lower confidence bound of the size of a difference, given its interval.
 
-    >>> assured_size(np.array([-0.3, -0.1, 0.2]), np.array([-0.1, 0.1, 0.4])).tolist()
+    >>> lower_confidence_bound(np.array([-0.3, -0.1, 0.2]), np.array([-0.1, 0.1, 0.4])).tolist()
     [0.1, 0.0, 0.2]
     """
     return np.nan_to_num(np.maximum(np.maximum(low, -high), 0.0))
@@ -96,7 +97,7 @@ def guarantee_of(
     replicates: int = 0,
     q_values: Floats | None = None,
 ) -> Guarantee:
-    """Find which groups differ by more than chance explains, given their intervals' error rates.
+    """Find which groups differ significantly, given their intervals' error rates.
 
     Shapes: `errors` (groups,).
     """
@@ -106,12 +107,11 @@ def guarantee_of(
     looked_at = _most_deviant(estimates)
     low, high = estimates.take(looked_at).population_interval_at(errors[looked_at])
     # Undecided groups are neither fair nor unfair.
-    assured = np.where(estimates.decided[looked_at], assured_size(low, high), 0.0)
-    farthest = int(np.argmax(assured)) if len(assured) else 0
-    any_sure = bool(len(assured)) and assured[farthest] > 0
-    sure = int((assured > 0).sum())
+    bounds = np.where(estimates.decided[looked_at], lower_confidence_bound(low, high), 0.0)
+    largest = int(np.argmax(bounds)) if len(bounds) else 0
+    significant = int((bounds > 0).sum())
     sizes = np.zeros(len(errors))
-    sizes[looked_at] = assured
+    sizes[looked_at] = bounds
     return Guarantee(
         kind=kind,
         confidence=confidence,
@@ -119,13 +119,15 @@ def guarantee_of(
         groups=len(errors) if groups is None else groups,
         replicates=replicates,
         errors=errors,
-        critical=None if method == "each" or not len(errors) else float(-ndtri(errors.min() / 2)),
+        critical_value=None
+        if method == "each" or not len(errors)
+        else float(-ndtri(errors.min() / 2)),
         q_values=q_values,
-        sure=sure,
-        sure_complete=len(looked_at) == len(errors) or sure < len(looked_at),
-        surest=int(looked_at[farthest]) if any_sure else None,
-        assured=float(assured[farthest]) if any_sure else 0.0,
-        assured_sizes=sizes,
+        significant=significant,
+        significant_complete=len(looked_at) == len(errors) or significant < len(looked_at),
+        largest_bound_group=int(looked_at[largest]) if significant else None,
+        largest_bound=float(bounds[largest]) if significant else 0.0,
+        lower_bounds=sizes,
     )
 
 
@@ -144,7 +146,7 @@ def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
 
 
 def per_group(estimates: Estimates, confidence: float) -> Guarantee:
-    """Promise the confidence for one group at a time, as the paper does.
+    """Return intervals that hold for one group at a time, as the paper does.
 
     See Zhang et al., TestSGD, section 4.2.
     """
@@ -159,7 +161,7 @@ def per_group(estimates: Estimates, confidence: float) -> Guarantee:
 
 
 def bonferroni(estimates: Estimates, confidence: float, *, groups: int | None = None) -> Guarantee:
-    """Promise the confidence for all groups at once, whatever their answers have in common."""
+    """Control the family-wise error rate by Bonferroni's inequality, under any dependence."""
     count = len(estimates.rows_in) if groups is None else groups
     return guarantee_of(
         estimates,
@@ -176,11 +178,11 @@ _LEVELS = 10.0 ** -(np.arange(0, 31) / 3)
 
 
 def false_discovery(estimates: Estimates, confidence: float) -> Guarantee:
-    """Promise that of the groups found no more than a small share is found by chance.
+    """Control the false discovery rate, with a q-value for each group.
 
-    With the groups' q-values. A group is found if its q-value is at most 1 - `confidence`. The
-    intervals are adjusted for the search too: of those of the groups found, no more than that share
-    is expected to leave out the truth.
+    A group is a discovery if its q-value is at most 1 - `confidence`. The intervals are adjusted
+    for the selection too: of those of the discoveries no more than that share is expected to miss
+    the true difference.
 
     See Benjamini and Yekutieli (2001), The control of the false discovery rate in multiple testing
     under dependency. Annals of Statistics 29; (2005), False discovery rate-adjusted multiple
@@ -198,9 +200,9 @@ def false_discovery(estimates: Estimates, confidence: float) -> Guarantee:
     if groups:
         p_values = np.where(estimates.decided, group_p_values(estimates), 1.0)
         q_values = np.asarray(multipletests(p_values, alpha=error, method="fdr_by")[1])
-    found = int((q_values <= error).sum())
+    discoveries = int((q_values <= error).sum())
     harmonic = float((1 / np.arange(1, groups + 1)).sum())
-    each = error * max(1, found) / max(1.0, groups * harmonic)
+    each = error * max(1, discoveries) / max(1.0, groups * harmonic)
     return guarantee_of(
         estimates,
         np.full(groups, each),
@@ -243,7 +245,7 @@ def _p_values_of_intervals(estimates: Estimates) -> Floats:
     left = np.flatnonzero(estimates.sampled)
     for level in _LEVELS:
         low, high = estimates.take(left).population_interval_at(level)
-        left = left[assured_size(low, high) > 0]
+        left = left[lower_confidence_bound(low, high) > 0]
         if not len(left):
             break
         p_values[left] = level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +95,7 @@ def read_audit(audit: AuditResult | str | Path | None) -> AuditSummary | None:
 
 def saved_parameters(summary: AuditSummary, *, jobs: int | None = None) -> AuditParameters:
     """Return the parameters that a saved audit was made with, without its gate."""
-    saved = summary.parameters.model_dump()
-    known = {item.name for item in fields(AuditParameters)} - {"fail_above", "jobs"}
-    return AuditParameters(**{name: saved[name] for name in known}, jobs=jobs)
+    return replace(summary.parameters, fail_above=None, jobs=jobs)
 
 
 def check_same_data(summary: AuditSummary, fingerprint: str) -> None:

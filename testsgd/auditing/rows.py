@@ -69,7 +69,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
             estimates,
             estimates.score,
             rule_sets.rule_counts(),
-            first_by=guarantee.assured_sizes if parameters.ranked_by == "lower-bound" else None,
+            first_by=guarantee.lower_bounds if parameters.ranked_by == "lower-bound" else None,
         )
         small = small_groups(
             contingency, min_count=audit.min_count, max_features=parameters.max_features
@@ -165,7 +165,7 @@ def _explaining_rules(
         members,
         rule_sets.rule_counts(),
         judged,
-        critical=guarantee.critical_value,
+        critical=guarantee.simultaneous_critical_value,
     )
     return tuple(
         replace(
@@ -221,7 +221,7 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
         min_count=audit.min_count,
         max_features=parameters.max_features,
         overlap=parameters.overlap,
-        critical=findings.guarantee.critical_value,
+        critical=findings.guarantee.simultaneous_critical_value,
         samples=samples,
         seed=parameters.seed,
     )
@@ -305,8 +305,8 @@ def with_independent_rows(
         answers,
         estimates=replace(
             answers.estimates,
-            effective_in=independent_rows(*inside),
-            effective_out=independent_rows(*outside),
+            effective_sample_size_in=independent_rows(*inside),
+            effective_sample_size_out=independent_rows(*outside),
         ),
         cell_independent=independent_rows(by_cell[0], by_cell[1]),
     )

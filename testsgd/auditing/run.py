@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.explaining import check_condition
-from testsgd.auditing.findings import Findings, Found, Holdout, TableFindings
+from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
 from testsgd.auditing.outcome import Clock, RowAudit
 from testsgd.auditing.outcome import Progress as PhaseProgress
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
@@ -147,36 +147,36 @@ def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
 
 
 def held_out(
-    found: SomeFindings, estimated: SomeFindings, parameters: AuditParameters, share: float
+    searched: SomeFindings, estimated: SomeFindings, parameters: AuditParameters, share: float
 ) -> SomeFindings:
-    """Return the findings of the rows kept, with what was found out in those searched.
+    """Return the findings of the rows kept, with the groups selected in the rows searched.
 
-    In the estimated part the groups are numbered in the order in which they were found.
+    In the estimated part the groups are numbered in the order in which they were searched.
     """
-    rank = {int(group): place for place, group in enumerate(found.ranking, start=1)}
-    number = {group: index for index, group in enumerate(found.highlights)}
+    ranks = {int(group): rank for rank, group in enumerate(searched.ranking, start=1)}
+    number = {group: index for index, group in enumerate(searched.highlights)}
     return replace(
         estimated,
         parameters=parameters,
-        queries=found.queries + estimated.queries,
-        neighbourhood=found.neighbourhood + estimated.neighbourhood,
+        queries=searched.queries + estimated.queries,
+        neighbourhood=searched.neighbourhood + estimated.neighbourhood,
         rules=tuple(
-            replace(rule, group=number[rule.group], near_duplicates=()) for rule in found.rules
+            replace(rule, group=number[rule.group], near_duplicates=()) for rule in searched.rules
         ),
-        unjudged=found.unjudged,
-        stability={number[group]: times for group, times in found.stability.items()},
-        stability_samples=found.stability_samples,
+        unjudged=searched.unjudged,
+        stability={number[group]: times for group, times in searched.stability.items()},
+        stability_samples=searched.stability_samples,
         holdout=Holdout(
             share=share,
-            searched=found.rows,
+            searched=searched.rows,
             estimated=estimated.rows,
-            groups=len(found.rule_sets),
+            groups=len(searched.rule_sets),
             missing=int((~estimated.estimates.sampled).sum()),
-            found={
-                index: Found(
-                    rank=rank[group],
-                    score=float(found.estimates.score[group]),
-                    n_in=int(found.estimates.rows_in[group]),
+            in_search={
+                index: InSearch(
+                    rank=ranks[group],
+                    score=float(searched.estimates.score[group]),
+                    n_in=int(searched.estimates.rows_in[group]),
                 )
                 for group, index in number.items()
             },

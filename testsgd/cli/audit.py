@@ -118,28 +118,29 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     summary = result.summary
     other = "observed" if summary.parameters.estimand == "neighbourhood" else "neighbourhood"
-    by_terms = summary.parameters.rank_by == "counterfactual"
+    by_terms = summary.parameters.ranked_by == "counterfactual"
     columns = [
         Column("rank", numeric=True),
         Column("from others" if by_terms else "difference", numeric=True),
-        Column("in", numeric=True),
-        Column("out", numeric=True),
+        Column("rate", numeric=True),
+        Column("complement", numeric=True),
         Column(summary.data.kind, numeric=True),
         Column("group"),
         Column(other, numeric=True),
-        Column("population", numeric=True, only_if_wide=True),
+        Column("confidence interval", numeric=True, only_if_wide=True),
         Column("lower bound", numeric=True, only_if_wide=True),
     ]
     if summary.mode == "sampled":
         columns.insert(2, Column("margin", numeric=True))
     with_terms = any(group.counterfactual for group in groups)
     # What the audit goes by comes first.
-    terms_at = 1 if by_terms else 2
+    effect_at = 1 if by_terms else 2
     if with_terms:
-        columns.insert(terms_at, Column("terms alone", numeric=True))
+        columns.insert(effect_at, Column("effect", numeric=True))
     rows = []
     for group in groups:
-        low, high = group.interval
+        low, high = group.confidence_interval
+        bound = group.lower_confidence_bound
         row = [
             str(group.rank),
             points(group.difference),
@@ -149,13 +150,13 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
             group.text,
             _other_points(group),
             f"{points(low)} to {points(high)}",
-            "" if group.assured is None else f"{100 * group.assured:.1f}",
+            "" if bound is None else f"{100 * bound:.1f}",
         ]
         if summary.mode == "sampled":
             row.insert(2, f"{group.margin * 100:.1f}")
         if with_terms:
-            own = group.counterfactual
-            row.insert(terms_at, points(own.difference) if own else "")
+            effect = group.counterfactual
+            row.insert(effect_at, points(effect.difference) if effect else "")
         rows.append(row)
     print_table(
         f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "

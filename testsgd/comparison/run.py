@@ -94,7 +94,7 @@ def _compared(
     in_audit: list[InAudit | None] = [None] * len(first)
     if result.method == AUDIT:
         indices = np.array([item.place for item in first], dtype=np.intp)
-        low, high = audit.intervals(first_groups(audit)[indices - 1])
+        low, high = audit.confidence_intervals(first_groups(audit)[indices - 1])
         intervals = [*zip(low.tolist(), high.tolist(), strict=True)]
     else:
         in_audit = nearest_groups(audit, [item.splits for item in first])

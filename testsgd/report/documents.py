@@ -28,7 +28,7 @@ class DocumentKind(Generic[Summary]):
     summary : type of Summary
         The class of its summaries.
     name : str
-        The name and version of its schema, as ``testsgd.audit/1``; the schema's file is named
+        The name and version of its schema, as ``testsgd.audit/2``; the schema's file is named
         after it.
     what : str
         What it is the result of, with its article, for error messages.
@@ -41,9 +41,9 @@ class DocumentKind(Generic[Summary]):
     --------
     >>> from testsgd import AuditResult
     >>> AuditResult.document.name, AuditResult.document.file.name
-    ('testsgd.audit/1', 'audit-1.json')
+    ('testsgd.audit/2', 'audit-2.json')
     >>> AuditResult.document.schema()["properties"]["schema"]["const"]
-    'testsgd.audit/1'
+    'testsgd.audit/2'
     """
 
     summary: type[Summary]

@@ -13,7 +13,7 @@ from testsgd.report.results import DocumentResult, read_source
 
 # A capability is loaded when one of its documents is read. A new one is one more line here.
 RESULTS = {
-    "testsgd.audit/1": "testsgd.auditing:AuditResult",
+    "testsgd.audit/2": "testsgd.auditing:AuditResult",
     "testsgd.mitigation/1": "testsgd.mitigation:MitigationResult",
     "testsgd.comparison/1": "testsgd.comparison:ComparisonResult",
     "testsgd.certify/2": "testsgd.certification:CertificationResult",
@@ -29,7 +29,7 @@ def result_class(schema: str) -> type[DocumentResult[Any]]:
 
     Examples
     --------
-    >>> result_class("testsgd.audit/1").__name__
+    >>> result_class("testsgd.audit/2").__name__
     'AuditResult'
     """
     module, _, name = RESULTS[schema].partition(":")

@@ -52,7 +52,7 @@ def render_markdown(document: Document) -> str:
     >>> print(render_markdown(Document(
     ...     what="Audit", subject="a model", headline="It is fair.", sentences=("As far as seen.",),
     ...     sections=(Section("rates", "Rates", (Paragraph(("Of ", Strong("all"), ": 23%")),)),),
-    ...     created="2026-03-01T09:05:30Z", version="1.0", schema_name="testsgd.audit/1",
+    ...     created="2026-03-01T09:05:30Z", version="1.0", schema_name="testsgd.audit/2",
     ... )))
     ## Audit: a model
     <BLANKLINE>

@@ -212,7 +212,7 @@ def audit_once(
     if sampled:
         intervals |= _sampled(model, table, exact, parameters)
     planted = planted_cells(exact, population)
-    estimates, bounds = exact.estimates, exact.guarantee.assured_sizes
+    estimates, bounds = exact.estimates, exact.guarantee.lower_bounds
     rankings = {
         "score": rank_groups(
             estimates.score, estimates.rows_in, exact.rule_sets.rule_counts(), estimates.decided
@@ -269,7 +269,7 @@ def _coverage(
     findings: TableFindings, population: Population, groups: NDArray[np.intp]
 ) -> Coverage:
     """Compare the intervals of some groups with their true differences."""
-    low, high = findings.intervals(groups)
+    low, high = findings.confidence_intervals(groups)
     true = truth_of(population, "observed").differences(findings.rule_sets)[groups]
     known = ~np.isnan(low)
     covered = (low <= true + _ROUNDING) & (true - _ROUNDING <= high)

@@ -225,6 +225,6 @@ def _inside_only(model: LoadedModel[Model], table: Table, theta: float) -> Theta
         None
         if group is None
         else First(findings.rule_sets.rule_set(group).text, float(score[group]))
-        for group in (findings.first(), findings.first(findings.guarantee.assured_sizes))
+        for group in (findings.first(), findings.first(findings.guarantee.lower_bounds))
     )
     return ThetaSearch(findings.rule_sets.frequent, by_score, by_bound, seconds)

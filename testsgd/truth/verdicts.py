@@ -202,7 +202,7 @@ def claimed_difference(
     if first is None:
         return None
     group = np.array([first])
-    (low,), (high,) = findings.guarantee.interval(findings.estimates, group)
+    (low,), (high,) = findings.guarantee.confidence_intervals(findings.estimates, group)
     if not (low > 0 or high < 0):
         return None
     (true,) = truth_of(world, "observed").differences(findings.rule_sets)[group]
@@ -219,7 +219,7 @@ def gate_before(findings: OneSided, limit: float) -> str:
     """Return what the gate said when it looked at one estimand."""
     if not len(findings.rule_sets):
         return UNDECIDED
-    if findings.guarantee.assured > limit:
+    if findings.guarantee.largest_bound > limit:
         return FAILED
     return PASSED if findings.estimates.score.max() <= limit else UNDECIDED
 
@@ -239,7 +239,7 @@ def _wrong(claimed: float | None, gate: Gate, world: Population, judgeable: bool
 def _ranks(findings: TableFindings, planted: NDArray[np.intp]) -> dict[str, int]:
     if not len(planted):
         return {}
-    by = {"score": findings.estimates.score, "lower bound": findings.guarantee.assured_sizes}
+    by = {"score": findings.estimates.score, "lower bound": findings.guarantee.lower_bounds}
     return {
         # Equal but for rounding is no better.
         name: 1 + int((sizes > sizes[planted].max() + 1e-9).sum())

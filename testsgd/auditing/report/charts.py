@@ -51,37 +51,35 @@ _STEP_SIZES = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0
 def groups_scale(groups: Sequence[GroupSummary]) -> Scale:
     """Return the one scale on which all differences of the first groups are drawn.
 
-    Their intervals and margins, their rules, alone and added up, and their terms alone fit on it.
+    Their intervals and margins, their rules, alone and added up, and their counterfactual effects
+    fit on it.
     """
     values: list[float] = []
     for group in groups:
-        values += [*group.interval, group.difference - group.margin]
+        values += [*group.confidence_interval, group.difference - group.margin]
         values.append(group.difference + group.margin)
         values += [part.difference for part in group.rules_alone if part.difference is not None]
-        values += [] if group.counterfactual is None else group.counterfactual.interval
+        values += [] if group.counterfactual is None else group.counterfactual.confidence_interval
         values += partial_sums(group)
     return difference_scale(values)
 
 
 def partial_sums(group: GroupSummary) -> list[float]:
     """Return what the first rules of a group add up to, one after the other."""
-    shares = group.explanation.shares if group.explanation else []
-    return list(accumulate(share.share for share in shares))
+    added = group.explanation.shapley_values if group.explanation else []
+    return list(accumulate(item.value for item in added))
 
 
 def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figure:
     """Draw the differences of the first groups with their intervals."""
-    own = any(group.counterfactual for group in groups)
+    paired = any(group.counterfactual for group in groups)
     rows = tuple(_group_row(group, summary) for group in groups)
     scope = interval_scope(summary)
     caption = "Difference in percentage points. The dot is the difference; the thin line with ends "
-    caption += f"is the population interval{', ' * bool(scope)}{scope}"
+    caption += f"is the confidence interval{', ' * bool(scope)}{scope}"
     caption += "; the thick band is the sampling margin" * (summary.mode == "sampled") + "."
-    if own:
-        caption += (
-            " The ring is the difference between the same texts with the terms of the group and "
-            "with other terms."
-        )
+    if paired:
+        caption += " The ring is the counterfactual effect of the terms."
     return Figure(
         "Differences of the top groups, in percentage points",
         (Strips((("", rows),), groups_scale(groups)),),
@@ -90,18 +88,18 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figur
 
 
 def _group_row(group: GroupSummary, summary: AuditSummary) -> StripRow:
-    own = group.counterfactual
+    effect = group.counterfactual
     marks, title = [_mark(group)], _title(group)
-    if own is not None:
-        marks.append(_own_mark(own))
-        title += f"; {_own_title(own)}"
+    if effect is not None:
+        marks.append(_effect_mark(effect))
+        title += f"; {_effect_title(effect)}"
     return StripRow(
         group.text,
         points(spoken_difference(group, summary)),
         title=title,
         marks=tuple(marks),
         side=_side(group.difference),
-        levels=own is not None,
+        levels=effect is not None,
         to=f"group-{group.rank}",
         units=tuple(rule.text for rule in group.rules),
     )
@@ -122,11 +120,11 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
     detail = f"{plural(group.n_in, words.one)}, {_against(group.rate_in, group.rate_out)}"
     whole = {"title": _title(group), "detail": detail}
     rows.append(_strip(name, group.difference, _mark(group), together=True, **whole))
-    if own := group.counterfactual:
+    if effect := group.counterfactual:
         name = "Against other terms in the same texts"
-        detail = f"{plural(own.seeds, 'text')}, {_against(own.rate_with, own.rate_other)}"
-        paired = {"title": _own_title(own), "detail": detail}
-        rows.append(_strip(name, own.difference, _own_mark(own), together=True, **paired))
+        detail = f"{plural(effect.seeds, 'text')}, {_against(effect.rate_with, effect.rate_other)}"
+        paired = {"title": _effect_title(effect), "detail": detail}
+        rows.append(_strip(name, effect.difference, _effect_mark(effect), together=True, **paired))
     label = f"Differences of each {words.rule} alone and of all together"
     return Figure(label, (Strips((("", tuple(rows)),), scale),))
 
@@ -144,25 +142,25 @@ def _against(rate: float, other: float) -> str:
 
 def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | None:
     """Draw what each rule of a group adds; None if there are no rules to tell apart."""
-    shares = group.explanation.shares if group.explanation else []
-    if len(shares) < 2:
+    added = group.explanation.shapley_values if group.explanation else []
+    if len(added) < 2:
         return None
     ends, rows = [0.0, *partial_sums(group)], []
-    for share, *both in zip(shares, ends, ends[1:], strict=False):
-        step = Segment(min(both), max(both), _side(share.share))
-        rows.append(_strip(share.text, share.share, None, segments=(step,)))
+    for item, *both in zip(added, ends, ends[1:], strict=False):
+        step = Segment(min(both), max(both), _side(item.value))
+        rows.append(_strip(item.text, item.value, None, segments=(step,)))
     label = f"What each {words.rule} adds to the difference"
     return Figure(label, (Strips((("", tuple(rows)),), scale),))
 
 
 def group_rates(group: GroupSummary, scale: Scale, label: str) -> Figure:
-    """Draw the rates inside a group, with other terms, and outside, as bars."""
+    """Draw the rates of a group, with other terms, and of its complement, as bars."""
     side = _side(group.difference)
     bars = [RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
-    if own := group.counterfactual:
-        bar = RateBar("Other terms", own.rate_other, percent(own.rate_other))
-        bars.append(replace(bar, tone="ring-less" if own.difference < 0 else "ring-more"))
-    bars.append(RateBar("Outside", group.rate_out, percent(group.rate_out)))
+    if effect := group.counterfactual:
+        bar = RateBar("Other terms", effect.rate_other, percent(effect.rate_other))
+        bars.append(replace(bar, tone="ring-less" if effect.difference < 0 else "ring-more"))
+    bars.append(RateBar("Complement", group.rate_out, percent(group.rate_out)))
     title = f"How often predicted “{label}”"
     return Figure(title, (RateBars(title, tuple(bars), scale),))
 
@@ -225,7 +223,7 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
 def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Words) -> Block:
     """Draw all frequent groups by support and score, some of them singled out."""
     charts, gate = summary.charts, summary.parameters.fail_above
-    fewest = 0 if summary.unjudged is None else summary.unjudged.fewest
+    fewest = summary.unjudged.fewest
     smallest = fewest / max(1, summary.data.rows)
     supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
     scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
@@ -275,11 +273,8 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
         about += " Diamonds are the first group and the rules that explain the differences."
     caption = (
         f"Across: support, {words.support}. The upright dashed line is the smallest support that "
-        "was looked at"
+        f"was looked at, {plural(fewest, words.one, words.many)}."
     )
-    if summary.unjudged:
-        caption += f", {plural(fewest, words.one, words.many)}"
-    caption += "."
     if gate is not None:
         caption += f" The level dashed line is the gate, {size_points(gate)}."
     return Only("html", (Paragraph(about), Figure("All groups", (chart,), caption)))
@@ -287,20 +282,21 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
 
 def _mark(group: GroupSummary) -> Mark:
     margin = (group.difference - group.margin, group.difference + group.margin)
-    return Mark(group.difference, group.interval, margin if group.margin else None)
+    return Mark(group.difference, group.confidence_interval, margin if group.margin else None)
 
 
-def _own_mark(own: CounterfactualSummary) -> Mark:
-    return Mark(own.difference, own.interval, shape="ring")
+def _effect_mark(effect: CounterfactualSummary) -> Mark:
+    return Mark(effect.difference, effect.confidence_interval, shape="ring")
 
 
 def _title(group: GroupSummary) -> str:
-    title = f"{points(group.difference)}; population interval {interval(group.interval)}"
+    title = f"{points(group.difference)}; confidence interval {interval(group.confidence_interval)}"
     return title if group.exact else f"{title}; sampling margin {size_points(group.margin)}"
 
 
-def _own_title(own: CounterfactualSummary) -> str:
-    return f"terms alone: {points(own.difference)}; interval {interval(own.interval)}"
+def _effect_title(effect: CounterfactualSummary) -> str:
+    ends = interval(effect.confidence_interval)
+    return f"counterfactual effect: {points(effect.difference)}; confidence interval {ends}"
 
 
 def _side(difference: float) -> Side:

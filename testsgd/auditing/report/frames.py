@@ -12,22 +12,34 @@ from numpy.typing import NDArray
 
 from testsgd._files import atomic_path, import_pyarrow, write_stream
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.guarantee import assured_size
+from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.text import TextFindings
 
 # What the other estimand says, NaN where it was not estimated.
-_OTHER = ("rate_in", "rate_out", "difference", "interval_low", "interval_high")
+_OTHER = ("rate_in", "rate_out", "difference", "ci_low", "ci_high")
 
 GROUP_COLUMNS = (
     *("rank", "text", "support", "n_in", "n_out", "rate_in", "rate_out", "difference", "score"),
-    *("margin", "interval_low", "interval_high", "estimand"),
+    *("margin", "ci_low", "ci_high", "estimand"),
     *(f"other_{name}" for name in _OTHER),
-    *("assured", "q_value", "exact", "samples_in", "samples_out", "decided", "distinct"),
+    *(
+        "lower_confidence_bound",
+        "q_value",
+        "exact",
+        "samples_in",
+        "samples_out",
+        "decided",
+        "distinct",
+    ),
 )
 
-# For texts only: what the terms change by themselves, NaN where it was not compared.
-COUNTERFACTUAL_COLUMNS = ("counterfactual", "counterfactual_low", "counterfactual_high")
+# For texts only: the counterfactual effect, NaN where it was not compared.
+COUNTERFACTUAL_COLUMNS = (
+    "counterfactual_effect",
+    "counterfactual_ci_low",
+    "counterfactual_ci_high",
+)
 
 # Groups turned into rows at once.
 _CHUNK = 200_000
@@ -67,21 +79,21 @@ def summary_frame(summary: AuditSummary) -> pd.DataFrame:
     columns = [*GROUP_COLUMNS, *COUNTERFACTUAL_COLUMNS * (summary.data.kind == "texts")]
     rows = []
     for group in summary.groups:
-        row = dict(group) | _with_ends(group.interval)
+        row = dict(group) | _with_ends(group.confidence_interval)
         row["estimand"] = summary.parameters.estimand
         if other := group.other:
-            of_other = dict(other) | _with_ends(other.interval)
+            of_other = dict(other) | _with_ends(other.confidence_interval)
             row |= {f"other_{name}": of_other[name] for name in _OTHER}
         effect = group.counterfactual
         if effect:
-            values = (effect.difference, *effect.interval)
+            values = (effect.difference, *effect.confidence_interval)
             row |= dict(zip(COUNTERFACTUAL_COLUMNS, values, strict=True))
         rows.append({name: np.nan if row.get(name) is None else row[name] for name in columns})
     return pd.DataFrame(rows, columns=columns)
 
 
 def _with_ends(interval: tuple[float, float] | None) -> dict[str, float | None]:
-    return dict(zip(("interval_low", "interval_high"), interval or (None, None), strict=True))
+    return dict(zip(("ci_low", "ci_high"), interval or (None, None), strict=True))
 
 
 def write_csv(findings: Findings, target: Path) -> None:
@@ -122,7 +134,7 @@ def _frames(findings: Findings, limit: int | None = None) -> Iterator[pd.DataFra
 def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.intp]) -> pd.DataFrame:
     """Return the columns :data:`GROUP_COLUMNS` of some groups, in their order."""
     estimates = findings.estimates.take(groups)
-    low, high = findings.intervals(groups)
+    low, high = findings.confidence_intervals(groups)
     columns = {
         "rank": ranks,
         "text": findings.group_texts(groups),
@@ -132,11 +144,13 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
         **{name: getattr(estimates, name) for name in ("rate_in", "rate_out", "difference")},
         "score": estimates.score,
         "margin": estimates.margin,
-        "interval_low": low,
-        "interval_high": high,
+        "ci_low": low,
+        "ci_high": high,
         "estimand": findings.parameters.estimand,
         **{f"other_{name}": values for name, values in other_columns(findings, groups).items()},
-        "assured": np.where(estimates.decided, assured_size(low, high), np.nan),
+        "lower_confidence_bound": np.where(
+            estimates.decided, lower_confidence_bound(low, high), np.nan
+        ),
         "q_value": _q_values(findings, groups),
         **{name: getattr(estimates, name) for name in ("exact", "samples_in", "samples_out")},
         "decided": estimates.decided,
@@ -150,13 +164,13 @@ def other_columns(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any
     if not findings.others:
         return dict.fromkeys(_OTHER, np.full(len(groups), np.nan))
     estimates = findings.others[0].estimates.take(groups)
-    low, high = findings.others[0].intervals(groups)
+    low, high = findings.others[0].confidence_intervals(groups)
     values = (estimates.rate_in, estimates.rate_out, estimates.difference, low, high)
     return dict(zip(_OTHER, values, strict=True))
 
 
 def _q_values(findings: Findings, groups: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the q-values of some groups, NaN unless false finds are to be limited."""
+    """Return the q-values of some groups, NaN unless the guarantee is ``fdr``."""
     q_values = findings.guarantee.q_values
     return np.full(len(groups), np.nan) if q_values is None else q_values[groups]
 

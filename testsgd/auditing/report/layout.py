@@ -21,14 +21,14 @@ from testsgd.auditing.report.wording import (
     by_terms,
     compared,
     conditional_sentence,
-    contrasts,
+    correlated_features,
     doubts,
     examined,
     findings,
     findings_intro,
     gate_rule,
     mode_name,
-    no_contrasts,
+    no_correlated_features,
     other_rates,
     ranked_by,
     rows_figure,
@@ -113,9 +113,9 @@ def audit_layout(summary: AuditSummary) -> Document:
                 markdown="folded",
             ),
             Section(
-                "behind",
-                "How far each group can be trusted, and leads",
-                _behind(summary, top, words),
+                "uncertainty",
+                "Uncertainty and correlated features",
+                _uncertainty(summary, top, words),
                 markdown="folded",
             ),
             Section(
@@ -182,17 +182,18 @@ def _differences(
     if words.kind == "rows":
         name = words.estimands[summary.parameters.estimand]
         estimand = f", {name[0].lower()}{name[1:]}"
-    own = any(group.counterfactual for group in top)
     drawn = (
-        f"{intro} Each dot shows the rate in the group minus the rate outside it{estimand}: left "
-        f"of zero the group is predicted “{label}” less often than {words.others}, right of zero "
-        "more often."
+        f"{intro} Each dot shows the selection rate of the group minus that of its complement"
+        f"{estimand}: left of zero the group is predicted “{label}” less often than "
+        f"{words.others}, right of zero more often."
     )
-    if own:
-        drawn += " The ring below a dot shows what the terms change by themselves"
+    if any(group.counterfactual for group in top):
+        drawn += " The ring below a dot shows the counterfactual effect of the terms"
         drawn += ", and so does the number at the right." if by_terms(summary) else "."
     ranking = Link("full ranking", "ranking")
-    listed = f"{intro} The difference is the rate in the group minus the rate outside it."
+    listed = (
+        f"{intro} The difference is the selection rate of the group minus that of its complement."
+    )
     rules = (
         Paragraph(f"The fewest rules that explain {words.variation}:"),
         tables.rules_table(summary, top),
@@ -256,7 +257,7 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
     doubtful = _doubtful(summary)
     articles = []
     for group in top:
-        own = words.own_part(group, label)
+        effect = words.effect(group, label)
         rules = Bullets(
             tuple(
                 f"{words.rule_in_words(rule)}{doubtful.get((rule.feature, rule.text), '')}"
@@ -266,16 +267,16 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
         steps = charts.group_steps(group, differences, words)
         blocks: list[Block | None] = [
             Paragraph(compared(group, label, words), "lead"),
-            Paragraph(own) if own else None,
+            Paragraph(effect) if effect else None,
             Heading(words.members),
             rules,
             Paragraph(words.size(group), "soft"),
             charts.group_rates(group, rates, label),
-            Facts("How much, and how sure", _group_facts(group, summary, words)),
+            Facts("Difference and uncertainty", _group_facts(group, summary, words)),
             *_alone(group, words, charts.group_parts(group, differences, words)),
             *((Heading(f"What each {words.rule} adds"), steps) if steps else ()),
             *_texts(simplest_sentence(group, words)),
-            *_leads(group),
+            *_correlated(group),
         ]
         articles.append(
             Article(
@@ -302,21 +303,22 @@ def _doubtful(summary: AuditSummary) -> dict[tuple[str, str], str]:
 def _group_facts(
     group: GroupSummary, summary: AuditSummary, words: Words
 ) -> tuple[tuple[str, str], ...]:
-    other, own = group.other, group.counterfactual
+    other, effect = group.other, group.counterfactual
     facts = [
         ("Score", size_points(group.score)),
         ("Difference", points(group.difference)),
         ("Sampling margin", sampling_margin(group, words)),
-        ("Population interval", f"{interval(group.interval)} points"),
+        ("Confidence interval", f"{interval(group.confidence_interval)} points"),
     ]
-    if other is not None and other.difference is not None and other.interval is not None:
-        rates = (
-            f"{other_rates(other)}: {points(other.difference)}, interval {interval(other.interval)}"
-        )
+    if other is not None and other.difference is not None and other.confidence_interval is not None:
+        ends = interval(other.confidence_interval)
+        rates = f"{other_rates(other)}: {points(other.difference)}, confidence interval {ends}"
         facts.append((f"{other.estimand.capitalize()} rates", rates))
-    if own is not None:
-        alone = f"{points(own.difference)}, interval {interval(own.interval)}"
-        facts.append(("Terms alone", f"{alone}; {plural(own.seeds, 'text')} in both forms"))
+    if effect is not None:
+        ends = interval(effect.confidence_interval)
+        measured = f"{points(effect.difference)}, confidence interval {ends}"
+        pairs = f"{plural(effect.seeds, 'text')} in both forms"
+        facts.append(("Counterfactual effect", f"{measured}; {pairs}"))
     return (*facts, *trust_facts(group, summary, words))
 
 
@@ -331,13 +333,13 @@ def _alone(group: GroupSummary, words: Words, figure: Block) -> tuple[Block, ...
     return ()
 
 
-def _leads(group: GroupSummary) -> tuple[Block, ...]:
-    """Show in what else a group differs, and what remains like with like."""
-    conditional = conditional_sentence(group)
+def _correlated(group: GroupSummary) -> tuple[Block, ...]:
+    """Show the features that go with a group, and the conditional difference."""
+    conditional, none = conditional_sentence(group), no_correlated_features(group)
     return (
-        tables.contrasts_table(group),
-        *((Paragraph(no_contrasts(group), "soft"),) if no_contrasts(group) else ()),
-        *((Paragraph(("Like with like. ", conditional)),) if conditional else ()),
+        tables.correlated_table(group),
+        *((Paragraph(none, "soft"),) if none else ()),
+        *((Paragraph(("Conditional difference. ", conditional)),) if conditional else ()),
     )
 
 
@@ -351,22 +353,32 @@ def _parts(top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
     return (Only("markdown", (table,)),) if table.rows else ()
 
 
-def _behind(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
-    """List how far each group can be trusted; a page says it group by group."""
+def _uncertainty(
+    summary: AuditSummary, top: Sequence[GroupSummary], words: Words
+) -> tuple[Block, ...]:
+    """List how certain each group is, and what goes with it; a page says it group by group."""
     blocks: list[Block] = []
     for group in top:
         facts = [
             f"{name}: {text}"
             for name, text in trust_facts(group, summary, words)
-            if name not in ("Lower bound", "q-value")
+            if name not in ("Lower confidence bound", "q-value")
         ]
-        if group.explanation is not None and len(group.explanation.shares) > 1:
-            added = [f"{item.text} {points(item.share)}" for item in group.explanation.shares]
-            facts.append(f"What each {words.rule} adds: {'; '.join(added)}")
-        if leads := contrasts(group):
-            differing = [f"{item.feature} ({item.inside} against {item.outside})" for item in leads]
-            facts.append(f"Differs in other features, as leads, not causes: {'; '.join(differing)}")
-        facts += [no_contrasts(group), simplest_sentence(group, words), conditional_sentence(group)]
+        if group.explanation is not None and len(group.explanation.shapley_values) > 1:
+            added = [
+                f"{item.text} {points(item.value)}" for item in group.explanation.shapley_values
+            ]
+            facts.append(f"What each {words.rule} adds (Shapley value): {'; '.join(added)}")
+        if differing := [
+            f"{item.feature} ({item.mean_in} against {item.mean_out})"
+            for item in correlated_features(group)
+        ]:
+            facts.append(f"Correlated features, not causes: {'; '.join(differing)}")
+        facts += [
+            no_correlated_features(group),
+            simplest_sentence(group, words),
+            conditional_sentence(group),
+        ]
         items = tuple(fact for fact in facts if fact)
         if items:
             blocks += [
@@ -398,8 +410,8 @@ def _about_rates(summary: AuditSummary, end: str) -> str:
         return (
             f"How often the model predicts “{label}” where one term stands in place of every term "
             "of its category. All terms of a category are put into the same texts: what differs "
-            "between them is the terms' own. The upright line is the rate of all texts as they "
-            f"are, {overall}; the bars run from 0 to {end}."
+            "between them is the effect of the terms. The upright line is the rate of all texts as "
+            f"they are, {overall}; the bars run from 0 to {end}."
         )
     return (
         f"How often the model predicts “{label}” for each value of each sensitive feature. The "
@@ -467,7 +479,7 @@ def _category(summary: AuditSummary, category: TermCategorySummary) -> Article:
         f"{plural(category.texts, 'text')}, {percent(category.share)} of all, with "
         f"{plural(category.mentions, 'mention')} of {plural(len(category.terms), 'term')}."
     )
-    if summary.unjudged and category.texts < summary.unjudged.fewest:
+    if category.texts < summary.unjudged.fewest:
         fewest = plural(summary.unjudged.fewest, "text")
         about += f" That is fewer than {fewest}: the terms are not judged."
     terms = sorted(category.terms, key=lambda term: -term.mentions)

@@ -25,7 +25,11 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
     """Explain the numbers of an audit of rows, in the order in which a reader needs them."""
     label = summary.data.label.favourable
     overlap = percent(summary.parameters.overlap)
-    by = "it" if summary.parameters.rank_by == "score" else "the lower confidence bound of its size"
+    by = (
+        "it"
+        if summary.parameters.ranked_by == "score"
+        else "the lower confidence bound of its size"
+    )
     return (
         Note(
             "Observed and neighbourhood rates",
@@ -39,17 +43,18 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
         ),
         Note(
             "Difference and score",
-            "The difference is the rate in the group minus the rate outside it. A negative "
-            "difference means that the group is given the favourable label less often. Outside are "
-            "all other rows, not a chosen reference group. The score is the difference without its "
-            f"sign; groups are ranked by {by}. One point is one percentage point.",
+            "The difference (demographic parity difference) is the selection rate of the group "
+            "minus that of its complement. A negative difference means that the group is given the "
+            "favourable label less often. The complement is all other rows, not a chosen reference "
+            "group. The score is the absolute value of the difference; groups are ranked by "
+            f"{by}. One point is one percentage point.",
         ),
         sampling_margin_note(
             summary,
             exact=f"all {count(summary.neighbourhood)} perturbed rows were predicted",
             missing="people who are missing from the file",
         ),
-        Note("Population interval", _population_interval_of_rows(summary)),
+        Note("Confidence interval", _interval_of_rows(summary)),
         *searching_notes(summary, "rows"),
         Note(
             "Explaining rules",
@@ -58,11 +63,10 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
             "group that explains most of the variation, then the one that explains most of what "
             "is left, while that is statistically significant and above 1%. What a rule adds is "
             "its share of the variation. Near-duplicates are groups whose rows overlap with the "
-            f"rule's (Jaccard) by at least {overlap}, or that are nearly everybody else: the rows "
-            "on both sides overlap so with those of the other.",
+            f"rule's (Jaccard) by at least {overlap}, or that are nearly its complement.",
         ),
         not_judged_note("rows"),
-        *behind_notes(summary, "rows"),
+        *explanation_notes(summary, "rows"),
         not_shown_note("a group is treated rightly", "people who know the field"),
         Note(
             "Decisions, not outcomes",
@@ -72,12 +76,12 @@ def row_notes(summary: AuditSummary) -> tuple[Note, ...]:
     )
 
 
-def _population_interval_of_rows(summary: AuditSummary) -> str:
+def _interval_of_rows(summary: AuditSummary) -> str:
     text = (
-        "The people in the file are themselves a sample. The interval says"
+        "The people in the file are themselves a sample. The confidence interval says"
         f"{interval_confidence(summary)} where the difference may lie in the population "
         "they come from, if they were drawn from it at random. How wide it is depends on how many "
-        "rows there are on each side. "
+        "rows the group and its complement have. "
     )
     return text + _narrowing(summary, "rows")
 
@@ -88,8 +92,8 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
     by = {
         "score": "it",
         "lower-bound": "the lower confidence bound of its size",
-        "counterfactual": "the difference of the terms alone",
-    }[summary.parameters.rank_by]
+        "counterfactual": "the counterfactual effect of the terms",
+    }[summary.parameters.ranked_by]
     overlap = percent(summary.parameters.overlap)
     return (
         Note(
@@ -101,20 +105,20 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
             "Everything else stays letter by letter, and so do mentions of the group's own term.",
         ),
         Note(
-            "Rate",
+            "Selection rate",
             f"How often the model predicts “{label}”. In the group it is counted over the texts "
-            "that were generated, outside over the texts as they are.",
+            "that were generated, in its complement over the texts as they are.",
         ),
         Note(
             "Difference and score",
-            "The difference is the rate in the group minus the rate outside it. A negative "
-            "difference means that texts of the group are given the favourable label less often. "
-            "Outside are all texts that do not contain all terms of the group, also texts that "
-            "mention none at all. So the difference mixes what the terms do with what texts that "
-            "mention such terms are about. The score is the difference without its sign; groups "
+            "The difference is the selection rate of the group minus that of its complement. A "
+            "negative difference means that texts of the group are given the favourable label less "
+            "often. The complement is all texts that do not contain all terms of the group, also "
+            "texts that mention none at all. So the difference mixes what the terms do with what "
+            "texts that mention such terms are about. The score is its absolute value; groups "
             f"are ranked by {by}. One point is one percentage point.",
         ),
-        Note("The terms alone", _counterfactual(summary)),
+        Note("Counterfactual effect", _counterfactual(summary)),
         Note(
             "Texts and share",
             "The number of texts of a group is that of its seeds, and its share is what the paper "
@@ -128,7 +132,7 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
             "are",
             missing="texts that are missing from the data",
         ),
-        Note("Population interval", _population_interval_of_texts(summary)),
+        Note("Confidence interval", _interval_of_texts(summary)),
         *searching_notes(summary, "texts"),
         Note(
             "Explaining rules",
@@ -137,7 +141,7 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
             ".",
         ),
         not_judged_note("texts"),
-        *behind_notes(summary, "texts"),
+        *explanation_notes(summary, "texts"),
         not_shown_note("the model treats a term rightly", "those who know the field"),
         Note(
             "Decisions about texts, not outcomes",
@@ -151,16 +155,17 @@ def text_notes(summary: AuditSummary) -> tuple[Note, ...]:
 def _counterfactual(summary: AuditSummary) -> str:
     if summary.sampling == "independent":
         return (
-            "How much of a difference is the terms' own is not known here: independent sampling "
-            "draws for each group alone and compares no text in two forms. Pooled sampling and "
-            "exact mode do."
+            "The counterfactual effect of the terms is not known here: independent sampling draws "
+            "for each group alone and compares no text in two forms. Pooled sampling and exact "
+            "mode do."
         )
     text = (
         "The same seeds, once with the terms of the group and once with other terms, every "
         "category changed, on average over all other terms. What the texts are about is the same "
-        "on both sides, so the difference between them is the terms' own. Its interval is paired "
-        "and, like the other, about the population. A difference from other texts of which "
-        "little is the terms' own is there for other terms of these categories too."
+        "on both sides, so the difference between them is the effect of the terms. Its confidence "
+        "interval is paired and, like the other, about the population. A difference from other "
+        "texts with a small counterfactual effect is there for other terms of these categories "
+        "too."
     )
     if summary.mode == "sampled":
         return text + " It is measured on the first draws of seeds, which all groups share."
@@ -184,15 +189,15 @@ def _ambiguity(summary: AuditSummary) -> str:
     return f"{text} The list of terms marks as ambiguous: {named}."
 
 
-def _population_interval_of_texts(summary: AuditSummary) -> str:
+def _interval_of_texts(summary: AuditSummary) -> str:
     text = (
-        "The texts are themselves a sample. The interval says"
+        "The texts are themselves a sample. The confidence interval says"
         f"{interval_confidence(summary)} where the difference may lie in the population "
         "they come from, if they were drawn from it at random. A seed counts once, however many "
         "texts are generated from it, and so do equal and nearly equal texts. A text can be a seed "
-        "and be outside as well; the interval "
-        "takes the two sides for independent, which makes it somewhat too wide as long as most "
-        "generated texts are answered like the texts they come from. "
+        "and be in the complement as well; the interval takes the two sides for independent, which "
+        "makes it somewhat too wide as long as most generated texts are answered like the texts "
+        "they come from. "
     )
     return text + _narrowing(summary, "texts")
 
@@ -238,8 +243,8 @@ def sampling_margin_note(summary: AuditSummary, *, exact: str, missing: str) -> 
     if anytime:
         text += (
             "Sampling stops when the margin is small, and a usual interval that is looked at again "
-            "and again covers less than it says. This margin is from a confidence sequence, which "
-            "holds whenever sampling stops. "
+            "and again covers less than it says. This margin is anytime-valid: it is from a "
+            "confidence sequence, which holds whenever sampling stops. "
         )
     text += (
         f"The margin says nothing about the {missing}. A group is decided once its margin is at "
@@ -269,15 +274,15 @@ def not_shown_note(treated: str, judges: str) -> Note:
 
 
 def searching_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
-    """Explain what searching many groups does to the numbers, and what is done about it."""
-    return (_many_groups(summary, many), *_finding_again(summary, many))
+    """Explain the problem of multiple comparisons, and what is done about it."""
+    return (_multiple_comparisons(summary, many), *_replication(summary, many))
 
 
-def behind_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
-    """Explain what is said to be behind the first groups' differences, as far as anything is."""
-    found = [group.explanation for group in summary.groups if group.explanation is not None]
+def explanation_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
+    """Explain what is said of what makes up the first groups' differences, as far as it is."""
+    known = [group.explanation for group in summary.groups if group.explanation is not None]
     notes = []
-    if any(len(item.shares) > 1 for item in found):
+    if any(len(item.shapley_values) > 1 for item in known):
         notes.append(
             Note(
                 "What each rule adds",
@@ -287,81 +292,80 @@ def behind_notes(summary: AuditSummary, many: str) -> tuple[Note, ...]:
                 "at least 90% of it.",
             )
         )
-    if any(item.contrasts for item in found):
+    if any(item.correlated_features for item in known):
         notes.append(
             Note(
-                "Leads, not causes",
-                "Features that are not sensitive and in which the group differs most from all "
-                f"other {many}, in standard deviations. They are places to look at. That the model "
-                "uses them, or that they justify the difference, does not follow.",
+                "Correlated features, not causes",
+                "Features that are not sensitive and in which the group differs most from its "
+                "complement, in standard deviations. That the model uses them, or that they "
+                "justify the difference, does not follow.",
             )
         )
-    conditional = next((item.conditional for item in found if item.conditional is not None), None)
+    conditional = next((item.conditional for item in known if item.conditional is not None), None)
     if conditional is not None:
         notes.append(
             Note(
-                "Like with like",
-                f"The group is compared with others of the same mix of "
-                f"{series(conditional.features)}: the {many} outside are weighed so that each "
-                "combination of these features is as frequent as in the group. Members like whom "
-                "there is nobody outside are left out. Whether these features are a fair reason is "
-                "for you to judge.",
+                "Conditional difference",
+                "The group is compared with others of the same mix of "
+                f"{series(conditional.features)}: the {many} of its complement are weighted so "
+                "that each combination of these features is as frequent as in the group (direct "
+                "standardisation). Members like whom there is nobody else are left out. Whether "
+                "these features are a fair reason is for you to judge.",
             )
         )
     return tuple(notes)
 
 
 def interval_confidence(summary: AuditSummary) -> str:
-    """Return the confidence of a population interval; empty if another note has it."""
-    guarantee = summary.guarantee
-    if guarantee is None or guarantee.kind == "per-group":
+    """Return the confidence of an interval; empty if another note has it."""
+    if summary.guarantee.kind == "per-group":
         return f", with a confidence of {number(summary.parameters.confidence)},"
     return ""
 
 
-def _many_groups(summary: AuditSummary, many: str) -> Note:
+def _multiple_comparisons(summary: AuditSummary, many: str) -> Note:
     guarantee = summary.guarantee
     text = (
         f"{count(summary.counts.groups)} groups were compared and the list begins with the "
-        "largest differences. A group at the top is there partly by luck, so its difference is "
-        "likely to be somewhat smaller in other data. "
+        "largest differences. A group at the top is there partly by chance, so its difference is "
+        "likely to be somewhat smaller in other data (selection bias). "
     )
     if summary.holdout is not None:
         text = (
             f"{count(summary.holdout.groups)} groups were compared in one part of the {many}, and "
             "only the first one and the explaining rules estimated on the other part. "
         )
-    if guarantee is None or guarantee.kind == "per-group":
-        text += "Every interval is meant for one group; they do not hold for all groups at once. "
-        if guarantee is not None:
-            error = share(1 - guarantee.confidence)
-            text += f"Of many such intervals about {error} miss, and the first groups' most often. "
+    if guarantee.kind == "per-group":
+        error = share(1 - guarantee.confidence)
+        text += "Every interval holds for one group by itself, not for all groups at once. "
+        text += f"Of many such intervals about {error} miss, and the first groups' most often. "
     elif guarantee.kind == "simultaneous":
         text += _simultaneous(guarantee, many)
     else:
         text += _false_discovery(guarantee)
     if any(group.counterfactual for group in summary.groups):
-        if guarantee is not None and guarantee.kind == "simultaneous":
-            text += "Those of the terms alone hold at once as well (Bonferroni). "
+        if guarantee.kind == "simultaneous":
+            text += "Those of counterfactual effects are simultaneous as well (Bonferroni). "
         else:
-            text += "The intervals of the terms alone are meant for one group at a time. "
+            text += "The intervals of counterfactual effects hold for one group at a time. "
     if summary.holdout is None:
         text += (
             f"{many.capitalize()} that played no part in this audit are the way to confirm a "
             "finding."
         )
-    return Note("Searching many groups", text.rstrip())
+    return Note("Multiple comparisons", text.rstrip())
 
 
 def _simultaneous(guarantee: GuaranteeSummary, many: str) -> str:
     confidence = number(guarantee.confidence)
     text = (
-        f"The intervals allow for that: with a confidence of {confidence} those of all "
-        f"{count(guarantee.groups)} groups hold at once, the first groups' too. "
+        f"The intervals are simultaneous: with a confidence of {confidence} those of all "
+        f"{count(guarantee.groups)} groups hold at once, the first groups' too (the family-wise "
+        f"error rate is at most {share(1 - guarantee.confidence)}). "
     )
-    if guarantee.critical is not None:
+    if guarantee.critical_value is not None:
         text += (
-            f"So each has the error rate of {guarantee.critical:.2f} standard errors, in place of "
+            f"So each has a critical value of {guarantee.critical_value:.2f} standard errors, not "
             f"{z_value(guarantee.confidence)} for a single group. "
         )
     if guarantee.method in ("max-statistic", "mixed"):
@@ -376,23 +380,24 @@ def _simultaneous(guarantee: GuaranteeSummary, many: str) -> str:
     if guarantee.method == "bonferroni":
         text += "The error is shared equally by all groups (Bonferroni). "
     return (
-        f"{text}The lower bound of a difference is its smallest size within the interval. A "
-        "difference is more than chance explains if the interval does not reach zero. "
+        f"{text}The lower confidence bound of a difference is its smallest size within the "
+        "interval. A difference is statistically significant if the interval leaves out zero. "
     )
 
 
 def _false_discovery(guarantee: GuaranteeSummary) -> str:
     error = share(1 - guarantee.confidence)
     return (
-        "The q-value of a group says what share of false finds to expect if all groups that differ "
-        "as clearly are taken for found (Benjamini and Yekutieli, for any dependence). Groups with "
-        f"a q-value of at most {number(1 - guarantee.confidence)} are found. The intervals are "
-        f"meant for the groups found: at most {error} of these are expected to miss. The lower "
-        "bound of a difference is its smallest size within the interval. "
+        "The q-value of a group is the smallest false discovery rate at which it is a discovery "
+        "(Benjamini and Yekutieli, for any dependence). Groups with a q-value of at most "
+        f"{number(1 - guarantee.confidence)} are discoveries: of these at most {error} are false "
+        f"on average. The intervals are adjusted for the selection: of the discoveries' intervals "
+        f"at most {error} miss the true difference on average. The lower confidence bound of a "
+        "difference is its smallest size within the interval. "
     )
 
 
-def _finding_again(summary: AuditSummary, many: str) -> tuple[Note, ...]:
+def _replication(summary: AuditSummary, many: str) -> tuple[Note, ...]:
     notes = []
     holdout = summary.holdout
     if holdout is not None:
@@ -401,16 +406,16 @@ def _finding_again(summary: AuditSummary, many: str) -> tuple[Note, ...]:
                 "Held-out rows" if many == "rows" else "Held-out texts",
                 f"Groups were searched in {count(holdout.searched)} {many} chosen at random. All "
                 f"rates, differences and intervals are from the {count(holdout.estimated)} others, "
-                "so luck in the search is no part of them.",
+                "so they have no selection bias.",
             )
         )
     if summary.stability_samples:
         notes.append(
             Note(
-                "Stability",
+                "Bootstrap stability",
                 f"The {many} were drawn anew, with replacement, {count(summary.stability_samples)} "
                 "times, and each time the search was done again. It is counted how often the "
-                "rule, or a near-duplicate, is selected again. A rule that was selected by luck "
+                "rule, or a near-duplicate, is selected again. A rule that was selected by chance "
                 "comes back seldom.",
             )
         )

@@ -1,10 +1,10 @@
-"""Particulars of an audit: its data, model, steps, settings and run, as facts with names."""
+"""Where an audit is from: its data, model, steps, settings and run, as facts with names."""
 
 from __future__ import annotations
 
 from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary, TermsSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
-from testsgd.auditing.report.wording import mode_name
+from testsgd.auditing.report.wording import ADJUSTMENTS, mode_name
 from testsgd.report.blocks import Facts
 from testsgd.report.formatting import (
     count,
@@ -20,14 +20,7 @@ from testsgd.report.summaries import time_facts, version_facts
 _GUARANTEES = {
     "per-group": "one group at a time",
     "simultaneous": "all groups at once",
-    "fdr": "the groups found",
-}
-_METHODS = {
-    "each": "",
-    "max-statistic": "bootstrap of the largest deviation",
-    "bonferroni": "Bonferroni",
-    "mixed": "bootstrap of the largest deviation, and Bonferroni",
-    "false-coverage": "Benjamini and Yekutieli",
+    "fdr": "discoveries",
 }
 
 
@@ -148,13 +141,11 @@ def _steps(summary: AuditSummary) -> Facts:
 
 
 def _fewest(summary: AuditSummary) -> str:
-    return "enough" if summary.unjudged is None else count(summary.unjudged.fewest)
+    return count(summary.unjudged.fewest)
 
 
 def _unjudged(summary: AuditSummary, words: Words) -> tuple[tuple[str, str], ...]:
     unjudged = summary.unjudged
-    if unjudged is None:
-        return ()
     combinations = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
     return (
         (f"{words.combinations.capitalize()} not judged", combinations),
@@ -178,16 +169,16 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Error margin", size_points(chosen.error_margin)),
             ("Confidence on each side", number(chosen.confidence)),
             ("Samples on each side, at least", count(chosen.min_samples)),
-            ("Intervals hold for", _GUARANTEES[chosen.guarantee]),
+            ("Confidence intervals hold for", _GUARANTEES[chosen.guarantee]),
             *_guarantee(summary),
             ("Mode asked for", chosen.mode),
             ("Mode used", mode_name(summary)),
             ("Sampling asked for", chosen.sampling),
             ("Margin asked for", "" if summary.mode == "exact" else chosen.interval),
-            ("Model queries, at most", count(chosen.max_queries)),
+            ("Model queries, at most", count(chosen.max_queries or 0)),
             (f"{words.features.capitalize()} in a rule set, at most", count(chosen.max_features)),
             ("Bins", bins if words.kind == "rows" else ""),
-            ("Ranked by", chosen.rank_by),
+            ("Ranked by", chosen.ranked_by),
             ("Groups to report", count(chosen.top)),
             ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
             ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
@@ -204,11 +195,10 @@ def _settings(summary: AuditSummary) -> Facts:
 
 
 def _guarantee(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    found = summary.guarantee
-    if found is None:
-        return ()
+    guarantee = summary.guarantee
+    critical = guarantee.critical_value
     return (
-        ("Method", _METHODS[found.method]),
-        ("Quantile", "" if found.critical is None else f"{found.critical:.2f}"),
-        ("Bootstrap samples", count(found.replicates) if found.replicates else ""),
+        ("Method", ADJUSTMENTS[guarantee.method]),
+        ("Critical value", "" if critical is None else f"{critical:.2f}"),
+        ("Bootstrap samples", count(guarantee.replicates) if guarantee.replicates else ""),
     )

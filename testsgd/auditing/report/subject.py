@@ -181,11 +181,13 @@ def _rule_alone(findings: TableFindings, rule: Rule) -> RuleAlone | None:
 
 def _cells_of(findings: TableFindings, rule: Rule) -> NDArray[np.bool_]:
     contingency = findings.contingency
-    [place] = [index for index, axis in enumerate(contingency.axes) if axis.feature == rule.feature]
-    axis = contingency.axes[place]
+    [position] = [
+        index for index, axis in enumerate(contingency.axes) if axis.feature == rule.feature
+    ]
+    axis = contingency.axes[position]
     matching = next(index for index in range(axis.rule_count) if axis.rule(index) == rule)
     cells: NDArray[np.bool_] = axis.matrix[matching].astype(bool)
-    return cells[contingency.coordinates[:, place]]
+    return cells[contingency.coordinates[:, position]]
 
 
 def _rates_of_cells(findings: TableFindings, features: int) -> Iterator[RateGrid]:
@@ -237,7 +239,7 @@ def _of_texts(findings: TextFindings) -> DataSummary:
 def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
     """Look at the groups of each term by itself; they are frequent if the group is."""
     rule_sets = findings.rule_sets
-    # Of a split only the groups found are known, not those of each term by itself.
+    # Of a split only the selected groups are known, not those of each term by itself.
     if not rule_sets.complete:
         return []
     sets = rule_sets.category_sets
@@ -282,7 +284,7 @@ def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[RateGrid]
 
 
 def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSummary | None:
-    """Write what the terms of a group change by themselves, if seeds were compared."""
+    """Write the counterfactual effect of the terms of a group, if seeds were compared."""
     if not isinstance(findings, TextFindings) or findings.counterfactual is None:
         return None
     effects = findings.counterfactual
@@ -294,6 +296,6 @@ def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSumm
         rate_with=float(effects.rate_with[group]),
         rate_other=float(effects.rate_other[group]),
         difference=float(effects.difference[group]),
-        interval=(float(effects.low[group]), float(effects.high[group])),
-        independent=float(effects.independent[group]) if repeated else None,
+        confidence_interval=(float(effects.low[group]), float(effects.high[group])),
+        effective_sample_size=float(effects.independent[group]) if repeated else None,
     )

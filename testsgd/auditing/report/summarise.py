@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
-from testsgd.auditing.guarantee import Guarantee, assured_size
+from testsgd.auditing.guarantee import Guarantee, lower_confidence_bound
 from testsgd.auditing.report.frames import frame_of, other_columns
 from testsgd.auditing.report.subject import (
     charts,
@@ -32,7 +33,6 @@ from testsgd.auditing.report.summary import (
     HoldoutSummary,
     ModelSummary,
     MovedFeature,
-    Parameters,
     SimplestSummary,
     UndecidedGroup,
     UnjudgedSummary,
@@ -72,7 +72,8 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     -------
     AuditSummary
     """
-    data, drawn, parameters = data_summary(findings), charts(findings), _parameters(findings)
+    data, drawn = data_summary(findings), charts(findings)
+    parameters = replace(findings.parameters, rank_by=findings.parameters.ranked_by)
     words, overall = words_for(data.kind), findings.overall_rate
     ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
     groups, estimands = _groups(findings, ranks), _estimands(findings)
@@ -158,15 +159,10 @@ def model_summary(findings: Findings) -> ModelSummary:
     )
 
 
-def _parameters(findings: Findings) -> Parameters:
-    """Return what the user asked for; how many threads there were changes no result."""
-    return Parameters.of(findings.parameters, rank_by=findings.parameters.ranked_by)
-
-
 def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
-    """Describe the top of the ranking, the explaining rules, and the most assured group."""
+    """Describe the top of the ranking, the explaining rules, and the group of the largest bound."""
     holdout, top = findings.holdout, findings.ranking[: findings.parameters.top].tolist()
-    chosen = {*top, *findings.distinct, findings.guarantee.surest}
+    chosen = {*top, *findings.distinct, findings.guarantee.largest_bound_group}
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
     estimates, others = findings.estimates.take(groups), _other_rates(findings, groups)
@@ -181,17 +177,17 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
         described.append(
             GroupSummary.of(
                 rules=[rule_summary(rule) for rule in rules],
-                effective_in=_at(estimates.effective_in, index),
-                effective_out=_at(estimates.effective_out, index),
+                effective_sample_size_in=_at(estimates.effective_sample_size_in, index),
+                effective_sample_size_out=_at(estimates.effective_sample_size_out, index),
                 margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
-                interval=(row["interval_low"], row["interval_high"]),
+                confidence_interval=(row["ci_low"], row["ci_high"]),
                 other=others[index],
                 rules_alone=rules_alone(findings, group) if alone else [],
                 counterfactual=counterfactual_summary(findings, group),
                 unknown_to_model=isinstance(findings, TextFindings)
                 and bool(findings.unknown[group]),
                 stability=findings.stability.get(group),
-                found=None if holdout is None else holdout.found.get(group),
+                in_search=None if holdout is None else holdout.in_search.get(group),
                 explanation=_explanation(findings.explanations.get(group)),
                 **known,
             )
@@ -252,24 +248,27 @@ def _gate_measures(
 ) -> tuple[GateMeasure, ...]:
     """Return what the gate looks at: both estimands, or the counterfactual effects of terms."""
     if findings.parameters.ranked_by == "counterfactual":
-        assured = findings.assured if findings.guarantee.kind == "simultaneous" else None
-        return (GateMeasure("counterfactual effect", findings.top_score, assured),)
+        bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
+        return (GateMeasure("counterfactual effect", findings.top_score, bound),)
     return tuple(
-        GateMeasure(f"{item.estimand} difference", item.largest, item.assured) for item in estimands
+        GateMeasure(f"{item.estimand} difference", item.largest, item.largest_bound)
+        for item in estimands
     )
 
 
 def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
-    """Write down what the population intervals hold for."""
+    """Write down what the confidence intervals hold for."""
     guarantee = findings.guarantee
     by_q_values = guarantee.q_values is not None
     return GuaranteeSummary.of(
         guarantee,
-        # The groups found are those of the q-values; an interval may fall on the other side.
-        sure=len(guarantee.discoveries) if by_q_values else guarantee.sure,
-        sure_complete=guarantee.sure_complete or by_q_values,
-        sure_terms=findings.sure_terms,
-        surest_rank=None if guarantee.surest is None else ranks.get(guarantee.surest),
+        # Discoveries are those of the q-values; an interval may fall on the other side.
+        significant=len(guarantee.discoveries) if by_q_values else guarantee.significant,
+        significant_complete=guarantee.significant_complete or by_q_values,
+        significant_terms=findings.significant_terms,
+        largest_bound_rank=None
+        if guarantee.largest_bound_group is None
+        else ranks.get(guarantee.largest_bound_group),
     )
 
 
@@ -281,13 +280,15 @@ def _other_rates(findings: Findings, groups: NDArray[np.intp]) -> list[EstimandR
     rates: list[EstimandRates | None] = []
     rows = pd.DataFrame(other_columns(findings, groups)).to_dict("records")
     for row, decided in zip(rows, other.estimates.decided[groups].tolist(), strict=True):
-        low, high = row.pop("interval_low"), row.pop("interval_high")
+        low, high = row.pop("ci_low"), row.pop("ci_high")
         rates.append(
             EstimandRates(
                 estimand=other.estimand,
-                interval=None if np.isnan(low) else (low, high),
+                confidence_interval=None if np.isnan(low) else (low, high),
                 decided=decided,
-                assured=float(assured_size(low, high)) if decided else None,
+                lower_confidence_bound=float(lower_confidence_bound(low, high))
+                if decided
+                else None,
                 **{str(name): _known(rate) for name, rate in row.items()},
             )
         )
@@ -307,22 +308,22 @@ def _estimand(estimated: Estimated) -> EstimandSummary:
         estimand=estimated.estimand,
         groups=len(decided),
         largest=float(decided.max()) if len(decided) else None,
-        assured=_gate_size(estimates, guarantee),
+        largest_bound=_gate_bound(estimates, guarantee),
         guarantee=guarantee.kind,
     )
 
 
-def _gate_size(estimates: Estimates, guarantee: Guarantee) -> float | None:
-    """Return the size of a difference that is assured, which the gate goes by.
+def _gate_bound(estimates: Estimates, guarantee: Guarantee) -> float | None:
+    """Return what the gate goes by.
 
-    If the guarantee is simultaneous, the largest size that an interval assures. For a limited false
-    discovery rate, the largest difference among the groups found; 0 if there are none. None if
-    single groups are taken at their differences.
+    If the guarantee is simultaneous, the largest lower confidence bound. For a limited false
+    discovery rate, the largest difference of a discovery; 0 if there are none. None if single
+    groups are taken at their differences.
     """
     if guarantee.kind == "per-group":
         return None
     if guarantee.kind == "simultaneous":
-        return float(guarantee.assured)
+        return float(guarantee.largest_bound)
     return float(estimates.score[guarantee.discoveries].max(initial=0.0))
 
 

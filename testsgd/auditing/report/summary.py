@@ -1,7 +1,7 @@
 """The summary of an audit: one JSON-able document from which every view is rendered.
 
-The document is versioned (``testsgd.audit/1``) and described by the JSON Schema that ships
-beside this module (``schemas/audit-1.json``), which is generated from the classes below.
+The document is versioned (``testsgd.audit/2``) and described by the JSON Schema that ships with
+this module (``audit-2.json``), which is generated from the classes below.
 """
 
 from __future__ import annotations
@@ -10,10 +10,15 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.parameters import Estimand, GuaranteeKind, IntervalKind, Mode, SamplingScheme
+from testsgd.auditing.parameters import (
+    AuditParameters,
+    Estimand,
+    GuaranteeKind,
+    SamplingScheme,
+)
 from testsgd.report.summaries import Part, RuleSummary
 
-SCHEMA_NAME = "testsgd.audit/1"
+SCHEMA_NAME = "testsgd.audit/2"
 
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
@@ -23,10 +28,10 @@ Interval = tuple[float, float]
 
 
 class GuaranteeSummary(Part):
-    """What the population intervals hold for."""
+    """What the confidence intervals hold for."""
 
     kind: GuaranteeKind = Field(
-        description="for one group at a time, for all groups at once, or for those that are found"
+        description="for one group at a time, for all groups at once, or for the discoveries"
     )
     confidence: float = Field(description="confidence with which it holds")
     method: Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"] = Field(
@@ -34,21 +39,23 @@ class GuaranteeSummary(Part):
     )
     groups: Count = Field(description="groups that it holds for together")
     replicates: Count = Field(description="bootstrap samples behind it; 0 if there are none")
-    critical: float | None = Field(
+    critical_value: float | None = Field(
         None, description="normal quantile that the intervals are made with; null if not one"
     )
-    sure: Count = Field(
-        description="groups that differ by more than chance explains, with that confidence: whose "
-        "interval does not reach zero; for `fdr`, whose q-value is at most 1 - confidence"
+    significant: Count = Field(
+        description="groups whose difference is statistically significant: whose confidence "
+        "interval leaves out zero; for `fdr`, whose q-value is at most 1 - confidence"
     )
-    sure_complete: bool = Field(description="false: there may be more, not all were looked at")
-    sure_terms: Count | None = Field(
+    significant_complete: bool = Field(
+        description="false: there may be more, not all were looked at"
+    )
+    significant_terms: Count | None = Field(
         None,
-        description="for texts: groups whose terms make a difference by themselves, whose paired "
-        "interval does not reach zero; null if nothing was compared in pairs",
+        description="for texts: groups whose counterfactual effect is statistically significant, "
+        "whose paired interval leaves out zero; null if nothing was compared in pairs",
     )
-    surest_rank: int | None = Field(
-        None, description="rank of the group whose interval lies farthest from zero; null if none"
+    largest_bound_rank: int | None = Field(
+        None, description="rank of the group with the largest lower confidence bound; null if none"
     )
 
 
@@ -64,19 +71,19 @@ class HoldoutSummary(Part):
     )
 
 
-class FoundSummary(Part):
-    """How a group looked on the rows that were searched."""
+class SearchSummary(Part):
+    """A group in the rows that were searched, before it was estimated on the others."""
 
     rank: Positive = Field(description="its rank there")
-    score: Share = Field(description="its score there, likely to be too large")
+    score: Share = Field(description="its score there, biased upwards by the selection")
     n_in: Count = Field(description="rows in the group there")
 
 
-class RuleShareSummary(Part):
-    """What one rule adds to a group's difference."""
+class ShapleySummary(Part):
+    """The Shapley value of one rule of a group."""
 
     text: str = Field(description="the rule as people write it")
-    share: float = Field(description="its Shapley value; the shares add up to the difference")
+    value: float = Field(description="what it adds; the values add up to the difference")
 
 
 class SimplestSummary(Part):
@@ -87,17 +94,17 @@ class SimplestSummary(Part):
     difference: Difference = Field(description="their difference")
 
 
-class ContrastSummary(Part):
-    """A feature that is not sensitive, in which a group differs from the rest."""
+class CorrelatedFeatureSummary(Part):
+    """A feature that is not sensitive, in which a group differs from its complement."""
 
     feature: str = Field(description="the feature")
     value: str | None = Field(
         None, description="the value whose share differs most; null for a number"
     )
-    inside: float = Field(description="mean in the group, or the value's share")
-    outside: float = Field(description="the same outside")
-    standardised: float = Field(description="difference in pooled standard deviations")
-    known: Count = Field(description="rows in which the feature is not missing")
+    mean_in: float = Field(description="mean in the group, or the value's share")
+    mean_out: float = Field(description="the same in its complement")
+    standardised_difference: float = Field(description="difference in standard deviations")
+    n_known: Count = Field(description="rows in which the feature is not missing")
 
 
 class ConditionalSummary(Part):
@@ -105,24 +112,24 @@ class ConditionalSummary(Part):
 
     features: list[str] = Field(description="the features whose mix is made the same")
     difference: Difference = Field(description="rate in the group minus that of the others")
-    interval: Interval = Field(
-        description="population interval for that difference, with the audit's guarantee"
+    confidence_interval: Interval = Field(
+        description="confidence interval of that difference, with the audit's guarantee"
     )
     covered: Share = Field(description="share of the group's rows that somebody outside is like")
     strata: Count = Field(description="combinations of the features' values compared")
 
 
 class ExplanationSummary(Part):
-    """What is behind a group's difference."""
+    """What makes up a group's difference, and what goes with it."""
 
-    shares: list[RuleShareSummary] = Field(
+    shapley_values: list[ShapleySummary] = Field(
         description="what each rule adds; empty if it is not known"
     )
     simplest: SimplestSummary | None = Field(
         None, description="the fewest rules that keep 90% of it; null if it is not known"
     )
-    contrasts: list[ContrastSummary] = Field(
-        description="features that differ most, the largest first: leads, not causes"
+    correlated_features: list[CorrelatedFeatureSummary] = Field(
+        description="features in which it differs most, the largest first; not causes"
     )
     conditional: ConditionalSummary | None = Field(
         None, description="compared like with like; null if not asked for, or not known"
@@ -135,14 +142,16 @@ class EstimandRates(Part):
     estimand: Estimand = Field(
         description="`observed`: of the rows as they are; `neighbourhood`: over perturbed rows"
     )
-    rate_in: Share | None = Field(description="rate in the group; null if unknown")
-    rate_out: Share | None = Field(description="rate outside; null if unknown")
+    rate_in: Share | None = Field(description="selection rate of the group; null if unknown")
+    rate_out: Share | None = Field(description="selection rate of its complement; null if unknown")
     difference: Difference | None = Field(description="`rate_in - rate_out`")
-    interval: Interval | None = Field(
-        description="interval for the difference in the population; as for the groups' own"
+    confidence_interval: Interval | None = Field(
+        description="confidence interval of the difference; null if unknown"
     )
     decided: bool = Field(description="false: not enough samples to judge it by this estimand")
-    assured: Share | None = Field(description="smallest size of the difference within `interval`")
+    lower_confidence_bound: Share | None = Field(
+        description="smallest size of the difference within `confidence_interval`"
+    )
 
 
 class MovedFeature(Part):
@@ -164,11 +173,11 @@ class EstimandSummary(Part):
     largest: float | None = Field(
         description="largest size of a difference among them; null if there are none"
     )
-    assured: float | None = Field(
-        description="largest size of a difference that its interval assures; null where "
-        "differences are taken as they are"
+    largest_bound: float | None = Field(
+        description="largest lower confidence bound among them, which the gate goes by; null where "
+        "it goes by the differences themselves"
     )
-    guarantee: GuaranteeKind | None = Field(description="what its intervals hold for")
+    guarantee: GuaranteeKind | None = Field(description="what its confidence intervals hold for")
 
 
 class ExplainingRuleSummary(Part):
@@ -315,20 +324,20 @@ class RuleAlone(Part):
 
 
 class CounterfactualSummary(Part):
-    """What the terms of a group change by themselves: the same texts, with other terms instead."""
+    """The counterfactual effect of a group's terms: the same texts, with other terms instead."""
 
     seeds: Positive = Field(description="texts that were compared in both forms")
     rate_with: Share = Field(description="rate with the terms of the group")
     rate_other: Share = Field(description="mean rate with other terms of the same categories")
     difference: Difference = Field(description="rate_with - rate_other")
-    interval: Interval = Field(
-        description="interval for that difference in the population the texts are a sample of"
+    confidence_interval: Interval = Field(
+        description="paired confidence interval of that difference"
     )
-    independent: float | None = Field(
+    effective_sample_size: float | None = Field(
         None,
         ge=0,
-        description="independent texts that the group's texts are worth, where some are copies of "
-        "others; null: as many as there are",
+        description="effective sample size of the group's texts, where some are copies of others; "
+        "null: as many as there are",
     )
 
 
@@ -344,28 +353,32 @@ class GroupSummary(Part):
         "from which the texts of the group are generated"
     )
     n_out: int = Field(
-        description="rows outside the group; for texts, those without one of its terms or more"
+        description="rows of its complement; for texts, those without one of its terms or more"
     )
-    effective_in: float | None = Field(
+    effective_sample_size_in: float | None = Field(
         None,
         ge=0,
-        description="independent rows that those in the group are worth for the interval, where "
-        "rows repeat one another; null: as many as there are",
+        description="effective sample size of the group, where rows repeat one another; null: as "
+        "many as there are",
     )
-    effective_out: float | None = Field(None, ge=0, description="the same outside the group")
-    rate_in: Share = Field(description="rate of the favourable label in the group")
-    rate_out: Share = Field(description="rate of the favourable label outside")
-    difference: Difference = Field(description="rate_in - rate_out")
-    score: Share = Field(description="absolute difference, the group fairness score")
+    effective_sample_size_out: float | None = Field(
+        None, ge=0, description="the same of its complement"
+    )
+    rate_in: Share = Field(description="selection rate of the group")
+    rate_out: Share = Field(description="selection rate of its complement")
+    difference: Difference = Field(
+        description="demographic parity difference, `rate_in - rate_out`"
+    )
+    score: Share = Field(description="its absolute value, the paper's group fairness score")
     margin: float = Field(
         ge=0, description="sampling margin of the score, both sides added; 0 in exact mode"
     )
     margin_method: Literal["none", "wald", "wilson", "anytime"] = Field(
         description="whose interval the margin is from; `none` in exact mode"
     )
-    interval: Interval = Field(
-        description="interval for the difference in the population the rows are a sample of; what "
-        "it holds for is in `guarantee`"
+    confidence_interval: Interval = Field(
+        description="confidence interval of the difference in the population the rows are a sample "
+        "of; what it holds for is in `guarantee`"
     )
     exact: bool = Field(description="true if the rates carry no sampling error")
     samples_in: int = Field(description="generated rows or texts asked about inside")
@@ -382,33 +395,34 @@ class GroupSummary(Part):
     )
     counterfactual: CounterfactualSummary | None = Field(
         None,
-        description="for texts: what the terms change by themselves; null if it was not compared",
+        description="for texts: the counterfactual effect of the terms; null if not compared",
     )
     unknown_to_model: bool = Field(
         False,
         description="true: the model does not know a term of the group, which is one unknown word "
         "to it; such groups come last, and neither the headline nor the gate goes by them",
     )
-    assured: Share | None = Field(
+    lower_confidence_bound: Share | None = Field(
         None,
-        description="smallest size of the difference within `interval`, 0 if the interval holds "
+        description="smallest size of the difference within `confidence_interval`, 0 if that holds "
         "zero; null if the group is not decided, or no guarantee was computed",
     )
     q_value: Share | None = Field(
         None,
-        description="share of false finds to expect among the groups that differ as clearly as "
-        "this one; null unless the guarantee is `fdr`",
+        description="smallest false discovery rate at which the group is a discovery; null unless "
+        "the guarantee is `fdr`",
     )
     stability: Share | None = Field(
         None,
-        description="share of bootstrap samples in which the rule, or a near-duplicate, explains "
-        "how rates differ; null if it was not looked at",
+        description="bootstrap stability: share of bootstrap samples in which the rule, or a "
+        "near-duplicate, is selected again; null if it was not computed",
     )
-    found: FoundSummary | None = Field(
-        None, description="how it looked on the rows that were searched; null without a holdout"
+    in_search: SearchSummary | None = Field(
+        None, description="the group in the rows that were searched; null without a holdout"
     )
     explanation: ExplanationSummary | None = Field(
-        None, description="what is behind its difference, for the first groups"
+        None,
+        description="what makes up its difference, and what goes with it; for the first groups",
     )
 
 
@@ -500,57 +514,6 @@ class ModelSummary(Part):
     )
 
 
-class Parameters(Part):
-    """What the user asked for."""
-
-    estimand: Estimand = Field(
-        "neighbourhood", description="which rates are ranked, and what the headline is about"
-    )
-    theta: float | None = Field(
-        description="smallest share of the rows on each side of a judged group; null: none asked"
-    )
-    min_rows: int | None = Field(
-        None, description="fewest rows on each side of a judged group, as asked; null: the default"
-    )
-    error_margin: float = Field(description="largest sampling margin of a decided group")
-    min_samples: int = Field(description="more samples than this a side come first")
-    confidence: float = Field(description="of each side's margin, and of the population interval")
-    mode: Mode = Field(description="mode asked for")
-    sampling: SamplingScheme = Field(description="sampling asked for")
-    max_queries: int = Field(description="most rows to ask the model about")
-    max_features: int = Field(description="most rules in a rule set")
-    bins: int | None = Field(description="overrides the data set's number of bins")
-    rank_by: Literal["lower-bound", "score", "counterfactual"] = Field(
-        "score", description="what the groups are ranked by"
-    )
-    top: int = Field(description="how many ranked groups the document holds")
-    seed: int = Field(description="seed of every random choice")
-    overlap: float = Field(description="Jaccard overlap from which two groups are one finding")
-    fail_above: float | None = Field(None, description="the gate; null if there is none")
-    strict: bool = Field(
-        False, description="nothing is judged if too many people could not be judged"
-    )
-    max_unjudged: float = Field(0.01, description="with `strict`: for which share that may be so")
-    # The defaults below are what audits did before there was a choice.
-    guarantee: GuaranteeKind = Field(
-        "per-group", description="what the population intervals were to hold for"
-    )
-    interval: IntervalKind = Field("wald", description="whose sampling margin was asked for")
-    replicates: int = Field(1000, description="bootstrap samples for a simultaneous guarantee")
-    holdout: float | None = Field(None, description="share of the rows held out; null: none")
-    stability: int | None = Field(
-        0, description="bootstrap samples to look for the first groups in; null: what was quick"
-    )
-    condition_on: tuple[str, ...] = Field(
-        (), description="features whose mix a conditional score makes the same"
-    )
-    nondeterministic: int | None = Field(
-        None,
-        description="answers to each question over which means are taken, for a model that answers "
-        "differently each time; null: it must not",
-    )
-
-
 class Counts(Part):
     """How many rule sets there were at each step."""
 
@@ -572,7 +535,7 @@ class Verdict(Part):
     )
     exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
     headline: str = Field(description="the largest difference, as a sentence")
-    sentences: list[str] = Field(description="what to know beside it")
+    sentences: list[str] = Field(description="what qualifies it")
 
 
 class AuditSummary(Part):
@@ -580,18 +543,18 @@ class AuditSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.audit/1"] = Field(
-        "testsgd.audit/1", alias="schema", description="name and version of this format"
+    schema_: Literal["testsgd.audit/2"] = Field(
+        "testsgd.audit/2", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and `seconds`")
     mode: Literal["exact", "sampled"] = Field(description="how the rates were found")
     sampling: SamplingScheme | None = Field(description="null in exact mode")
-    parameters: Parameters = Field(description="what was asked for")
+    parameters: AuditParameters = Field(description="what was asked for")
     versions: dict[str, str] = Field(description="of testsgd, Python and the libraries used")
     data: DataSummary = Field(description="the rows")
     model: ModelSummary = Field(description="the model")
     overall_rate: float | None = Field(
-        description="rate of the favourable label over all samples, null if there are none"
+        description="selection rate over all samples, null if there are none"
     )
     counts: Counts = Field(description="how many rule sets there were at each step")
     neighbourhood: int = Field(
@@ -620,12 +583,8 @@ class AuditSummary(Part):
         default_factory=list,
         description="the fewest rules that explain how rates differ, as they were chosen",
     )
-    unjudged: UnjudgedSummary | None = Field(
-        None, description="who could not be judged; null: not counted"
-    )
-    guarantee: GuaranteeSummary | None = Field(
-        None, description="what the population intervals hold for; null: for one group at a time"
-    )
+    unjudged: UnjudgedSummary = Field(description="who could not be judged")
+    guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
     holdout: HoldoutSummary | None = Field(
         None, description="how the rows were split; null if they were not"
     )

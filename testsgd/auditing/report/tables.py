@@ -15,7 +15,7 @@ from testsgd.auditing.report.summary import (
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.auditing.report.wording import (
     by_terms,
-    contrasts,
+    correlated_features,
     counterfactual_points,
     doubts,
     explaining_lines,
@@ -79,7 +79,7 @@ def rules_table(summary: AuditSummary, top: Sequence[GroupSummary]) -> Table:
                 ),
             ),
             (
-                Column("Effect of the terms" if by_terms(summary) else "Difference", "strong"),
+                Column("Counterfactual effect" if by_terms(summary) else "Difference", "strong"),
                 lambda line: points(line.difference),
             ),
             (Column("Adds", "number"), lambda line: percent(line.rule.share)),
@@ -114,16 +114,20 @@ def _group_columns(
 ) -> list[Written[GroupSummary]]:
     """Return the columns of a table of groups."""
     page: Literal["", "markdown"] = "markdown" if compact else ""
-    own = any(group.counterfactual for group in groups)
+    paired = any(group.counterfactual for group in groups)
     # What the audit goes by comes first.
-    first = own and by_terms(summary)
+    first = paired and by_terms(summary)
     by_q_values = any(group.q_value is not None for group in groups)
-    assured = not by_q_values and not first and any(group.assured is not None for group in groups)
-    terms = Column("Terms alone, points", "strong" if first else "number")
+    bounds = (
+        not by_q_values
+        and not first
+        and any(group.lower_confidence_bound is not None for group in groups)
+    )
+    effect = Column("Counterfactual effect, points", "strong" if first else "number")
     differing = Column(
         "Difference from other texts" if first else "Difference",
         "number" if first else "strong",
-        "population interval" if compact else "",
+        "confidence interval" if compact else "",
     )
 
     def below(*texts: str) -> tuple[str, ...]:
@@ -137,16 +141,21 @@ def _group_columns(
             lambda group: Cell(count(group.n_in), below(percent(group.support))),
         ),
         (Column("Share", "number", view=page), lambda group: percent(group.support)),
-        (Column("In group", "number"), lambda group: percent(group.rate_in)),
-        (Column("Outside", "number"), lambda group: percent(group.rate_out)),
+        (
+            Column("Selection rate", "number", "complement" if compact else ""),
+            lambda group: Cell(percent(group.rate_in), below(percent(group.rate_out))),
+        ),
+        (Column("Complement", "number", view=page), lambda group: percent(group.rate_out)),
     ]
     if first:
-        columns.append((terms, lambda group: Cell(counterfactual_points(group), strong=True)))
+        columns.append((effect, lambda group: Cell(counterfactual_points(group), strong=True)))
     columns.append(
         (
             differing,
             lambda group: Cell(
-                points(group.difference), below(interval(group.interval)), strong=not first
+                points(group.difference),
+                below(interval(group.confidence_interval)),
+                strong=not first,
             ),
         )
     )
@@ -154,8 +163,8 @@ def _group_columns(
         columns.append((Column("Sampling margin", "number"), _margin))
     columns.append(
         (
-            Column("Population interval, points", "number", view=page),
-            lambda group: interval(group.interval),
+            Column("Confidence interval, points", "number", view=page),
+            lambda group: interval(group.confidence_interval),
         )
     )
     other = next((group.other for group in groups if group.other), None)
@@ -165,16 +174,21 @@ def _group_columns(
             (Column(name, "number", "interval, rates", view="html"), _other),
             (Column(name, "number", view="markdown"), lambda group: other_points(group.other)),
         ]
-    if assured:
-        columns.append((Column("Lower bound, points", "number"), lambda group: size(group.assured)))
+    if bounds:
+        columns.append(
+            (
+                Column("Lower confidence bound, points", "number"),
+                lambda group: size(group.lower_confidence_bound),
+            )
+        )
     if by_q_values:
         columns.append((Column("q-value", "number"), lambda group: q_text(group.q_value)))
-    if own and not first:
-        columns.append((terms, counterfactual_points))
+    if paired and not first:
+        columns.append((effect, counterfactual_points))
     if remarks:
-        surest = _surest(summary)
+        largest = _largest_bound(summary)
         columns += [
-            (Column("Remark", view="html"), lambda group: _marked(group, surest)),
+            (Column("Remark", view="html"), lambda group: _marked(group, largest)),
             (Column("Remark", view="markdown"), remark),
         ]
     return columns
@@ -184,25 +198,25 @@ def _margin(group: GroupSummary) -> str:
     return "exact" if group.exact else f"± {size_points(group.margin)}"
 
 
-def _surest(summary: AuditSummary) -> int | None:
-    """Return the rank of the group of the largest lower bound, if intervals hold at once."""
+def _largest_bound(summary: AuditSummary) -> int | None:
+    """Return the rank of the group of the largest lower bound, if intervals are simultaneous."""
     guarantee = summary.guarantee
-    if guarantee is None or guarantee.kind != "simultaneous":
+    if guarantee.kind != "simultaneous":
         return None
-    return guarantee.surest_rank
+    return guarantee.largest_bound_rank
 
 
-def _marked(group: GroupSummary, surest: int | None) -> str:
-    marks = [remark(group), "largest lower bound" if group.rank == surest else ""]
+def _marked(group: GroupSummary, largest: int | None) -> str:
+    marks = [remark(group), "largest lower confidence bound" if group.rank == largest else ""]
     return ", ".join(mark for mark in marks if mark)
 
 
 def _other(group: GroupSummary) -> Cell:
     """Write a group's difference by the other estimand, with its interval and rates below."""
     other = group.other
-    if other is None or other.difference is None or other.interval is None:
+    if other is None or other.difference is None or other.confidence_interval is None:
         return Cell(NOTHING)
-    return Cell(signed(other.difference), (interval(other.interval), other_rates(other)))
+    return Cell(signed(other.difference), (interval(other.confidence_interval), other_rates(other)))
 
 
 def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Table:
@@ -226,18 +240,18 @@ def undecided_table(groups: Sequence[GroupSummary], words: Words) -> Table:
     return table_of("Groups that are not decided", groups, columns, most=SHOWN)
 
 
-def contrasts_table(group: GroupSummary) -> Table:
+def correlated_table(group: GroupSummary) -> Table:
     """List the other features in which a group differs."""
     return table_of(
-        f"Other features in which group {group.rank} differs",
-        contrasts(group),
+        f"Features in which group {group.rank} differs",
+        correlated_features(group),
         [
-            (Column("Feature", "name"), lambda lead: lead.feature),
-            (Column("In group", "number"), lambda lead: lead.inside),
-            (Column("Outside", "number"), lambda lead: lead.outside),
-            (Column("Standard deviations", "number"), lambda lead: lead.deviations),
+            (Column("Feature", "name"), lambda item: item.feature),
+            (Column("In the group", "number"), lambda item: item.mean_in),
+            (Column("In its complement", "number"), lambda item: item.mean_out),
+            (Column("Difference, standard deviations", "number"), lambda item: item.deviations),
         ],
-        title="Other features in which it differs: leads, not causes",
+        title="Correlated features, not causes",
     )
 
 
@@ -263,8 +277,8 @@ def parts_table(top: Sequence[GroupSummary], words: Words) -> Table:
         Column("Rank", "number"),
         Column(f"{words.rule.capitalize()} alone", "name"),
         Column(words.many.capitalize(), "number"),
-        Column("Rate", "number"),
-        Column("Rate outside", "number"),
+        Column("Selection rate", "number"),
+        Column("Complement", "number"),
         Column("Difference", "strong"),
     )
     return Table("Rules alone", columns, tuple(rows))

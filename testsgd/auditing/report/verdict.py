@@ -1,4 +1,4 @@
-"""The verdict of an audit in words, how far it can be trusted, and its exit code."""
+"""The verdict of an audit in words, how certain it is, and its exit code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from testsgd.auditing.guarantee import Method
+from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.report.summary import (
     Counts,
     ExplainingRuleSummary,
@@ -13,13 +15,18 @@ from testsgd.auditing.report.summary import (
     GuaranteeSummary,
     HoldoutSummary,
     MovedFeature,
-    Parameters,
     TermsSummary,
     UnjudgedSummary,
     Verdict,
 )
 from testsgd.auditing.report.vocabulary import Words
-from testsgd.auditing.report.wording import TEXT_LIMIT, assured_points, disagree, unjudged_sentences
+from testsgd.auditing.report.wording import (
+    ADJUSTMENTS,
+    TEXT_LIMIT,
+    disagree,
+    lower_bound_points,
+    unjudged_sentences,
+)
 from testsgd.report.formatting import (
     count,
     how_often,
@@ -56,15 +63,15 @@ class GateMeasure:
 
     name: str  # What it is
     largest: float | None  # The largest of any judged group; None if no group could be judged by it
-    # The size that is assured, which the gate goes by; None where groups are taken at `largest`
-    sure: float | None
+    # The largest lower confidence bound, which the gate goes by; None where it goes by `largest`
+    bound: float | None
 
     @property
     def decisive(self) -> float:
         """The size that the gate goes by."""
         if self.largest is None:
             return 0.0
-        return self.largest if self.sure is None else self.sure
+        return self.largest if self.bound is None else self.bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +82,14 @@ class Evidence:
     top_score: float | None  # The largest score of a decided group; None if none is decided
     counts: Counts
     label: str  # The favourable label
-    parameters: Parameters
+    parameters: AuditParameters
+    guarantee: GuaranteeSummary
+    unjudged: UnjudgedSummary
     words: Words = field(default_factory=Words)
     terms: TermsSummary | None = None
     measures: Sequence[GateMeasure] = ()
     moved: Sequence[MovedFeature] = ()
     rules: Sequence[ExplainingRuleSummary] = ()
-    unjudged: UnjudgedSummary | None = None
-    guarantee: GuaranteeSummary | None = None
     holdout: HoldoutSummary | None = None
     stability_samples: int = 0
 
@@ -95,19 +102,19 @@ def verdict(evidence: Evidence) -> Verdict:
         nothing = "Not enough evidence to judge any group."
         return _judged(nothing, _why_nothing(evidence), evidence, without="not_enough_evidence")
     top = decided[0]
-    by_terms = evidence.parameters.rank_by == "counterfactual" and top.counterfactual is not None
+    by_terms = evidence.parameters.ranked_by == "counterfactual" and top.counterfactual is not None
     if by_terms:
-        headline, *sentences = words.by_terms(top, label)
+        headline, *sentences = words.by_terms(top, label, _interval_name(evidence))
     else:
         headline = _headline(top, evidence)
-        sentences = [*_disagreement(top, evidence.moved, words), _population_sentence(top, words)]
+        sentences = [*_disagreement(top, evidence.moved, words), _interval_sentence(top, evidence)]
     sentences = [
         *_held_out(evidence, top),
         *sentences,
-        *_certainty(evidence, top, by_terms=by_terms),
+        *_significance(evidence, top, by_terms=by_terms),
         *_explaining(evidence.rules, words),
         *_unstable(top, evidence.stability_samples),
-        *words.beside_top(top, label, evidence.terms, own=not by_terms),
+        *words.remarks(top, label, evidence.terms, effect=not by_terms),
     ]
     if top.score == 0 and top.rate_in in (0, 1):
         who = words.every if top.rate_in else words.no
@@ -146,7 +153,7 @@ def _judged(
     if parameters.fail_above is not None:
         outcome = gate_outcome(evidence.measures, parameters.fail_above)
         first.append(_gate_sentence(outcome, evidence, parameters.fail_above))
-    if parameters.strict and unjudged is not None and unjudged.share > parameters.max_unjudged:
+    if parameters.strict and unjudged.share > parameters.max_unjudged:
         first.append(
             f"Not enough evidence: {percent(unjudged.share)} of the {evidence.words.many} could "
             f"not be judged, more than the {share(parameters.max_unjudged)} allowed."
@@ -164,8 +171,8 @@ def _judged(
 def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
     """Tell how the gate comes out.
 
-    It fails if anything is above it by more than chance explains. It passes if there was something
-    to judge, everything could be judged and nothing is above it.
+    It fails if a lower confidence bound is above it. It passes if there was something to judge,
+    everything could be judged and no difference is above it.
     """
     if any(measure.decisive > gate for measure in measures if measure.largest is not None):
         return "gate_failed"
@@ -184,47 +191,50 @@ def _headline(group: GroupSummary, evidence: Evidence) -> str:
         f"({percent(group.rate_out)})"
     )
     estimand = words.estimands[evidence.parameters.estimand]
-    if guarantee is None or guarantee.kind == "per-group":
+    if guarantee.kind == "per-group":
         return f"{estimand}, {difference}."
-    if guarantee.sure == 0:
+    if guarantee.significant == 0:
         return (
-            f"{estimand}, no group {_judged_size(evidence)}differs by more than chance "
-            f"explains. The first in the ranking: {difference}."
+            f"{estimand}, no group {_judged_size(evidence)} has a statistically significant "
+            f"difference. The first in the ranking: {difference}."
         )
-    sure: bool | float | None = group.assured
+    significant = bool(group.lower_confidence_bound)
     if guarantee.kind == "fdr":
-        sure = (group.q_value or 0.0) <= 1 - guarantee.confidence
-    return f"{estimand}, {difference}{'' if sure else ', which chance may explain'}."
+        significant = (group.q_value or 0.0) <= 1 - guarantee.confidence
+    return f"{estimand}, {difference}{'' if significant else ', not statistically significant'}."
 
 
 def _judged_size(evidence: Evidence) -> str:
-    """Write how large judged groups are, with a blank behind; empty if it is not known."""
-    unjudged, words = evidence.unjudged, evidence.words
-    if unjudged is None:
-        return ""
-    return f"of at least {plural(unjudged.fewest, words.one, words.many)} "
+    """Write how large judged groups are."""
+    words = evidence.words
+    return f"of at least {plural(evidence.unjudged.fewest, words.one, words.many)}"
 
 
-def _population_sentence(group: GroupSummary, words: Words) -> str:
-    low, high = group.interval
-    sentence = (
-        f"Taken as a sample of a larger population, {words.sides(group)} put that difference at "
-        f"{interval(group.interval)} points."
+def _interval_name(evidence: Evidence) -> str:
+    """Name the confidence intervals, with their confidence and what they are adjusted for."""
+    name = f"{share(evidence.guarantee.confidence)} confidence interval"
+    return f"simultaneous {name}" if evidence.guarantee.kind == "simultaneous" else name
+
+
+def _interval_sentence(group: GroupSummary, evidence: Evidence) -> str:
+    low, high = group.confidence_interval
+    sizes = evidence.words.sides(group)
+    size_in, size_out = group.effective_sample_size_in, group.effective_sample_size_out
+    if size_in is not None and size_out is not None:
+        worth = f"{count(round(size_in))} and {count(round(size_out))}"
+        sizes += f"; effective sample sizes {worth}, as some repeat others"
+    zero = ", which includes zero" if low <= 0 <= high else ""
+    return (
+        f"The {_interval_name(evidence)} of that difference is "
+        f"{interval(group.confidence_interval)} points{zero} ({sizes})."
     )
-    if group.effective_in is not None and group.effective_out is not None:
-        worth = f"{count(round(group.effective_in))} and {count(round(group.effective_out))}"
-        sentence += f" As some repeat others, they count as {worth} independent ones."
-    if low <= 0 <= high:
-        sentence += " No difference at all is within that interval."
-    return sentence
 
 
 def _why_nothing(evidence: Evidence) -> list[str]:
     counts, parameters, words = evidence.counts, evidence.parameters, evidence.words
     if counts.groups == 0:
-        fewest = 1 if evidence.unjudged is None else evidence.unjudged.fewest
         return [
-            words.nothing_frequent.format(count(fewest)),
+            words.nothing_frequent.format(count(evidence.unjudged.fewest)),
             f"Lower min_rows or theta, or bring more {words.many}.",
         ]
     return [
@@ -235,114 +245,102 @@ def _why_nothing(evidence: Evidence) -> list[str]:
     ]
 
 
-def _certainty(evidence: Evidence, top: GroupSummary, *, by_terms: bool) -> list[str]:
-    """Write what the intervals hold for, how many groups differ, and of which most is assured.
+def _significance(evidence: Evidence, top: GroupSummary, *, by_terms: bool) -> list[str]:
+    """Write how many groups differ significantly, by which test, and which has the largest bound.
 
     There is nothing about a single group: its interval says all.
     """
     guarantee, words = evidence.guarantee, evidence.words
     examined = evidence.counts.groups
-    if guarantee is None or examined < 2:
+    if examined < 2:
         return []
-    if by_terms:
-        others = f" from {words.others} (topic and terms together)"
-        told = [*_by_themselves(guarantee, examined), _differing(guarantee, examined, others)]
-    else:
-        told = [_differing(guarantee, examined, ""), *_most_assured(guarantee, evidence, top)]
-    return [*_intervals(guarantee, examined, by_terms=by_terms), *told]
-
-
-def _intervals(guarantee: GuaranteeSummary, examined: int, *, by_terms: bool) -> list[str]:
-    if guarantee.kind == "simultaneous":
-        alone = (
-            f"With a confidence of {share(guarantee.confidence)} the intervals of the terms alone "
-            "hold for all groups at once."
+    each = guarantee.kind == "per-group"
+    sentences = []
+    if each or (by_terms and guarantee.kind == "fdr"):
+        sentences.append(
+            f"The interval holds for this group by itself. It is the first of {count(examined)}, "
+            "so its difference is likely to be overestimated."
         )
-        return [alone] if by_terms else []
-    if by_terms or guarantee.kind == "per-group":
-        return [
-            f"The interval is meant for this one group; of the {count(examined)} that were looked "
-            "at, the first may look bad by luck."
-        ]
-    return []
+    if not by_terms:
+        differ = _significant(examined, guarantee, guarantee.significant, "difference")
+        return [*sentences, differ, *_largest_lower_bound(guarantee, evidence, top)]
+    if (effects := guarantee.significant_terms) is not None:
+        test: Method = "bonferroni" if guarantee.kind == "simultaneous" else "each"
+        told = _significant(examined, guarantee, effects, "counterfactual effect", test)
+        sentences.append(told)
+    others = f"difference from {words.others}, topic and terms together"
+    return [*sentences, _significant(examined, guarantee, guarantee.significant, others)]
 
 
-def _differing(guarantee: GuaranteeSummary, examined: int, others: str) -> str:
+def _significant(
+    examined: int,
+    guarantee: GuaranteeSummary,
+    significant: int,
+    what: str,
+    test: Method | None = None,
+) -> str:
+    """Write how many groups are statistically significant, by which test and at which error rate.
+
+    `test` names the test if it is not the guarantee's.
+    """
     error = share(1 - guarantee.confidence)
-    differ = f"differ{'s' if guarantee.sure < 2 else ''}{others}"
-    if guarantee.sure == examined:
-        of_all = f"All {count(examined)} groups {differ}"
-    elif guarantee.sure == 0:
-        of_all = f"Of {count(examined)} groups, none {differ}"
+    rates = {
+        "simultaneous": f"family-wise error rate at most {error}",
+        "fdr": f"false discovery rate at most {error}",
+        "per-group": f"about {error} would be so if there were no differences",
+    }
+    kind = "per-group" if test == "each" else guarantee.kind
+    have = "has" if significant == 1 else "have"
+    if significant in (0, examined):
+        number = f"{'none' if not significant else 'all'} have"
     else:
-        least = "" if guarantee.sure_complete else "at least "
-        of_all = f"Of {count(examined)} groups, {least}{count(guarantee.sure)} {differ}"
-    if guarantee.kind == "simultaneous":
-        return (
-            f"{of_all} by more than chance explains; with a confidence of "
-            f"{share(guarantee.confidence)} the intervals of all {count(guarantee.groups)} hold at "
-            "once."
-        )
-    if guarantee.kind == "per-group":
-        return (
-            f"{of_all} by more than chance explains if each is taken by itself; if there were no "
-            f"differences, about {error} would seem to."
-        )
-    if guarantee.sure == 0:
-        return f"{of_all} clearly enough to count as found."
-    finds = "of these finds, and of their intervals,"
-    return f"{of_all}; {finds} at most {error} are expected to be false."
+        least = "" if guarantee.significant_complete else "at least "
+        number = f"{least}{count(significant)} {have}"
+    return (
+        f"Of {count(examined)} groups, {number} a statistically significant {what} "
+        f"({ADJUSTMENTS[test or guarantee.method]}; {rates[kind]})."
+    )
 
 
-def _by_themselves(guarantee: GuaranteeSummary, examined: int) -> list[str]:
-    """Write in how many groups the terms make a difference by themselves."""
-    if guarantee.sure_terms is None:
-        return []
-    terms = "the terms make no difference by themselves that"
-    if guarantee.sure_terms:
-        number = count(guarantee.sure_terms)
-        terms = f"in {number} the terms make a difference by themselves that"
-        return [f"Of {count(examined)} groups, {terms} is larger than chance explains."]
-    return [f"In all {count(examined)} groups {terms} is larger than chance explains."]
-
-
-def _most_assured(guarantee: GuaranteeSummary, evidence: Evidence, top: GroupSummary) -> list[str]:
-    """Name the group of which most is assured; only intervals that hold at once can choose it."""
+def _largest_lower_bound(
+    guarantee: GuaranteeSummary, evidence: Evidence, top: GroupSummary
+) -> list[str]:
+    """Name the group of the largest lower confidence bound; only simultaneous ones compare."""
     groups = evidence.groups
-    chosen = next((group for group in groups if group.rank == guarantee.surest_rank), None)
+    chosen = next((group for group in groups if group.rank == guarantee.largest_bound_rank), None)
     if guarantee.kind != "simultaneous" or chosen is None or chosen.rank == top.rank:
         return []
     return [
-        "The largest difference that chance does not explain is that for "
-        f"{evidence.words.target(chosen)}: at least {assured_points(chosen)}."
+        f"The largest lower confidence bound is that for {evidence.words.target(chosen)}: "
+        f"{lower_bound_points(chosen)}."
     ]
 
 
 def _unstable(top: GroupSummary, samples: int) -> list[str]:
-    """Write that the first group is seldom found again, if that is so."""
+    """Write that the first group is seldom selected again, if that is so."""
     if top.stability is None or top.stability >= _STABLE:
         return []
     times = round(top.stability * samples)
     return [
-        f"As a rule it is selected again in only {count(times)} of {count(samples)} bootstrap "
-        "samples."
+        f"Bootstrap stability is low: the rule is selected again in {count(times)} of "
+        f"{count(samples)} samples."
     ]
 
 
 def _held_out(evidence: Evidence, top: GroupSummary) -> list[str]:
-    """Write that groups were found on some rows and estimated on others."""
+    """Write that groups were selected on some rows and estimated on others."""
     holdout, words = evidence.holdout, evidence.words
     if holdout is None:
         return []
     sentences = [
         f"Of {plural(holdout.groups, 'group')} searched in {plural(holdout.searched, words.one)}, "
         f"the first and those that explain the differences, {count(evidence.counts.groups)}, were "
-        f"estimated on {count(holdout.estimated)} others; all figures are from these."
+        f"estimated on {count(holdout.estimated)} held-out ones; all figures are from these."
     ]
-    if top.found is not None:
+    if (searched := top.in_search) is not None:
         sentences.append(
-            f"Where it was found, this group had rank {count(top.found.rank)} and a score of "
-            f"{size_points(top.found.score)}."
+            f"In the {words.many} searched this group had rank {count(searched.rank)} and a score "
+            f"of {size_points(searched.score)}."
         )
     return sentences
 
@@ -350,12 +348,12 @@ def _held_out(evidence: Evidence, top: GroupSummary) -> list[str]:
 def _disagreement(top: GroupSummary, moved: Sequence[MovedFeature], words: Words) -> list[str]:
     """Write that the estimands disagree about the first group, and why; nothing if they agree."""
     other = top.other
-    if other is None or other.interval is None or not disagree(top):
+    if other is None or other.confidence_interval is None or not disagree(top):
         return []
     estimand = words.estimands[other.estimand]
     sentence = (
         f"The estimands disagree: {estimand[0].lower()}{estimand[1:]}, that difference is "
-        f"{points(other.difference)} ({interval(other.interval)})."
+        f"{points(other.difference)} ({interval(other.confidence_interval)})."
     )
     if not moved:
         return [sentence]
@@ -394,19 +392,19 @@ def _explaining(rules: Sequence[ExplainingRuleSummary], words: Words) -> list[st
 def _gate_sentence(outcome: Outcome, evidence: Evidence, gate: float) -> str:
     """Write how the gate came out, and by which numbers."""
     measures = evidence.measures
-    kind = None if evidence.guarantee is None else evidence.guarantee.kind
+    kind = evidence.guarantee.kind
     if outcome == "gate_passed":
         largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
-        judged = f"every group {_judged_size(evidence)}".rstrip()
+        judged = f"every group {_judged_size(evidence)}"
         return f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
     if outcome == "gate_failed":
         above = [item for item in measures if item.decisive > gate]
         size = series([f"{item.decisive:.3f} ({item.name})" for item in above])
-        if kind == "simultaneous":
-            are = "is" if len(above) == 1 else "are"
-            return f"The gate failed: at least {size} {are} assured, above {gate:g}."
-        among = " among the groups found" if kind == "fdr" else ""
-        return f"The gate failed: the largest{among} is {size}, above {gate:g}."
+        largest = {
+            "simultaneous": "the largest lower confidence bound",
+            "fdr": "the largest difference of a discovery",
+        }.get(kind, "the largest")
+        return f"The gate failed: {largest} is {size}, above {gate:g}."
     unclear = next((item for item in measures if item.largest is None or item.largest > gate), None)
     if unclear is None:
         return "Not enough evidence for the gate: no group could be judged."
@@ -414,15 +412,15 @@ def _gate_sentence(outcome: Outcome, evidence: Evidence, gate: float) -> str:
         return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
     if kind == "fdr":
         known = (
-            f"the largest among the groups found is {unclear.sure:.3f}"
-            if unclear.sure
-            else "none is found"
+            f"the largest of a discovery is {unclear.bound:.3f}"
+            if unclear.bound
+            else "there is no discovery"
         )
     else:
         known = (
-            f"no more than {unclear.sure:.3f} is assured"
-            if unclear.sure
-            else "nothing of it is assured"
+            f"the largest lower confidence bound is {unclear.bound:.3f}"
+            if unclear.bound
+            else "no lower confidence bound is above zero"
         )
     return (
         f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "

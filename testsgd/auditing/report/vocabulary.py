@@ -23,7 +23,6 @@ from testsgd.report.formatting import (
     plural,
     series,
     signed,
-    size_points,
 )
 from testsgd.report.summaries import RuleSummary
 
@@ -49,7 +48,7 @@ class Words:
     members = "Who is in it"  # The heading above the rules of a group
     # What is said if there is no frequent group; holds a place for the smallest support
     nothing_frequent = "No rule set has at least {} rows inside and outside."
-    nothing_outside = "nobody is outside"
+    nothing_outside = "its complement is empty"
     exactly = "every perturbed row was predicted"  # Why an exact audit has no sampling margin
     feature, features = "feature", "features"  # What rates are given by
     # The name of the number of frequent rule sets; holds a place for the smallest support
@@ -71,12 +70,12 @@ class Words:
 
     def sides(self, group: GroupSummary) -> str:
         """Write how many rows there are inside a group and outside, without a verb."""
-        return f"the {plural(group.n_in, 'row')} inside and {count(group.n_out)} outside"
+        return f"{plural(group.n_in, 'row')} in the group, {count(group.n_out)} in its complement"
 
     def size(self, group: GroupSummary) -> str:
         """Write in a sentence how large a group is."""
         rows = plural(group.n_in, "row")
-        return f"{rows}, {percent(group.support)} of all; {count(group.n_out)} outside."
+        return f"{rows}, {percent(group.support)} of all; {count(group.n_out)} in its complement."
 
     def rule_in_words(self, rule: RuleSummary) -> str:
         """Write what a rule asks for, as a phrase."""
@@ -91,21 +90,18 @@ class Words:
             return f"{rule.feature} is below {number(rule.high)}"
         return rule.text
 
-    def own_part(self, group: GroupSummary, label: str) -> str:
-        """Write how much of a group's difference is its terms' own; empty for rows."""
+    def effect(self, group: GroupSummary, label: str) -> str:
+        """Write how much of a group's difference is a counterfactual effect; empty for rows."""
         return ""
 
-    def beside_top(
-        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, own: bool = True
+    def remarks(
+        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, effect: bool = True
     ) -> list[str]:
-        """Write what else to know of the first group, sentence by sentence.
-
-        `own` is False where the terms' own part is told already.
-        """
+        """Write what else to know of the first group; `effect`: whether its effect is untold."""
         return []
 
-    def by_terms(self, group: GroupSummary, label: str) -> list[str]:
-        """Write first what a group's terms change by themselves; rows have no terms."""
+    def by_terms(self, group: GroupSummary, label: str, interval_name: str) -> list[str]:
+        """Write the counterfactual effect of a group's terms first; rows have no terms."""
         return []
 
 
@@ -113,108 +109,94 @@ class Words:
 _NAMED = 3
 
 
-def of_the_terms(group: GroupSummary, label: str) -> str:
-    """Write how much of a group's difference is the terms' own.
+def effect_of_terms(group: GroupSummary, label: str) -> str:
+    """Write how much of a group's difference is the counterfactual effect of its terms.
 
     The difference from other texts has two parts: what changes when the same texts get other terms,
     and what is left then. The second part is there whichever terms stand in these texts.
     """
-    found = group.counterfactual
-    categories = _categories(group)
-    if found is None:
+    effect, categories = group.counterfactual, _categories(group)
+    if effect is None:
         return (
-            f"How much of that is the {_terms(group)} own is not known: the same texts with other "
-            f"terms of {categories} were not compared."
+            "The counterfactual effect of the terms is not known: the same texts with other terms "
+            f"of {categories} were not compared."
         )
-    rates = percent(found.rate_other)
-    if percent(found.rate_with) != percent(group.rate_in):
+    rates = percent(effect.rate_other)
+    if percent(effect.rate_with) != percent(group.rate_in):
         # Drawn seeds: the pairs are a part of the samples that the group's rate comes from.
-        rates += f" (against {percent(found.rate_with)} with {_them(group)})"
+        rates += f" (against {percent(effect.rate_with)} with {group.text})"
     return (
         f"With other terms of {categories} in place of {group.text}, the model predicts “{label}” "
-        f"for {rates} of the same {plural(found.seeds, 'text')}{_conclusion(group, found, label)}"
+        f"for {rates} of the same {plural(effect.seeds, 'text')}: {_conclusion(group, effect)}"
     )
 
 
-def own_difference(group: GroupSummary, label: str) -> list[str]:
-    """Write what a group's terms change by themselves, then how the group differs from other texts.
+def counterfactual_effect(group: GroupSummary, label: str, interval_name: str) -> list[str]:
+    """Write the counterfactual effect of a group's terms, then the difference from other texts.
 
     Returned are the headline and two sentences; nothing if the terms were not compared with others.
     """
-    found = group.counterfactual
-    if found is None:
+    effect = group.counterfactual
+    if effect is None:
         return []
-    low, high = found.interval
-    nothing = low <= 0 <= high
-    worth = ""
-    if found.independent is not None:
-        worth = f", which count as {plural(round(found.independent), 'independent one')},"
-    within = " No difference at all is within that interval." if nothing else ""
+    low, high = effect.confidence_interval
+    includes = ", which includes zero" if low <= 0 <= high else ""
+    sizes = f"{plural(effect.seeds, 'text')} in both forms"
+    if effect.effective_sample_size is not None:
+        sizes += f"; effective sample size {count(round(effect.effective_sample_size))}"
     return [
-        _nothing_by_terms(group, found, label) if nothing else _by_terms(group, found, label),
-        f"Taken as a sample of a larger population, the {plural(found.seeds, 'text')}{worth} put "
-        f"that difference at {interval(found.interval)} points.{within}",
+        _headline(group, effect, label),
+        f"The {interval_name} of this counterfactual effect is "
+        f"{interval(effect.confidence_interval)} points{includes} ({sizes}).",
         f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
         f"({percent(group.rate_in)}) differ by {signed(group.difference)} points, which comes from "
         "what such texts are about and from the terms together.",
     ]
 
 
-def _by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
+def _headline(group: GroupSummary, effect: CounterfactualSummary, label: str) -> str:
+    """Write the effect of the first group's terms; if it is not significant, none is."""
+    low, high = effect.confidence_interval
+    if low <= 0 <= high:
+        return (
+            f"No term has a statistically significant counterfactual effect: “{label}” is "
+            f"predicted for {percent(effect.rate_with)} with {group.text} and for "
+            f"{percent(effect.rate_other)} with other terms of {_categories(group)} in the same "
+            "texts."
+        )
     return (
-        f"The model predicts “{label}” {how_often(found.difference)} with {group.text} "
-        f"({percent(found.rate_with)}) than with other terms of {_categories(group)} in the same "
-        f"texts ({percent(found.rate_other)})."
+        f"The model predicts “{label}” {how_often(effect.difference)} with {group.text} "
+        f"({percent(effect.rate_with)}) than with other terms of {_categories(group)} in the same "
+        f"texts ({percent(effect.rate_other)})."
     )
-
-
-def _nothing_by_terms(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
-    """Write that no group's terms make a difference; `group` is the first of the ranking."""
-    rates = (
-        f"“{label}” is predicted for {percent(found.rate_with)} with {group.text} and for "
-        f"{percent(found.rate_other)} with other terms of {_categories(group)} in the same texts"
-    )
-    if is_nothing(found.difference):
-        return f"No term makes a difference by itself: {rates}."
-    return f"No term makes a difference by itself that chance does not explain: {rates}."
 
 
 def _categories(group: GroupSummary) -> str:
     return series([rule.feature for rule in group.rules])
 
 
-def _conclusion(group: GroupSummary, found: CounterfactualSummary, label: str) -> str:
-    own, whole = found.difference, group.difference
-    low, high = found.interval
-    which = f"whichever terms of {_categories(group)} they have"
-    if low <= 0 <= high:
-        told = (
-            f": by {_these(group)} no difference that can be told from none "
-            f"({signed(own)} points, interval {interval(found.interval)})."
-        )
-        if is_nothing(whole):
-            return told
-        return (
-            f"{told} As far as can be told, the difference comes with texts of this kind, {which}."
-        )
-    measured = f"interval {interval(found.interval)}"
-    if own * whole < 0:
-        return (
-            f": by {_these(group)} it {how_often(own)} ({measured}), against the difference from "
-            f"other texts. That one comes with texts of this kind, {which}."
-        )
-    # Of the numbers as they are written, so that they add up.
-    rest = round(100 * abs(whole), 1) - round(100 * abs(own), 1)
-    if rest < 0.05:
-        return (
-            f": the {_terms(group)} own difference is {signed(own)} points ({measured}), so what "
-            "else these texts have in common does not explain it."
-        )
-    return (
-        f": of the {size_points(abs(whole))}, {100 * abs(own):.1f} are the {_terms(group)} own "
-        f"({measured}). The other {rest:.1f} come with texts of this kind, "
-        f"{which}."
+def _conclusion(group: GroupSummary, effect: CounterfactualSummary) -> str:
+    part, whole = effect.difference, group.difference
+    low, high = effect.confidence_interval
+    kind = f"texts of this kind, whichever terms of {_categories(group)} they have"
+    measured = (
+        f"the counterfactual effect is {signed(part)} points (confidence interval "
+        f"{interval(effect.confidence_interval)})"
     )
+    if low <= 0 <= high:
+        told = f"{measured}, not statistically significant."
+        return (
+            told
+            if is_nothing(whole)
+            else f"{told} As far as can be told, the difference comes with {kind}."
+        )
+    if part * whole < 0:
+        return f"{measured}, against the difference from other texts, which comes with {kind}."
+    # Of the numbers as they are written, so that they add up.
+    rest = round(100 * abs(whole), 1) - round(100 * abs(part), 1)
+    if rest < 0.05:
+        return f"{measured}, so what else these texts have in common does not explain it."
+    return f"{measured} of {signed(whole)}. The other {rest:.1f} points come with {kind}."
 
 
 def ambiguity(group: GroupSummary, terms: TermsSummary) -> str:
@@ -273,10 +255,11 @@ def not_known(terms: TermsSummary) -> str:
             f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
             f"{series(rates)}."
         )
+    are = "is" if len(unknown) == 1 else "are"
     return (
-        f"{len(unknown)} of {plural(len(listed), 'term')} are not in the vocabulary of the model, "
-        "which takes them all for one unknown word: groups with them come last, and neither the "
-        f"headline nor the gate goes by them.{control}"
+        f"{len(unknown)} of {plural(len(listed), 'term')} {are} not in the vocabulary of "
+        "the model, which takes them all for one unknown word: groups with them come last, and "
+        f"neither the headline nor the gate goes by them.{control}"
     )
 
 
@@ -289,18 +272,6 @@ def terms_of(group: GroupSummary, terms: TermsSummary) -> list[TermSummary]:
         for term in category.terms
         if (category.name, term.term) in chosen
     ]
-
-
-def _terms(group: GroupSummary) -> str:
-    return "term's" if len(group.rules) == 1 else "terms'"
-
-
-def _these(group: GroupSummary) -> str:
-    return "itself, this term makes" if len(group.rules) == 1 else "themselves, these terms make"
-
-
-def _them(group: GroupSummary) -> str:
-    return "it" if len(group.rules) == 1 else "them"
 
 
 def _remark(term: TermSummary) -> str:
@@ -319,7 +290,6 @@ class TextWords(Words):
     support = "the share of all texts that have a term of each category of the group"
     members = "The texts in it"
     nothing_frequent = "No category has a term in at least {} texts."
-    nothing_outside = "no text is outside"
     exactly = "every seed was predicted with the group's terms, and every text as it is"
     feature, features = "term", "terms"
     frequent = "Frequent: at least {} texts have a term of each category"
@@ -339,7 +309,7 @@ class TextWords(Words):
     def sides(self, group: GroupSummary) -> str:
         """Write how many texts a group is generated from and how many are outside."""
         texts = plural(group.n_in, "text")
-        return f"the {texts} that the group is generated from and {count(group.n_out)} outside"
+        return f"generated from {texts}, {count(group.n_out)} in its complement"
 
     def size(self, group: GroupSummary) -> str:
         """Write in a sentence what a group is generated from, and what is outside."""
@@ -353,26 +323,26 @@ class TextWords(Words):
         return (
             f"Generated from the {plural(group.n_in, 'text')} that {have} "
             f"{'a term' if single else 'terms'} of {categories}, {percent(group.support)} of all. "
-            f"Outside {are} not contain {'the term' if single else 'all of these terms'}."
+            f"Its complement {are} not contain {'the term' if single else 'all of these terms'}."
         )
 
     def rule_in_words(self, rule: RuleSummary) -> str:
         """Write what a rule puts into the texts, as a phrase."""
         return f"{rule.text} in place of every term of {rule.feature}" if rule.values else rule.text
 
-    def own_part(self, group: GroupSummary, label: str) -> str:
-        """Write how much of a group's difference is its terms' own."""
-        return of_the_terms(group, label)
+    def effect(self, group: GroupSummary, label: str) -> str:
+        """Write how much of a group's difference is the counterfactual effect of its terms."""
+        return effect_of_terms(group, label)
 
-    def by_terms(self, group: GroupSummary, label: str) -> list[str]:
-        """Write what the terms change by themselves, then the difference from others."""
-        return own_difference(group, label)
+    def by_terms(self, group: GroupSummary, label: str, interval_name: str) -> list[str]:
+        """Write the counterfactual effect of the terms, then the difference from other texts."""
+        return counterfactual_effect(group, label, interval_name)
 
-    def beside_top(
-        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, own: bool = True
+    def remarks(
+        self, group: GroupSummary, label: str, terms: TermsSummary | None, *, effect: bool = True
     ) -> list[str]:
-        """Write how much is the terms' own, and whether terms are ambiguous or unknown."""
-        sentences = [self.own_part(group, label)] if own else []
+        """Write the effect of the terms, and whether terms are ambiguous or unknown."""
+        sentences = [self.effect(group, label)] if effect else []
         if terms is not None:
             sentences += [ambiguity(group, terms), unknown_words(group, terms), not_known(terms)]
         return [sentence for sentence in sentences if sentence]

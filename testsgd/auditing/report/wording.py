@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from testsgd.auditing.report.summary import (
     AuditSummary,
-    ContrastSummary,
+    CorrelatedFeatureSummary,
     EstimandRates,
     ExplainingRuleSummary,
     GroupSummary,
@@ -41,21 +41,29 @@ STATUS_NAMES = {
     "gate_failed": "Gate failed",
     "not_enough_evidence": "Not enough evidence",
 }
-METHOD_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson", "anytime": "anytime"}
+MARGIN_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson", "anytime": "anytime-valid"}
+# How intervals are adjusted for the number of groups, by the method of a guarantee.
+ADJUSTMENTS = {
+    "each": "no correction for multiple comparisons",
+    "max-statistic": "max-statistic bootstrap",
+    "bonferroni": "Bonferroni",
+    "mixed": "max-statistic bootstrap, and Bonferroni",
+    "false-coverage": "Benjamini and Yekutieli",
+}
 # A rule may list many values.
 TEXT_LIMIT = 160
-# In standard deviations; less is no lead.
-_LEAST_CONTRAST = 0.1
+# In standard deviations; less is not worth naming.
+_LEAST_DIFFERENCE = 0.1
 # Estimands of one group disagree if they differ by more, or by more than the interval allows.
 DISAGREEMENT = 0.05
 
 
 def counterfactual_points(group: GroupSummary) -> str:
-    """Write what the terms of a group change by themselves, with its interval, without unit."""
-    found = group.counterfactual
-    if found is None:
+    """Write the counterfactual effect of a group's terms with its interval, without unit."""
+    effect = group.counterfactual
+    if effect is None:
         return NOTHING
-    return f"{signed(found.difference)} ({interval(found.interval)})"
+    return f"{signed(effect.difference)} ({interval(effect.confidence_interval)})"
 
 
 def findings(summary: AuditSummary) -> list[GroupSummary]:
@@ -79,9 +87,11 @@ def findings_intro(summary: AuditSummary) -> str:
 
 def other_points(other: EstimandRates | None) -> str:
     """Write a group's difference by the other estimand, its interval and rates, without unit."""
-    if other is None or other.difference is None or other.interval is None:
+    if other is None or other.difference is None or other.confidence_interval is None:
         return NOTHING
-    return f"{signed(other.difference)} ({interval(other.interval)}; {other_rates(other)})"
+    return (
+        f"{signed(other.difference)} ({interval(other.confidence_interval)}; {other_rates(other)})"
+    )
 
 
 def other_rates(other: EstimandRates) -> str:
@@ -90,8 +100,8 @@ def other_rates(other: EstimandRates) -> str:
 
 
 def by_terms(summary: AuditSummary) -> bool:
-    """Return whether an audit goes by what the terms change by themselves."""
-    return summary.parameters.rank_by == "counterfactual"
+    """Return whether an audit goes by the counterfactual effects of terms."""
+    return summary.parameters.ranked_by == "counterfactual"
 
 
 def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
@@ -103,7 +113,7 @@ def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
 def top_figure(summary: AuditSummary) -> tuple[str, str]:
     """Return the name and the value of the difference that the headline speaks of."""
     top = findings(summary)
-    name = "Top effect of the terms" if by_terms(summary) else "Top difference"
+    name = "Top counterfactual effect" if by_terms(summary) else "Top difference"
     return name, points(spoken_difference(top[0], summary)) if top else "none"
 
 
@@ -122,7 +132,7 @@ def ranked_by(summary: AuditSummary) -> str:
         "score": "score",
         "lower-bound": "lower confidence bound of the difference",
         "counterfactual": "counterfactual effect of the terms",
-    }[summary.parameters.rank_by]
+    }[summary.parameters.ranked_by]
 
 
 def sampling_margin(group: GroupSummary, words: Words) -> str:
@@ -130,7 +140,7 @@ def sampling_margin(group: GroupSummary, words: Words) -> str:
     if group.exact:
         return f"exact: {words.exactly}, no sampling error"
     sizes = f"{count(group.samples_in)} samples inside, {count(group.samples_out)} outside"
-    method = METHOD_NAMES[group.margin_method]
+    method = MARGIN_NAMES[group.margin_method]
     return f"± {size_points(group.margin)} ({method}; {sizes})"
 
 
@@ -149,12 +159,12 @@ def apart(group: GroupSummary, words: Words) -> str:
 
 def doubts(term: TermSummary) -> str:
     """Write what is doubtful about a sensitive term; empty if nothing is."""
-    found = [f"ambiguous: {term.ambiguous.rstrip('. ')}"] if term.ambiguous else []
+    remarks = [f"ambiguous: {term.ambiguous.rstrip('. ')}"] if term.ambiguous else []
     if term.known_to_model is False:
-        found.append("not in the vocabulary of the model")
+        remarks.append("not in the vocabulary of the model")
     elif term.as_nonsense:
-        found.append("answered like a nonsense word, in every text")
-    return "; ".join(found)
+        remarks.append("answered like a nonsense word, in every text")
+    return "; ".join(remarks)
 
 
 def remark(group: GroupSummary) -> str:
@@ -194,9 +204,9 @@ def explaining_lines(summary: AuditSummary) -> list[ExplainingLine]:
     return lines
 
 
-def unjudged_sentences(unjudged: UnjudgedSummary | None, words: Words) -> list[str]:
+def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
     """Write how many people are only in combinations that could not be judged; nothing if none."""
-    if unjudged is None or not unjudged.unjudged:
+    if not unjudged.unjudged:
         return []
     of_all = plural(unjudged.combinations, words.combination, words.combinations)
     missing = ", or a missing value," if words.kind == "rows" else ""
@@ -219,7 +229,7 @@ def disagree(group: GroupSummary) -> bool:
     """Return whether the estimands of a group disagree by more than its interval, or 5 points."""
     if group.other is None or group.other.difference is None:
         return False
-    low, high = group.interval
+    low, high = group.confidence_interval
     within = low <= group.other.difference <= high
     return not within or abs(group.other.difference - group.difference) > DISAGREEMENT
 
@@ -227,11 +237,11 @@ def disagree(group: GroupSummary) -> bool:
 def interval_scope(summary: AuditSummary) -> str:
     """Write what the intervals hold for, to stand behind one; empty if only for one group each."""
     guarantee = summary.guarantee
-    if guarantee is None or guarantee.kind == "per-group":
+    if guarantee.kind == "per-group":
         return ""
     if guarantee.kind == "fdr":
-        return "meant for the groups found"
-    return f"holding for all {plural(guarantee.groups, 'group')} at once"
+        return "adjusted for the selection of discoveries"
+    return f"simultaneous for {plural(guarantee.groups, 'group')}"
 
 
 def examined(summary: AuditSummary) -> int:
@@ -247,57 +257,58 @@ def rows_figure(summary: AuditSummary, words: Words) -> str:
 
 def gate_rule(summary: AuditSummary) -> str:
     """Write what the gate fails on; empty if there is none."""
-    gate, guarantee = summary.parameters.fail_above, summary.guarantee
+    gate, kind = summary.parameters.fail_above, summary.guarantee.kind
     if gate is None:
         return ""
-    if guarantee is not None and guarantee.kind == "simultaneous":
-        exceeds = f"a difference exceeds {size_points(gate)}"
-        return f"The gate fails if {exceeds} by more than chance explains."
-    by_terms = summary.parameters.rank_by == "counterfactual"
-    if guarantee is not None and guarantee.kind == "fdr" and not by_terms:
-        return f"The gate fails if a group found differs by more than {size_points(gate)}."
-    return f"The gate fails on a difference of more than {size_points(gate)}."
+    what = "a difference"
+    if kind == "simultaneous":
+        what = "a lower confidence bound"
+    elif kind == "fdr" and not by_terms(summary):
+        what = "the difference of a discovery"
+    return f"The gate fails if {what} exceeds {size_points(gate)}."
 
 
-def assured_points(group: GroupSummary) -> str:
-    """Write what is assured of a group's difference, as points more or less often."""
-    if not group.assured:
-        return "nothing"
-    low, _ = group.interval
-    return how_often(group.assured if low > 0 else -group.assured)
+def lower_bound_points(group: GroupSummary) -> str:
+    """Write the lower confidence bound of a group's difference, as points more or less often."""
+    if not group.lower_confidence_bound:
+        return "zero"
+    low, _ = group.confidence_interval
+    bound = group.lower_confidence_bound
+    return how_often(bound if low > 0 else -bound)
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """A feature in which a group differs, as texts."""
+class CorrelatedFeature:
+    """A feature in which a group differs from its complement, as texts."""
 
     feature: str
-    inside: str
-    outside: str
+    mean_in: str
+    mean_out: str
     deviations: str
 
 
 def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> list[tuple[str, str]]:
-    """List what is known of how far a group's difference can be trusted.
+    """List how certain a group's difference is.
 
     Names and texts; what is not known is left out.
     """
     facts = []
-    if group.assured is not None:
-        least = f"at least {assured_points(group)}" if group.assured else "nothing"
-        # An effect of terms has an interval of its own.
-        facts.append((f"Lower bound{', from other texts' * by_terms(summary)}", least))
+    if group.lower_confidence_bound is not None:
+        # A counterfactual effect has an interval of its own.
+        name = f"Lower confidence bound{', from other texts' * by_terms(summary)}"
+        facts.append((name, lower_bound_points(group)))
     if group.q_value is not None:
         facts.append(("q-value", q_text(group.q_value)))
     if group.stability is not None:
-        facts.append(("Stability", stability_phrase(group.stability, summary.stability_samples)))
-    if group.found is not None:
-        found = group.found
+        facts.append(
+            ("Bootstrap stability", stability_phrase(group.stability, summary.stability_samples))
+        )
+    if (searched := group.in_search) is not None:
         facts.append(
             (
-                "Where it was found",
-                f"rank {count(found.rank)}, score {size_points(found.score)}, "
-                f"{plural(found.n_in, words.one)}",
+                f"In the {words.many} searched",
+                f"rank {count(searched.rank)}, score {size_points(searched.score)}, "
+                f"{plural(searched.n_in, words.one)}",
             )
         )
     return facts
@@ -342,29 +353,35 @@ def simplest_sentence(group: GroupSummary, words: Words) -> str:
 def conditional_sentence(group: GroupSummary) -> str:
     """Write what remains of a group's difference like with like; empty if it is not known."""
     explanation = group.explanation
-    found = None if explanation is None else explanation.conditional
-    if found is None:
+    alike = None if explanation is None else explanation.conditional
+    if alike is None:
         return ""
     covered = (
         ""
-        if found.covered == 1
-        else f" {percent(found.covered)} of the group have somebody like them."
+        if alike.covered == 1
+        else f" {percent(alike.covered)} of the group have somebody like them."
     )
     return (
-        f"Compared with others of the same mix of {series(found.features)}: "
-        f"{points(found.difference)}, interval {interval(found.interval)}.{covered}"
+        f"Compared with others of the same mix of {series(alike.features)}: "
+        f"{points(alike.difference)}, confidence interval "
+        f"{interval(alike.confidence_interval)}.{covered}"
     )
 
 
-def contrasts(group: GroupSummary) -> list[Contrast]:
-    """Write the features in which a group differs most from the rest."""
-    found = group.explanation.contrasts if group.explanation else []
-    return [_contrast(item) for item in found if abs(item.standardised) >= _LEAST_CONTRAST]
+def correlated_features(group: GroupSummary) -> list[CorrelatedFeature]:
+    """Write the features in which a group differs most from its complement."""
+    features = group.explanation.correlated_features if group.explanation else []
+    return [
+        _correlated(feature)
+        for feature in features
+        if abs(feature.standardised_difference) >= _LEAST_DIFFERENCE
+    ]
 
 
-def no_contrasts(group: GroupSummary) -> str:
+def no_correlated_features(group: GroupSummary) -> str:
     """Write that a group differs in no other feature worth naming; empty if it does."""
-    if group.explanation is None or not group.explanation.contrasts or contrasts(group):
+    explanation = group.explanation
+    if explanation is None or not explanation.correlated_features or correlated_features(group):
         return ""
     return (
         "In no other feature does it differ by as much as a tenth of a standard deviation, in the "
@@ -372,14 +389,15 @@ def no_contrasts(group: GroupSummary) -> str:
     )
 
 
-def _contrast(found: ContrastSummary) -> Contrast:
-    sign = MINUS if found.standardised < 0 else "+"
-    deviations = f"{sign}{abs(found.standardised):.2f}"
-    if found.value is None:
-        ends = (_mean(found.inside), _mean(found.outside))
-        return Contrast(f"{found.feature}, mean", *ends, deviations)
-    shares = (percent(found.inside), percent(found.outside))
-    return Contrast(f"{found.feature} = {found.value}", *shares, deviations)
+def _correlated(item: CorrelatedFeatureSummary) -> CorrelatedFeature:
+    sign = MINUS if item.standardised_difference < 0 else "+"
+    name, write = (
+        (f"{item.feature}, mean", _mean)
+        if item.value is None
+        else (f"{item.feature} = {item.value}", percent)
+    )
+    deviations = f"{sign}{abs(item.standardised_difference):.2f}"
+    return CorrelatedFeature(name, write(item.mean_in), write(item.mean_out), deviations)
 
 
 def _mean(value: float) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Estimates, Floats, means_over_draws
 from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.findings import Estimated
-from testsgd.auditing.guarantee import Guarantee, assured_size, guarantee_of_kind
+from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind, lower_confidence_bound
 from testsgd.auditing.independent import sample_texts_independent
 from testsgd.auditing.outcome import order_groups
 from testsgd.auditing.parameters import AuditParameters
@@ -116,7 +116,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         favourable=outcome.favourable,
     )
     with clock.phase("rule selection"):
-        variances, critical = _variances(audit, findings), guarantee.critical_value
+        variances, critical = _variances(audit, findings), guarantee.simultaneous_critical_value
         selection = TermSelection(audit.rule_sets, variances, critical)
         findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
     with clock.phase("explanations"):
@@ -192,9 +192,9 @@ def _first_by(
     """Return what groups are ranked by before their sizes; terms that are not known come last."""
     first = np.zeros(len(unknown))
     if parameters.ranked_by == "lower-bound":
-        first = guarantee.assured_sizes
+        first = guarantee.lower_bounds
     elif parameters.rank_by == "counterfactual" and counterfactual is not None:
-        first = assured_size(counterfactual.low, counterfactual.high)
+        first = lower_confidence_bound(counterfactual.low, counterfactual.high)
     return np.where(unknown, -1.0, first)
 
 

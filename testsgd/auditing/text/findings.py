@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.guarantee import assured_size
+from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
@@ -186,23 +186,23 @@ class TextFindings(Findings):
         return None if super().top_score is None else float(np.nanmax(sizes))
 
     @property
-    def assured(self) -> float:
-        """The largest size that chance leaves of what groups are ranked by; 0 if of none.
+    def largest_bound(self) -> float:
+        """The largest lower confidence bound of what groups are ranked by; 0 if none is above.
 
         It is from the paired intervals if groups are ranked by paired differences.
         """
-        effects, sizes = self.counterfactual, self.guarantee.assured_sizes
+        effects, sizes = self.counterfactual, self.guarantee.lower_bounds
         if self.parameters.rank_by == "counterfactual" and effects is not None:
-            sizes = assured_size(effects.low, effects.high)
+            sizes = lower_confidence_bound(effects.low, effects.high)
         return float(sizes[self.judged].max(initial=0.0))
 
     @property
-    def sure_terms(self) -> int | None:
-        """How many groups' paired intervals leave out "no difference"; None without any."""
+    def significant_terms(self) -> int | None:
+        """How many groups' paired intervals leave out zero; None without any."""
         if self.counterfactual is None:
             return None
-        own = assured_size(self.counterfactual.low, self.counterfactual.high)
-        return int((own[self.judged] > 0).sum())
+        bounds = lower_confidence_bound(self.counterfactual.low, self.counterfactual.high)
+        return int((bounds[self.judged] > 0).sum())
 
     @property
     def sizes(self) -> Floats:

@@ -68,17 +68,17 @@ def with_independent_texts(
     if known is None:
         return replace(
             estimates,
-            effective_in=independent_rows(estimates.rows_in, sizes_in),
-            effective_out=independent_rows(estimates.rows_out, sizes_out),
+            effective_sample_size_in=independent_rows(estimates.rows_in, sizes_in),
+            effective_sample_size_out=independent_rows(estimates.rows_out, sizes_out),
         )
     liked = np.where(known.texts, size_of_text, 0)
     favourable_out = liked.sum() - containing_all(mentions, rule_sets, liked)
     return replace(
         estimates,
-        effective_in=independent_rows(
+        effective_sample_size_in=independent_rows(
             estimates.rows_in, sizes_in, estimates.favourable_in, favourable_in
         ),
-        effective_out=independent_rows(
+        effective_sample_size_out=independent_rows(
             estimates.rows_out, sizes_out, estimates.favourable_out, favourable_out
         ),
     )
@@ -106,8 +106,8 @@ def observed_estimates(audit: TextAudit, answers: NDArray[Any]) -> Estimates:
     sizes_in = containing_all(mentions, rule_sets, sizes)
     return replace(
         estimates,
-        effective_in=independent_rows(estimates.rows_in, sizes_in),
-        effective_out=independent_rows(estimates.rows_out, sizes.sum() - sizes_in),
+        effective_sample_size_in=independent_rows(estimates.rows_in, sizes_in),
+        effective_sample_size_out=independent_rows(estimates.rows_out, sizes.sum() - sizes_in),
     )
 
 

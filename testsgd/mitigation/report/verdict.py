@@ -205,7 +205,7 @@ def turned_round(change: ChangeSummary, written: WrittenTarget) -> bool:
     before, after = change.before or 0.0, change.after or 0.0
     if before * after >= 0:
         return False
-    ends = written.effect_after.interval if written.effect_after is not None else None
+    ends = written.effect_after.confidence_interval if written.effect_after is not None else None
     sure = ends is not None and (ends[0] > 0 or ends[1] < 0)
     return sure or abs(after) > TURNED
 
