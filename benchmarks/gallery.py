@@ -117,7 +117,7 @@ def mitigation_gallery() -> str:
             continue
         summary = MitigationResult.from_json(file).summary
         # Results of versions whose verdict was about something else have nothing to show.
-        if summary.kept_run is not None and summary.written is None:
+        if summary.chosen_run is not None and summary.written is None:
             continue
         lines.append(
             f"| [{name}](../reports/{folder}/report.md) {_mitigation_cells(summary)} "
@@ -127,10 +127,10 @@ def mitigation_gallery() -> str:
 
 
 def _mitigation_cells(summary: MitigationSummary) -> str:
-    (target,), (spread,) = summary.targets, summary.spreads
+    (target,), (spread,) = summary.targets, summary.ranges
     status = f"| {summary.verdict.status.replace('_', ' ')} ({summary.verdict.exit_code}) "
     if summary.written is None:
-        before = _points(target.held_out_before.difference, target.held_out_before.interval)
+        before = _points(target.held_out_before.difference, target.held_out_before.confidence_interval)
         accuracy = f"{summary.accuracy_before:.1%}"
         return f"{status}| {escape(target.text)} | {before}, kept | | | | {accuracy} | | | | "
     (one,), part = summary.written.targets, summary.written.held_out
@@ -139,19 +139,19 @@ def _mitigation_cells(summary: MitigationSummary) -> str:
     sizes = first.score, last.score
     if one.effect is not None and one.effect_before and one.effect_after:
         effect = (
-            f"{_points(one.effect.before, one.effect_before.interval)} to "
-            f"{_points(one.effect.after, one.effect_after.interval)}"
+            f"{_points(one.effect.before, one.effect_before.confidence_interval)} to "
+            f"{_points(one.effect.after, one.effect_after.confidence_interval)}"
         )
         sizes = abs(one.effect.before or 0.0), abs(one.effect.after or 0.0)
     factor = f"{sizes[0] / sizes[1]:.1f}" if sizes[0] and sizes[1] else ""
     runs = spread.held_out_score
     return (
         f"{status}| {escape(target.text)} "
-        f"| {_points(first.difference, first.interval)} to "
-        f"{_points(last.difference, last.interval)} | {factor} "
-        f"| {_points(one.observed_before.difference, one.observed_before.interval)} to "
-        f"{_points(one.observed_after.difference, one.observed_after.interval)} | {effect} "
-        f"| {part.accuracy.before:.1%} {_points(part.accuracy.change, part.accuracy.interval, 2)} "
+        f"| {_points(first.difference, first.confidence_interval)} to "
+        f"{_points(last.difference, last.confidence_interval)} | {factor} "
+        f"| {_points(one.observed_before.difference, one.observed_before.confidence_interval)} to "
+        f"{_points(one.observed_after.difference, one.observed_after.confidence_interval)} | {effect} "
+        f"| {part.accuracy.before:.1%} {_points(part.accuracy.change, part.accuracy.confidence_interval, 2)} "
         f"| {part.balanced.before:.1%} to {part.balanced.after:.1%} | {part.constant:.1%} "
         f"| {'' if one.levelled_down is None else f'{one.levelled_down:.0%}'} "
         f"| {'' if runs is None else f'{runs.lowest:.1%} to {runs.highest:.1%}'} "

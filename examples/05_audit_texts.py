@@ -48,9 +48,8 @@ print("in points: from other texts | counterfactual effect")
 origins = ["“islander”", "“european”", "“northerner”", "“southerner”"]
 of_origin = result.groups[result.groups["text"].isin(origins)]
 for group in pd.concat([result.distinct, of_origin]).itertuples():
-    print(
-        f"{100 * group.difference:+26.1f} | {100 * group.counterfactual_effect:+14.1f}  {group.text}"
-    )
+    difference, effect = 100 * group.difference, 100 * group.counterfactual_effect
+    print(f"{difference:+26.1f} | {effect:+14.1f}  {group.text}")
 print()
 for path in result.write("reports/comments"):
     print(f"Written: {path}")

@@ -85,7 +85,7 @@ MITIGATION = {
     "RunSummary": "`runs[]`",
     "CandidateSummary": "`candidates[]`",
     "AuditChange": "`all_rows` and `held_out`",
-    "GroupChange": "`worst[]` and `risen[]` of an audit's change",
+    "GroupChange": "`worst[]` and `increased[]` of an audit's change",
     "RuleSummary": "`rules[]` of a group",
     "ComparisonSummary": "`comparisons[]`",
     "MitigationParameters": "`settings`",

@@ -259,8 +259,8 @@ def test_the_written_model_is_told_true(result: MitigationResult, model: Any) ->
         )
         mended, broken = ((new == labels) & (old != labels)), ((new != labels) & (old == labels))
         assert change.change == pytest.approx((mended.sum() - broken.sum()) / len(rows))
-        assert change.interval is not None
-        assert change.interval[0] <= change.change <= change.interval[1]
+        assert change.confidence_interval is not None
+        assert change.confidence_interval[0] <= change.change <= change.confidence_interval[1]
         assert part.p_value == pytest.approx(
             binomtest(int(mended.sum()), int(mended.sum() + broken.sum()) or 1).pvalue
             if (mended | broken).any()
@@ -273,7 +273,7 @@ def test_the_written_model_is_told_true(result: MitigationResult, model: Any) ->
     asked, labels = rows.drop(columns="granted"), (rows["granted"] == "yes").to_numpy()
     old, new = model.predict(asked) == "yes", outcome.model.model.decisions(asked)
     inside = members(target, rows)
-    for side, who in ((one.inside, inside), (one.outside, ~inside)):
+    for side, who in ((one.group, inside), (one.complement, ~inside)):
         assert side.rows == who.sum()
         assert (side.selected.before, side.selected.after) == (
             pytest.approx(old[who].mean()),

@@ -129,8 +129,8 @@ def test_a_folder_that_cannot_be_written_to_is_named(
         ("", "no such file|cannot be read"),
         ("{", "not valid JSON"),
         ("{}", "the schema is None"),
-        ('{"schema": "testsgd.audit/2"}', r"'testsgd\.audit/2', not 'testsgd\.mitigation/1'"),
-        ('{"schema": "testsgd.mitigation/1"}', "Field required"),
+        ('{"schema": "testsgd.audit/2"}', r"'testsgd\.audit/2', not 'testsgd\.mitigation/2'"),
+        ('{"schema": "testsgd.mitigation/2"}', "Field required"),
         ("missing.json", "no such file"),
     ],
 )
@@ -163,8 +163,8 @@ def test_either_kind_of_result_is_read_by_what_it_says(
     ("text", "message"),
     [
         ("{", "not valid JSON"),
-        ("{}", r"the schema is None, neither 'testsgd\.audit/2' nor 'testsgd\.mitigation/1'"),
-        ('{"schema": "testsgd.mitigation/2"}', r"'testsgd\.mitigation/2', neither"),
+        ("{}", r"the schema is None, neither 'testsgd\.audit/2' nor 'testsgd\.mitigation/2'"),
+        ('{"schema": "testsgd.mitigation/9"}', r"'testsgd\.mitigation/9', neither"),
         ('{"schema": ["testsgd.audit/2"]}', "neither"),
         ('{"schema": "testsgd.audit/2"}', "Field required"),
         ("missing.json", "no such file"),

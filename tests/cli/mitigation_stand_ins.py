@@ -26,7 +26,7 @@ def _rates(difference: float) -> dict[str, Any]:
         "rate_out": 0.5,
         "difference": difference,
         "score": abs(difference),
-        "interval": (difference - 0.01, difference + 0.01),
+        "confidence_interval": (difference - 0.01, difference + 0.01),
     }
 
 
@@ -53,8 +53,8 @@ def summary(status: str = "mitigated", *, runs: int = 3) -> MitigationSummary:
         "worst_before": 0.2,
         "worst_after": 0.08,
         "worst": [],
-        "risen": [],
-        "risen_count": 0,
+        "increased": [],
+        "increased_count": 0,
     }
     return MitigationSummary.model_validate(
         {
@@ -92,13 +92,13 @@ def summary(status: str = "mitigated", *, runs: int = 3) -> MitigationSummary:
                 "training": 1400,
                 "validation": 200,
                 "held_out": 400,
-                "judged_by": "labels",
+                "evaluated_by": "labels",
                 "source": "drawn with seed 0",
             },
             "original": _model("mine"),
             "retrained": _model("mine") if kept else None,
             "refitted_as": "an estimator, fitted anew",
-            "kept_run": 1 if kept else None,
+            "chosen_run": 1 if kept else None,
             "accuracy_before": 0.875,
             "accuracy_after": _spread(0.87, 0.005 if runs > 1 else 0),
             "accuracy_drop": _spread(0.5, 0.5),
@@ -119,7 +119,7 @@ def summary(status: str = "mitigated", *, runs: int = 3) -> MitigationSummary:
                     "samples": [],
                 }
             ],
-            "spreads": [
+            "ranges": [
                 {"score": _spread(0.04, 0.01), "held_out_score": _spread(0.05, 0.01), "factor": 5.0}
             ],
             "runs": [
@@ -135,7 +135,7 @@ def summary(status: str = "mitigated", *, runs: int = 3) -> MitigationSummary:
                     "scores": [0.04],
                     "held_out_scores": [0.05],
                     "worst": 0.08,
-                    "risen": 0,
+                    "increased": 0,
                     "seconds": 1.5,
                 }
                 for run in range(1, runs + 1)
@@ -143,7 +143,7 @@ def summary(status: str = "mitigated", *, runs: int = 3) -> MitigationSummary:
             "candidates": [],
             "all_rows": change,
             "held_out": change,
-            "risen_by": 0.02,
+            "least_increase": 0.02,
             "comparisons": [],
             "verdict": MitigationVerdict.model_validate(
                 {

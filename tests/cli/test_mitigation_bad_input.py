@@ -79,7 +79,7 @@ def test_the_audit_of_other_data(refuses: Fails, audit: str, folder: Path) -> No
         (b"", "not valid JSON"),
         (b"\xff\0", "cannot be read as text"),
         (b"{}", "the schema is None"),
-        (b'{"schema": "testsgd.mitigation/1"}', "'testsgd.mitigation/1', not 'testsgd.audit/2'"),
+        (b'{"schema": "testsgd.mitigation/2"}', "'testsgd.mitigation/2', not 'testsgd.audit/2'"),
     ],
 )
 def test_what_is_no_audit(

@@ -77,14 +77,14 @@ def rates(n_in: int, n_out: int, rate_in: float, rate_out: float) -> Rates:
         known = {"rate_in": rate_in if n_in else None, "rate_out": rate_out if n_out else None}
         return {
             "n_in": n_in, "n_out": n_out, **known, "difference": None, "score": None,
-            "interval": None,
+            "confidence_interval": None,
         }  # fmt: skip
     half = 1.96 * sqrt(rate_in * (1 - rate_in) / n_in + rate_out * (1 - rate_out) / n_out)
     difference = rate_in - rate_out
     return {
         "n_in": n_in, "n_out": n_out, "rate_in": rate_in, "rate_out": rate_out,
         "difference": difference, "score": abs(difference),
-        "interval": (difference - half, difference + half),
+        "confidence_interval": (difference - half, difference + half),
     }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _target(
     }
 
 
-def _change(groups: Sequence[Group], risen: Sequence[Group], rows: int, targets: int) -> Any:
+def _change(groups: Sequence[Group], increased: Sequence[Group], rows: int, targets: int) -> Any:
     def one(place: int, group: Group) -> dict[str, Any]:
         rules, n, before_in, before_out, after_in, after_out = group
         return {
@@ -143,15 +143,15 @@ def _change(groups: Sequence[Group], risen: Sequence[Group], rows: int, targets:
         }
 
     worst = sorted(groups, key=lambda group: -abs(group[4] - group[5]))[:5]
-    grown = [one(place + 9, group) for place, group in enumerate(risen)]
+    grown = [one(place + 9, group) for place, group in enumerate(increased)]
     return {
         "rows": rows,
         "groups": 1_403,
         "worst_before": max(abs(group[2] - group[3]) for group in groups),
-        "worst_after": max(abs(group[4] - group[5]) for group in [*groups, *risen]),
+        "worst_after": max(abs(group[4] - group[5]) for group in [*groups, *increased]),
         "worst": [one(groups.index(group), group) for group in worst],
-        "risen": grown,
-        "risen_count": 2 * len(grown),
+        "increased": grown,
+        "increased_count": 2 * len(grown),
     }
 
 
@@ -230,7 +230,7 @@ def _runs(
                     None if one is None else max(one + 2 * shift, 0.0) for one in held_out
                 ],
                 "worst": change["worst_after"] + max(shift, 0.0),
-                "risen": change["risen_count"] + run - 2,
+                "increased": change["increased_count"] + run - 2,
                 "seconds": 41.3 + 3.1 * run,
             }
         )
@@ -278,7 +278,7 @@ def _document(
     audit: dict[str, Any],
     chosen: Sequence[Group],
     others: Sequence[Group],
-    risen: Sequence[Group],
+    increased: Sequence[Group],
     *,
     rows: int,
     held_out: int,
@@ -303,20 +303,20 @@ def _document(
         _target(rank, group, rows, held_out, shares)
         for rank, group in zip((1, 8, 21, 47), chosen, strict=False)
     ]
-    change = _change([*chosen, *others], risen, rows, len(chosen))
+    change = _change([*chosen, *others], increased, rows, len(chosen))
     if not kept:
         for one in targets:
             one |= {"after": one["before"], "held_out_after": one["held_out_before"]}
         lost = [0.0] * len(lost)
-        change |= {"worst_after": change["worst_before"], "risen": [], "risen_count": 0}
+        change |= {"worst_after": change["worst_before"], "increased": [], "increased_count": 0}
         for one in change["worst"]:
             one |= {"after": one["before"], "rank_after": one["rank_before"]}
     runs = _runs(candidates, targets, accuracy, lost, change)
-    spreads = []
+    ranges = []
     for place, one in enumerate(targets):
         score = _over_runs(runs, "scores", place)
         factor = one["before"]["score"] / score["mean"] if score else None
-        spreads.append(
+        ranges.append(
             {
                 "score": score,
                 "held_out_score": _over_runs(runs, "held_out_scores", place),
@@ -326,12 +326,12 @@ def _document(
     model = audit["model"]
     split = {
         "training": training, "validation": rows - training - held_out, "held_out": held_out,
-        "judged_by": "labels", "warning": "", "unseen": True,
+        "evaluated_by": "labels", "warning": "", "unseen": True,
         "source": "the split that the network was trained with, seed 0",
     }  # fmt: skip
     texts = audit["data"].get("kind") == "texts"
     return {
-        "schema": "testsgd.mitigation/1",
+        "schema": "testsgd.mitigation/2",
         "created": "2026-03-09T10:21:44Z",
         "settings": {
             "group": None if all_above else 1, "all_above": all_above,
@@ -347,19 +347,19 @@ def _document(
         "retrained": model | {"name": f"{model['name']}-mitigated", "fingerprint": "5c1d77aa" * 8}
         if kept else None,
         "refitted_as": "fully connected network, from the original weights",
-        "kept_run": 2 if kept else None,
+        "chosen_run": 2 if kept else None,
         "accuracy_before": accuracy,
         "accuracy_after": spread([run["accuracy"] for run in runs]),
         "accuracy_drop": spread([run["accuracy_drop"] for run in runs]),
         "balanced_before": 0.78, "balanced_after": spread([0.77 for _ in runs]),
         "favourable_before": 0.24, "favourable_after": spread([0.25 for _ in runs]),
         "targets": targets,
-        "spreads": spreads,
+        "ranges": ranges,
         "runs": runs,
         "candidates": candidates,
         "all_rows": change,
         "held_out": change | {"rows": held_out, "groups": 1_288},
-        "risen_by": 0.02,
+        "least_increase": 0.02,
         "comparisons": _comparisons(targets),
         "verdict": {"status": "mitigated", "exit_code": 0, "headline": "", "sentences": []},
         "seconds": {"audit": 14.2, "runs": 142.5, "comparisons": 102.4},
@@ -440,7 +440,7 @@ def few_held_out_document() -> dict[str, Any]:
         rows=1_000, held_out=200, accuracy=0.765, lost=(0.5, 0.0, -1.0),
     )  # fmt: skip
     document["split"] |= {
-        "training": 700, "validation": 100, "judged_by": "probabilities", "unseen": False,
+        "training": 700, "validation": 100, "evaluated_by": "probabilities", "unseen": False,
     }  # fmt: skip
     for one in document["targets"][0]["samples"]:
         added = min(one["added"], 70)
@@ -481,7 +481,7 @@ def uncompared_document() -> dict[str, Any]:
     for key in ("accuracy", "accuracy_drop"):
         document["accuracy_after" if key == "accuracy" else key] = spread([run[key]])
     target["samples"] = target["samples"][1:2]
-    document["spreads"] = [
+    document["ranges"] = [
         {"score": spread(run["scores"]), "held_out_score": spread(run["held_out_scores"]),
          "factor": target["before"]["score"] / run["scores"][0]}
     ]  # fmt: skip

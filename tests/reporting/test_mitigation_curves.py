@@ -12,15 +12,15 @@ def point(change: float, difference: float) -> CurvePointSummary:
     return CurvePointSummary(
         budget=1.0,
         accuracy_change=change,
-        accuracy_interval=(change - 1, change + 1),
+        accuracy_confidence_interval=(change - 1, change + 1),
         difference=difference,
-        interval=(difference - 0.02, difference + 0.02),
+        confidence_interval=(difference - 0.02, difference + 0.02),
     )
 
 
 ORIGINAL = RatesSummary(
     n_in=100, n_out=400, rate_in=0.2, rate_out=0.5, difference=-0.3, score=0.3,
-    interval=(-0.4, -0.2),
+    confidence_interval=(-0.4, -0.2),
 )  # fmt: skip
 CURVE = [point(0.2, -0.26), point(-0.4, -0.2), point(-1.4, -0.1)]
 
@@ -45,7 +45,7 @@ def test_by_hand(change: float, score: float, mixed: bool) -> None:
         assert (found.score, found.mixed) == (pytest.approx(0.26), False)
         return
     assert (found.score, found.mixed) == (pytest.approx(score), mixed)
-    assert found.interval[0] < -found.score < found.interval[1]
+    assert found.confidence_interval[0] < -found.score < found.confidence_interval[1]
 
 
 def test_what_loses_more_everywhere_is_not_compared() -> None:

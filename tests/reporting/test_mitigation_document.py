@@ -23,7 +23,7 @@ def test_every_kind_of_result_is_valid_and_read_back_as_it_was(name: str) -> Non
     jsonschema.validate(
         document, MitigationResult.document.schema(), jsonschema.Draft202012Validator
     )
-    assert document["schema"] == "testsgd.mitigation/1"
+    assert document["schema"] == "testsgd.mitigation/2"
     assert MitigationResult.document.read(text) == summary
     assert MitigationResult.document.render(MitigationResult.document.read(text)) == text
 
@@ -33,7 +33,7 @@ def test_every_kind_of_result_is_valid_and_read_back_as_it_was(name: str) -> Non
     [
         {"schema": "testsgd.mitigation/0"},
         {"targets": None},
-        {"kept_run": "second"},
+        {"chosen_run": "second"},
         {"surprise": 1},
         {"accuracy_before": "high"},
     ],
@@ -66,5 +66,5 @@ def test_an_audit_is_no_mitigation_and_the_other_way_round() -> None:
     mitigation = MitigationResult.document.render(as_mitigation(one_target_document()))
     with pytest.raises(ResultError, match=r"testsgd\.audit/2"):
         MitigationResult.document.read(audit)
-    with pytest.raises(ResultError, match=r"testsgd\.mitigation/1"):
+    with pytest.raises(ResultError, match=r"testsgd\.mitigation/2"):
         AuditResult.document.read(mitigation)

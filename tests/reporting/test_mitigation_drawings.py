@@ -197,8 +197,8 @@ def test_a_shift_goes_from_before_to_after() -> None:
     assert dot(row, "was") == pytest.approx(before, abs=ROUNDED)
     assert dot(row, "dot") == pytest.approx(after, abs=ROUNDED)
     assert ends(row, "way-line") == pytest.approx((after, before), abs=ROUNDED)
-    assert target.after.interval is not None
-    interval = [at(scale.low, scale.high, end) for end in target.after.interval]
+    assert target.after.confidence_interval is not None
+    interval = [at(scale.low, scale.high, end) for end in target.after.confidence_interval]
     assert ends(row, "whisker") == pytest.approx(interval, abs=ROUNDED)
     assert scale.low < 0 < scale.high
     (zero,) = of_class(row, "zero")

@@ -148,7 +148,7 @@ def test_many_targets_are_folded() -> None:
     document = several_targets_document()
     for place in range(6):
         document["targets"].append(document["targets"][place % 4] | {"rank": 100 + place})
-        document["spreads"].append(document["spreads"][place % 4])
+        document["ranges"].append(document["ranges"][place % 4])
         document["written"]["targets"].append(document["written"]["targets"][place % 4])
     page = MitigationResult.document.to_html(as_mitigation(document))
     section = part(page, "before-after")
@@ -182,10 +182,12 @@ def test_the_trade_off_shows_budget_candidates_and_choice() -> None:
 def test_other_groups_are_listed_with_before_and_after() -> None:
     summary = as_mitigation(one_target_document())
     section = part(MitigationResult.document.to_html(summary), "others")
-    for group in (*summary.all_rows.worst, *summary.all_rows.risen):
+    for group in (*summary.all_rows.worst, *summary.all_rows.increased):
         for rule in group.rules:
             assert escape(rule.text) in section
-    assert section.count('class="was"') == len(summary.all_rows.worst) + len(summary.all_rows.risen)
+    assert section.count('class="was"') == len(summary.all_rows.worst) + len(
+        summary.all_rows.increased
+    )
     assert "The same on the 9,769 held-out rows" in section
 
 
@@ -231,17 +233,17 @@ def test_a_model_that_was_kept_as_it_was() -> None:
 def test_a_document_with_little_in_it_is_rendered(name: str) -> None:
     document = MITIGATIONS[name]()
     document |= {"candidates": [], "comparisons": [], "seconds": {}, "versions": {}}
-    nobody = dict.fromkeys(("rate_in", "rate_out", "difference", "score", "interval"))
+    nobody = dict.fromkeys(("rate_in", "rate_out", "difference", "score", "confidence_interval"))
     nobody |= {"n_in": 0, "n_out": 0}
     for target in document["targets"]:
         target |= {"held_out_before": nobody, "held_out_after": nobody, "choice_before": None}
         target["samples"] = []
-    for spread in document["spreads"]:
+    for spread in document["ranges"]:
         spread["held_out_score"] = None
     for run in document["runs"]:
         run |= {"held_out_scores": [None] * len(document["targets"]), "worst": None}
     for key in ("all_rows", "held_out"):
-        document[key] |= {"worst": [], "risen": [], "risen_count": 0, "groups": 0}
+        document[key] |= {"worst": [], "increased": [], "increased_count": 0, "groups": 0}
         document[key] |= {"worst_before": None, "worst_after": None}
     text = words(MitigationResult.document.to_html(as_mitigation(document)))
     assert "too few to tell" in text
@@ -258,7 +260,11 @@ def test_texts_are_called_texts() -> None:
 
 def test_names_are_escaped_everywhere() -> None:
     document = one_target_document()
-    groups = [*document["targets"], *document["all_rows"]["worst"], *document["all_rows"]["risen"]]
+    groups = [
+        *document["targets"],
+        *document["all_rows"]["worst"],
+        *document["all_rows"]["increased"],
+    ]
     for group in groups:
         group["text"] = EVIL
         group["rules"] = [{"feature": EVIL, "values": [EVIL], "text": EVIL}]

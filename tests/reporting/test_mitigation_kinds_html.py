@@ -43,7 +43,7 @@ def test_shapes_have_a_legend_if_there_are_several() -> None:
 def test_it_is_said_how_accuracy_was_judged() -> None:
     document = one_target_document()
     pages = []
-    for document["split"]["judged_by"] in ("labels", "probabilities"):
+    for document["split"]["evaluated_by"] in ("labels", "probabilities"):
         pages.append(words(MitigationResult.document.to_html(as_mitigation(document))))
     by_labels, estimated = pages
     rows = f"{document['split']['validation']:,} validation rows"

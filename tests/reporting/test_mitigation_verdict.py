@@ -202,7 +202,7 @@ def test_of_texts_the_terms_own_effect_decides(before: float, after: float, stat
     assert judge(document).status == status
     # The difference of the texts stands beside it, whatever became of it.
     assert "terms and topic together" in told(document)
-    assert "own effect" in judge(document).headline
+    assert "counterfactual effect" in judge(document).headline
 
 
 def test_terms_without_a_known_effect_are_not_judged() -> None:
@@ -214,10 +214,10 @@ def test_terms_without_a_known_effect_are_not_judged() -> None:
 def test_what_chance_may_explain_is_not_called_mitigated() -> None:
     document = one_target_document()
     found = document["written"]["targets"][0]["neighbourhood"]
-    found["interval"] = (found["change"] - 0.3, 0.01)
+    found["confidence_interval"] = (found["change"] - 0.3, 0.01)
     verdict = judge(document)
     assert (verdict.status, verdict.exit_code) == ("not_certain", 3)
-    found["interval"] = (found["change"] - 0.3, -0.001)
+    found["confidence_interval"] = (found["change"] - 0.3, -0.001)
     assert judge(document).exit_code == 0
 
 
@@ -257,7 +257,7 @@ def test_accuracy_comes_before_the_threshold() -> None:
     document = still_above_document()
     held_out(document)["accuracy_drop"] = 0.6
     assert judge(document).status == "accuracy_lost"
-    document["kept_run"] = None
+    document["chosen_run"] = None
     assert judge(document).status == "not_better"
 
 
@@ -325,10 +325,10 @@ def test_other_groups_that_grew_are_counted_and_the_worst_named() -> None:
     change = one_target_document()["all_rows"]
     words = told(one_target_document())
     assert (
-        f"the difference of {change['risen_count']} of 1,403 groups grew by more than 2.0 points"
+        f"the difference of {change['increased_count']} of 1,403 groups grew by more than 2.0"
         in words
     )
-    most = change["risen"][0]
+    most = change["increased"][0]
     scores = f"{100 * most['before']['score']:.1f} to {100 * most['after']['score']:.1f} points"
     assert most["text"] in words
     assert scores in words
@@ -374,7 +374,7 @@ def test_of_several_targets_those_with_few_rows_are_counted() -> None:
 
 def test_an_estimate_of_lost_accuracy_is_called_one() -> None:
     document = no_candidate_document()
-    document["split"]["judged_by"] = "probabilities"
+    document["split"]["evaluated_by"] = "probabilities"
     verdict = judge(document)
     assert (
         "stayed within 0.5 points of accuracy by the larger of two estimates," in verdict.headline
@@ -387,10 +387,10 @@ def test_other_methods_are_told_at_equal_accuracy() -> None:
     document = one_target_document()
     one, other = document["comparisons"]
     point = {
-        "budget": 0.5, "accuracy_change": -0.9, "accuracy_interval": (-1.2, -0.6),
-        "difference": 0.02, "interval": (0.0, 0.04),
+        "budget": 0.5, "accuracy_change": -0.9, "accuracy_confidence_interval": (-1.2, -0.6),
+        "difference": 0.02, "confidence_interval": (0.0, 0.04),
     }  # fmt: skip
-    one["equal_accuracy"] = {"score": 0.151, "interval": (0.12, 0.18), "mixed": True}
+    one["equal_accuracy"] = {"score": 0.151, "confidence_interval": (0.12, 0.18), "mixed": True}
     other["curve"] = [point]
     words = told(document)
     assert "reweighing leaves 15.1 points (+12.0 to +18.0)" in words
@@ -405,7 +405,7 @@ def test_doubts_about_the_split_are_told() -> None:
 
 def test_texts_are_called_texts() -> None:
     words = told(texts_document())
-    assert "the own effect of “gay” and “taoist”" in words
+    assert "the counterfactual effect of “gay” and “taoist”" in words
     assert "held-out texts" in words
     assert not re.search(r"\brows?\b|everybody", words)
 

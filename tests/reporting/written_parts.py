@@ -12,7 +12,7 @@ def compared(before: float, after: float, half: float = 0.004) -> Part:
     change = after - before
     return {
         "before": before, "after": after, "change": change,
-        "interval": (change - half, change + half),
+        "confidence_interval": (change - half, change + half),
     }  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def effect(difference: float, *, half: float = 0.01) -> Part:
     """What terms change by themselves."""
     return {
         "seeds": 190, "rate_with": 0.4 + difference, "rate_other": 0.4, "difference": difference,
-        "interval": (difference - half, difference + half),
+        "confidence_interval": (difference - half, difference + half),
     }  # fmt: skip
 
 
@@ -71,15 +71,15 @@ def written_target(target: Part, *, texts: bool) -> Part:
     before, after = target["held_out_before"], target["held_out_after"]
     known = before["difference"] is not None
     found = {
-        "inside": side(before["n_in"], before["rate_in"] or 0, after["rate_in"] or 0),
-        "outside": side(before["n_out"], before["rate_out"] or 0, after["rate_out"] or 0),
+        "group": side(before["n_in"], before["rate_in"] or 0, after["rate_in"] or 0),
+        "complement": side(before["n_out"], before["rate_out"] or 0, after["rate_out"] or 0),
         "observed_before": before,
         "observed_after": after,
         "neighbourhood_before": before,
         "neighbourhood_after": after,
         "levelled_down": 0.3,
     }
-    nothing = dict.fromkeys(("before", "after", "change", "interval"))
+    nothing = dict.fromkeys(("before", "after", "change", "confidence_interval"))
     for name in ("observed", "neighbourhood"):
         found[name] = compared(before["difference"], after["difference"]) if known else nothing
     return found | (effects(0.114, 0.021) if texts else {})

@@ -27,11 +27,11 @@ class AuditComparison:
     worst: tuple[int, ...]
     # The groups whose score rose most, if by more than asked for, near copies left out, at most
     # ten.
-    risen: tuple[int, ...]
-    risen_count: int  # How many groups' score rose by more, near copies counted.
+    increased: tuple[int, ...]
+    increased_count: int  # How many groups' score rose by more, near copies counted.
 
 
-def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> AuditComparison:
+def compare_audits(before: Findings, after: Findings, *, least_increase: float) -> AuditComparison:
     """Compare the audits of two models.
 
     Who is in a group and which groups are frequent depends on the data alone, so the groups of both
@@ -41,7 +41,7 @@ def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> Aud
     ----------
     before, after : Findings
         Of the same rows or texts, with the same parameters.
-    risen_by : float
+    least_increase : float
         From which rise of its score on a group is listed.
 
     Returns
@@ -59,10 +59,10 @@ def compare_audits(before: Findings, after: Findings, *, risen_by: float) -> Aud
     known &= before.estimates.sampled & after.estimates.sampled
     rise = np.where(known, after.estimates.score - before.estimates.score, -np.inf)
     order = np.argsort(-rise, kind="stable")
-    order = order[: int((rise > risen_by).sum())]
-    risen = after.first_distinct(order[:_WALKED], RISEN_SHOWN)
+    order = order[: int((rise > least_increase).sum())]
+    increased = after.first_distinct(order[:_WALKED], RISEN_SHOWN)
     worst = worst_groups(after, WORST_SHOWN)
-    return AuditComparison(before, after, worst, tuple(risen), len(order))
+    return AuditComparison(before, after, worst, tuple(increased), len(order))
 
 
 def worst_groups(findings: Findings, limit: int) -> tuple[int, ...]:

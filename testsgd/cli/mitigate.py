@@ -206,7 +206,7 @@ def _print_result(result: MitigationResult, written: list[Path], verbose: bool) 
 
 
 def _accuracy(summary: MitigationSummary) -> str:
-    kept = next((run for run in summary.runs if run.run == summary.kept_run), None)
+    kept = next((run for run in summary.runs if run.run == summary.chosen_run), None)
     after = summary.accuracy_before if kept is None else kept.accuracy
     return (
         f"Accuracy on {summary.split.held_out:,} held-out {summary.data.kind}: "

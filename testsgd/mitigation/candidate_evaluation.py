@@ -147,8 +147,8 @@ class PartFigures:
 
     counts: DecisionCounts  # By the labels.
     # Percentage points lost of accuracy and of balanced accuracy as cross-fitted
-    # probabilities expect it, or as rows with weights count. A model may have learnt the
-    # labels of its training rows by heart; these probabilities know none of them. None: as
+    # probabilities expect it, or as rows with weights count. A model may have memorised the
+    # labels of its training rows; these probabilities know none of them. None: as
     # `counts` say.
     expected: tuple[float, float] | None = None
 
@@ -307,7 +307,7 @@ class Judge:
     `by_probabilities` says that one validation row is worth more than the budget, so that the few
     labels alone cannot say whether it is kept. What cross-fitted probabilities expect is then
     judged on all rows that are not held out; else on the training rows only, whose labels the model
-    may have learnt by heart. Where there are no probabilities the training rows' labels count.
+    may have memorised. Where there are no probabilities the training rows' labels count.
     """
 
     def __init__(

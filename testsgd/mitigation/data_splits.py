@@ -373,7 +373,7 @@ class Material(ABC):
             for target in self.targets
             for side in self.sides(target, parameters.side)
         )
-        # The other kinds move many members a little; of a few, they would be learnt by heart.
+        # The other kinds move many members a little; of a few, they would be memorised.
         return self.kinds if seeds >= FEW_SEEDS else self.kinds[:1]
 
     def wanted_dosages(self, parameters: MitigationParameters, kind: Kind) -> Sequence[Dosage]:

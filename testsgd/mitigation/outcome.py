@@ -70,9 +70,9 @@ class CurvePoint:
 
     budget: float  # Points of accuracy that it was allowed to lose there.
     accuracy_change: float  # Points of accuracy gained, less those lost.
-    accuracy_interval: tuple[float, float]  # The interval for it, of pairs.
+    accuracy_confidence_interval: tuple[float, float]  # The interval for it, of pairs.
     difference: float  # Of the target whose difference is the largest then.
-    interval: tuple[float, float]  # The interval for it.
+    confidence_interval: tuple[float, float]  # The interval for it.
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class MitigationOutcome:
     # How the accuracy that candidates lose was found, see
     # :class:`testsgd.mitigation.candidate_evaluation.Judge` and
     # :mod:`testsgd.mitigation.cross_validation`.
-    judged_by: Literal["labels", "probabilities", "cross-validation"]
+    evaluated_by: Literal["labels", "probabilities", "cross-validation"]
     refitter: Refitter[Any]  # How it was retrained.
     runs: tuple[RunOutcome, ...]  # One after another.
     kept: RunOutcome | None  # The run whose model is kept; None if that is the original.

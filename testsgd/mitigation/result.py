@@ -98,7 +98,7 @@ class MitigationResult(DocumentResult[MitigationSummary]):
             return about
         part = written.held_out
         about["held-out accuracy change"] = part.accuracy.change
-        about["held-out accuracy change, interval"] = part.accuracy.interval
+        about["held-out accuracy change, interval"] = part.accuracy.confidence_interval
         about["held-out balanced accuracy before"] = part.balanced.before
         about["held-out balanced accuracy"] = part.balanced.after
         about["held-out accuracy of the best constant model"] = part.constant
@@ -106,7 +106,9 @@ class MitigationResult(DocumentResult[MitigationSummary]):
             change = item.observed if written.estimand == "observed" else item.neighbourhood
             about[f"held-out difference before, {target.text}"] = change.before
             about[f"held-out difference, {target.text}"] = change.after
-            about[f"held-out difference, change, interval, {target.text}"] = change.interval
+            about[f"held-out difference, change, interval, {target.text}"] = (
+                change.confidence_interval
+            )
             if item.effect is not None:
                 about[f"held-out effect of the terms before, {target.text}"] = item.effect.before
                 about[f"held-out effect of the terms, {target.text}"] = item.effect.after

@@ -157,12 +157,12 @@ def run_mitigation(
         before=before,
         standing=standing,
         before_choice=tuple(judge.before_scores if validated is None else validated.before),
-        judged_by=by_labels if validated is None else "cross-validation",
+        evaluated_by=by_labels if validated is None else "cross-validation",
         refitter=refitter,
         runs=runs,
         kept=kept,
         everywhere=runs[0].audit if kept is None else kept.audit,
-        held_out=compare_audits(held_out_before, held_out_after, risen_by=RISEN_BY),
+        held_out=compare_audits(held_out_before, held_out_after, least_increase=RISEN_BY),
         written=written,
         curve=curve,
         alternatives=alternatives,
@@ -304,7 +304,7 @@ def _outcome(
         chosen=result.chosen,
         model=model,
         standing=standing,
-        audit=compare_audits(before, after, risen_by=RISEN_BY),
+        audit=compare_audits(before, after, least_increase=RISEN_BY),
         seconds=found.seconds,
     )
 

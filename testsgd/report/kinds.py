@@ -14,7 +14,7 @@ from testsgd.report.results import DocumentResult, read_source
 # A capability is loaded when one of its documents is read. A new one is one more line here.
 RESULTS = {
     "testsgd.audit/2": "testsgd.auditing:AuditResult",
-    "testsgd.mitigation/1": "testsgd.mitigation:MitigationResult",
+    "testsgd.mitigation/2": "testsgd.mitigation:MitigationResult",
     "testsgd.comparison/1": "testsgd.comparison:ComparisonResult",
     "testsgd.certify/2": "testsgd.certification:CertificationResult",
     "testsgd.shield/1": "testsgd.shielding:ShieldResult",

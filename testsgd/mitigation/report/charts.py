@@ -73,7 +73,7 @@ def gap_scale(targets: Iterable[TargetSummary]) -> Scale:
 
 def gaps(target: TargetSummary, summary: MitigationSummary, *, caption: bool) -> Figure:
     """Draw a target's rates before and after, on all rows and on the held-out ones."""
-    words, kept = words_for(summary.data.kind), summary.kept_run is not None
+    words, kept = words_for(summary.data.kind), summary.chosen_run is not None
     few = target.held_out_before
     remark = "" if enough(few) else f"fewer than {FEW} on one side: too few to tell"
     parts = (
@@ -125,7 +125,11 @@ def shift_scale(groups: Iterable[GroupChange | TargetSummary]) -> Scale:
     """Return the scale of differences on which several groups are drawn; zero is on it."""
     values: list[float] = []
     for group in groups:
-        known = (group.before.difference, group.after.difference, *(group.after.interval or ()))
+        known = (
+            group.before.difference,
+            group.after.difference,
+            *(group.after.confidence_interval or ()),
+        )
         values += [value for value in known if value is not None]
     return difference_scale(values)
 
@@ -146,17 +150,17 @@ def shifts(
     )
     about = (
         "Difference in percentage points. The grey ring is the difference before; the dot is the "
-        "difference after, with its population interval as a thin line. Orange, to the left: less "
+        "difference after, with its confidence interval as a thin line. Orange, to the left: less "
         "often. Blue, to the right: more often."
     )
     return Figure(label, (Strips((("", rows),), scale),), about if caption else "")
 
 
 def _shift(group: GroupChange | TargetSummary, after: float, *, links: bool) -> StripRow:
-    before, ends = group.before.difference, group.after.interval
+    before, ends = group.before.difference, group.after.confidence_interval
     title = f"{points(before)} before, {points(after)} after"
     if ends is not None:
-        title += f", population interval {interval(ends)}"
+        title += f", confidence interval {interval(ends)}"
     marks = () if before is None else (Mark(before, shape="was"),)
     is_target = isinstance(group, GroupChange) and group.target
     return StripRow(
@@ -244,7 +248,7 @@ def of_the_worst(summary: MitigationSummary) -> str:
 
 
 def _label(candidate: CandidateSummary, summary: MitigationSummary) -> str:
-    return f"{candidate.run}, kept" if candidate.run == summary.kept_run else str(candidate.run)
+    return f"{candidate.run}, kept" if candidate.run == summary.chosen_run else str(candidate.run)
 
 
 def _chosen(candidate: CandidateSummary) -> str:
@@ -261,7 +265,7 @@ def _about(summary: MitigationSummary, *, beyond: int) -> str:
     words, split = words_for(summary.data.kind), summary.split
     validation = plural(split.validation, f"validation {words.one}")
     everything = f"all {words.many} but the held-out ones"
-    if split.judged_by == "cross-validation":
+    if split.evaluated_by == "cross-validation":
         judged = (
             f"Accuracy lost is that of repeated cross-validation on {everything}, and so are "
             "differences; left of zero is a gain."

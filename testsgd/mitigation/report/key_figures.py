@@ -44,7 +44,7 @@ def _help(summary: MitigationSummary) -> KeyFigure:
     between = f"difference between the group and {words.others}"
     before = largest(target.held_out_before.score for target in targets)
     after = largest(target.held_out_after.score for target in targets)
-    if summary.kept_run is None:
+    if summary.chosen_run is None:
         what = between if single else "largest difference"
         everywhere = largest(target.before.score for target in targets)
         return KeyFigure(question, "no", (f"{what}: still {_points(everywhere)}",), "bad")
@@ -53,11 +53,11 @@ def _help(summary: MitigationSummary) -> KeyFigure:
     written = summary.written
     if written is not None:
         effects = [target.effect for target in written.targets if target.effect is not None]
-        lines += [f"the terms' own effect: {_arrow(effect)}" for effect in effects[:1]]
+        lines += [f"the counterfactual effect: {_arrow(effect)}" for effect in effects[:1]]
         first = written.targets[0]
         change = first.observed if written.estimand == "observed" else first.neighbourhood
-        if single and change.interval is not None:
-            lines.append(f"change: {interval(change.interval)}")
+        if single and change.confidence_interval is not None:
+            lines.append(f"change: {interval(change.confidence_interval)}")
     if not all(enough(target.held_out_before) for target in targets):
         lines.append(f"fewer than {FEW} on one side: too few to tell")
     limit = summary.settings.all_above
@@ -73,7 +73,7 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
     limit = summary.settings.max_accuracy_drop
     before = accuracy(summary.accuracy_before)
     on = plural(summary.split.held_out, f"held-out {words.one}")
-    if summary.kept_run is None:
+    if summary.chosen_run is None:
         line = f"the original model is kept: {before} accuracy on {on}"
         where = judged_where(summary.split, words.many)
         tried = f"no candidate lost {budget(limit)} or less {where}"
@@ -82,7 +82,7 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
         elif any(within(candidate, limit) for candidate in summary.candidates):
             tried = f"each candidate within {budget(limit)} {where} was refused"
         return KeyFigure(question, "nothing", (line, tried))
-    kept = next((run for run in summary.runs if run.run == summary.kept_run), None)
+    kept = next((run for run in summary.runs if run.run == summary.chosen_run), None)
     if kept is None:
         return KeyFigure(question, NOTHING)
     lines = [
@@ -109,7 +109,7 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
 
 def _others_worse(summary: MitigationSummary) -> KeyFigure:
     question, change = "Did others get worse?", summary.all_rows
-    if summary.kept_run is None:
+    if summary.chosen_run is None:
         line = f"largest difference of any group: still {_points(change.worst_before)}"
         return KeyFigure(question, "no", (line,))
     above = (
@@ -118,13 +118,13 @@ def _others_worse(summary: MitigationSummary) -> KeyFigure:
         and change.worst_after > change.worst_before
     )
     lines = (
-        f"have a difference that grew by more than {size_points(summary.risen_by)}",
+        f"have a difference that grew by more than {size_points(summary.least_increase)}",
         f"largest difference of any group{', kept model' if len(summary.runs) > 1 else ''}: "
         f"{_change(change.worst_before, change.worst_after)}",
     )
-    figure = f"{count(change.risen_count)} of {plural(change.groups, 'group')}"
+    figure = f"{count(change.increased_count)} of {plural(change.groups, 'group')}"
     return KeyFigure(
-        question, figure, lines, "bad" if above else "" if change.risen_count else "good"
+        question, figure, lines, "bad" if above else "" if change.increased_count else "good"
     )
 
 

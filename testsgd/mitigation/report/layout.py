@@ -134,12 +134,12 @@ def _definition(summary: MitigationSummary, words: Words) -> Text:
 def _before_and_after(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     """Show target by target how it is treated; a page draws all of several first."""
     targets, intro = summary.targets, list[Block]()
-    if summary.kept_run is None:
+    if summary.chosen_run is None:
         groups = "the group" if len(targets) == 1 else "the groups"
         kept = "The original model was kept, so nothing has changed. This is how it treats "
         intro.append(Paragraph(f"{kept}{groups}."))
     elif len(summary.runs) > 1:
-        told = f"Shown here is the model that was kept, that of run {summary.kept_run}; how the "
+        told = f"Shown here is the model that was kept, that of run {summary.chosen_run}; how the "
         further = (f"{told}runs differ is ", Link("further below", "runs"), ".")
         intro.append(Paragraph(further))
     if len(targets) > 1:
@@ -159,12 +159,12 @@ def _before_and_after(summary: MitigationSummary, words: Words) -> tuple[Block, 
 
 
 def _target(summary: MitigationSummary, index: int, words: Words) -> Article:
-    target, spread = summary.targets[index], summary.spreads[index]
+    target, spread = summary.targets[index], summary.ranges[index]
     blocks: list[Block] = [
         charts.gaps(target, summary, caption=index == 0),
         target_table(target, summary),
     ]
-    if spread.score and len(summary.runs) > 1 and summary.kept_run is not None:
+    if spread.score and len(summary.runs) > 1 and summary.chosen_run is not None:
         held_out = ""
         if spread.held_out_score:
             reached = spread_scores(spread.held_out_score)
@@ -233,48 +233,48 @@ def _about_candidates(summary: MitigationSummary) -> str:
 def _others(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     """Show what became of other groups; a page draws it."""
     change = summary.all_rows
-    grew = f"{plural(change.risen_count, 'difference')} grew by more than "
+    grew = f"{plural(change.increased_count, 'difference')} grew by more than "
     listed: list[Block] = [
         Paragraph(f"The largest differences after retraining, all {words.many}:"),
-        groups_table(change, "Largest differences", risen=False),
+        groups_table(change, "Largest differences", increased=False),
     ]
-    if change.risen:
+    if change.increased:
         grown = "Those that grew most, without near copies:"
         listed += [
-            Paragraph(f"{grew}{size_points(summary.risen_by)}. {grown}"),
-            groups_table(change, "Grown", risen=True),
+            Paragraph(f"{grew}{size_points(summary.least_increase)}. {grown}"),
+            groups_table(change, "Grown", increased=True),
         ]
     return Only("markdown", tuple(listed)), Only("html", _others_drawn(summary, words))
 
 
 def _others_drawn(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     change = summary.all_rows
-    if summary.kept_run is None:
+    if summary.chosen_run is None:
         kept = f"so each of the {plural(change.groups, 'group')} is treated as it was in the audit"
         return (Paragraph(f"The original model was kept, {kept}."),)
     again = (
         "The full audit ran again on the retrained model, over all "
         f"{plural(change.rows, words.one)} and {plural(change.groups, 'group')}."
     )
-    scale = charts.shift_scale([*change.worst, *change.risen])
+    scale = charts.shift_scale([*change.worst, *change.increased])
     blocks: list[Block] = [Paragraph(again), Heading("Largest differences that are left")]
     if any(group.after.difference is not None for group in change.worst):
         label = "Largest differences after retraining, in percentage points"
         blocks.append(charts.shifts(change.worst, scale, label))
-        blocks.append(groups_table(change, "Largest differences after", risen=False))
+        blocks.append(groups_table(change, "Largest differences after", increased=False))
     else:
         blocks.append(Paragraph("There is no group to show."))
     blocks += [Heading("Differences that grew"), Paragraph(_grown(summary))]
-    risen = [group for group in change.risen if group.after.difference is not None]
-    if change.risen_count and risen:
+    increased = [group for group in change.increased if group.after.difference is not None]
+    if change.increased_count and increased:
         label = "Differences that grew, in percentage points"
-        blocks.append(charts.shifts(risen[:_OPEN_SHIFTS], scale, label, caption=False))
+        blocks.append(charts.shifts(increased[:_OPEN_SHIFTS], scale, label, caption=False))
         blocks.append(
             groups_table(
                 change,
                 "Differences that grew",
-                risen=True,
-                fold=f"{plural(len(change.risen), 'group')} whose difference grew, with rates",
+                increased=True,
+                fold=f"{plural(len(change.increased), 'group')} whose difference grew, with rates",
                 open_rows=_OPEN_SHIFTS,
             )
         )
@@ -283,18 +283,18 @@ def _others_drawn(summary: MitigationSummary, words: Words) -> tuple[Block, ...]
 
 def _grown(summary: MitigationSummary) -> str:
     """Write how many differences grew, and which of them are drawn."""
-    change, by = summary.all_rows, size_points(summary.risen_by)
-    if not change.risen_count:
+    change, by = summary.all_rows, size_points(summary.least_increase)
+    if not change.increased_count:
         return f"No group's difference grew by more than {by}."
-    risen = sum(group.after.difference is not None for group in change.risen)
+    increased = sum(group.after.difference is not None for group in change.increased)
     shown = ""
-    if risen:
-        shown = f". These are the {min(risen, _OPEN_SHIFTS)} that grew most"
-        if risen == 1:
+    if increased:
+        shown = f". These are the {min(increased, _OPEN_SHIFTS)} that grew most"
+        if increased == 1:
             shown = ". This is the one that grew most"
-        if change.risen_count > risen:
+        if change.increased_count > increased:
             shown += ", without near copies"
-    grew = f"{plural(change.risen_count, 'difference')} of {count(change.groups)} grew"
+    grew = f"{plural(change.increased_count, 'difference')} of {count(change.groups)} grew"
     return f"{grew} by more than {by}{shown}."
 
 
@@ -302,16 +302,16 @@ def _held_out(summary: MitigationSummary, words: Words) -> Details:
     change = summary.held_out
     fewer = (
         f"Among fewer {words.many} differences vary more by chance. Of "
-        f"{plural(change.groups, 'group')}, {count(change.risen_count)} grew by more than "
-        f"{size_points(summary.risen_by)} there."
+        f"{plural(change.groups, 'group')}, {count(change.increased_count)} grew by more than "
+        f"{size_points(summary.least_increase)} there."
     )
     label = f"Largest differences, held-out {words.many}"
-    grown = groups_table(change, f"Differences that grew, held-out {words.many}", risen=True)
+    grown = groups_table(change, f"Differences that grew, held-out {words.many}", increased=True)
     return Details(
         f"The same on the {plural(change.rows, f'held-out {words.one}')}",
         (
             Paragraph(fewer),
-            groups_table(change, label, risen=False),
+            groups_table(change, label, increased=False),
             replace(grown, title="Differences that grew"),
         ),
     )
@@ -459,7 +459,7 @@ def _settings(summary: MitigationSummary, words: Words) -> Facts:
 
 def _judged_by(summary: MitigationSummary, words: Words) -> str:
     many = words.many
-    if summary.split.judged_by == "cross-validation":
+    if summary.split.evaluated_by == "cross-validation":
         return f"repeated cross-validation on all {many} but the held-out"
     if estimated(summary.split):
         return f"the larger loss by labels of validation {many} and by cross-fitted probabilities"

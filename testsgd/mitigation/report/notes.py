@@ -99,14 +99,15 @@ def mitigation_notes(summary: MitigationSummary) -> tuple[Note, ...]:
         ),
         Note(
             "Best constant model",
-            "A model that says the same of all treats no group differently. What is no better, by "
-            "more than chance, is not called a mitigation.",
+            "A model that says the same of all treats no group differently. What is not "
+            "significantly better is not called a mitigation.",
         ),
         Note(
             "Groups that grew",
             "Helping one group can hurt another. So the full audit runs again on the retrained "
-            f"model, and every group whose score grew by more than {size_points(summary.risen_by)} "
-            "is counted. Near copies of a group are listed once.",
+            "model, and every group whose score grew by more than "
+            f"{size_points(summary.least_increase)} is counted. Near copies of a group are listed "
+            "once.",
         ),
         Note(
             "What a smaller difference does not show",
@@ -124,8 +125,8 @@ def _softened(summary: MitigationSummary, words: Words) -> list[Note]:
     if not settings.soften:
         return []
     start = (
-        f"Labels are full of chance, and a network that is trained for long learns the chance in "
-        f"those of its training {many} by heart, which costs accuracy. "
+        "Labels are noisy, and a network that is trained for long memorises the noise in those of "
+        f"its training {many}, which costs accuracy. "
     )
     rest = "What can learn labels only, such as a classifier of scikit-learn, learns these."
     if words.kind == "texts":
@@ -147,7 +148,7 @@ def _softened(summary: MitigationSummary, words: Words) -> list[Note]:
 def _judged(summary: MitigationSummary, words: Words) -> str:
     """Write how the accuracy that candidates lose was judged, as a phrase."""
     labels = f"the labels of the {count(summary.split.validation)} validation {words.many}"
-    if summary.split.judged_by == "cross-validation":
+    if summary.split.evaluated_by == "cross-validation":
         return (
             f"judged by repeated cross-validation on all {words.many} but the held-out: everything "
             "is done again on a part of them, from a new training on, and judged on the others"
@@ -157,5 +158,5 @@ def _judged(summary: MitigationSummary, words: Words) -> str:
     return (
         f"judged by {labels}, and by cross-fitted probabilities, that is, by how often their "
         f"decisions on all {words.many} but the held-out are expected to be right; the larger loss "
-        "counts, for of many candidates the best by one estimate may be the one that was lucky"
+        "counts, for of many candidates the best by one estimate may be so by chance"
     )

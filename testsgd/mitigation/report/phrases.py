@@ -14,7 +14,7 @@ from testsgd.mitigation.report.summary import (
     ChangeSummary,
     RatesSummary,
     SplitSummary,
-    Spread,
+    RunRange,
 )
 from testsgd.report.formatting import MINUS, NOTHING, count, size, size_points
 
@@ -26,7 +26,7 @@ STATUS_NAMES = {
     "no_better_than_constant": "No better than a constant",
     "reversed": "Turned round",
     "not_better": "No better than before",
-    "not_certain": "Smaller, maybe by chance",
+    "not_certain": "Smaller, not significantly",
     "too_few": "Too few to tell",
     "no_candidate": "Original model kept",
 }
@@ -58,9 +58,9 @@ def accuracy_change(drop: float | None) -> str:
 
 def accuracy_ends(change: ChangeSummary) -> str:
     """Write the interval of a change of accuracy, in points; empty if there is none."""
-    if change.interval is None:
+    if change.confidence_interval is None:
         return ""
-    low, high = (accuracy_change(-100 * end) for end in change.interval)
+    low, high = (accuracy_change(-100 * end) for end in change.confidence_interval)
     return f"{low} to {high}"
 
 
@@ -95,7 +95,7 @@ def weight(value: float | None) -> str:
 
 def estimated(split: SplitSummary) -> bool:
     """Return whether accuracy was estimated otherwise than by validation labels alone."""
-    return split.judged_by != "labels"
+    return split.evaluated_by != "labels"
 
 
 def within(candidate: CandidateSummary, limit: float) -> bool:
@@ -106,7 +106,7 @@ def within(candidate: CandidateSummary, limit: float) -> bool:
 
 def judged_where(split: SplitSummary, many: str) -> str:
     """Write where candidates' accuracy is known from, to stand behind it in a sentence."""
-    if split.judged_by == "cross-validation":
+    if split.evaluated_by == "cross-validation":
         return "by repeated cross-validation"
     return "by the larger of two estimates" if estimated(split) else f"on the validation {many}"
 
@@ -117,7 +117,7 @@ def method(name: str, *, first: bool = False) -> str:
     return words[:1].upper() + words[1:] if first else words
 
 
-def spread_scores(spread: Spread | None) -> str:
+def spread_scores(spread: RunRange | None) -> str:
     """Write a score over the runs: the mean, and from where to where the runs reach."""
     if spread is None:
         return NOTHING
@@ -127,7 +127,7 @@ def spread_scores(spread: Spread | None) -> str:
     return f"{size(spread.mean)} ({ends.replace(' ', NO_BREAK)})"
 
 
-def spread_changes(spread: Spread | None) -> str:
+def spread_changes(spread: RunRange | None) -> str:
     """Write a change of accuracy over the runs, with the worst run first."""
     if spread is None:
         return NOTHING
@@ -148,9 +148,9 @@ def largest(scores: Iterable[float | None]) -> float | None:
     return max((value for value in scores if value is not None), default=None)
 
 
-def largest_mean(spreads: Iterable[Spread | None]) -> Spread | None:
+def largest_mean(ranges: Iterable[RunRange | None]) -> RunRange | None:
     """Find the spread with the largest mean; None if there is none."""
-    known = [spread for spread in spreads if spread is not None]
+    known = [spread for spread in ranges if spread is not None]
     return max(known, key=lambda spread: spread.mean, default=None)
 
 

@@ -73,7 +73,7 @@ def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
     what = "the difference" if single else "the largest difference of a target"
     low, high = size(min(known)), size(max(known))
     span = f"{low} points in each" if low == high else f"{low} to {high} points"
-    mean = largest_mean(spread.held_out_score for spread in summary.spreads)
+    mean = largest_mean(spread.held_out_score for spread in summary.ranges)
     drop = summary.accuracy_drop
     worst, best = accuracy_change(drop.highest), accuracy_change(drop.lowest)
     middle = "" if mean is None or low == high else f", {size(mean.mean)} on average"
@@ -161,7 +161,7 @@ def _moved(before: RatesSummary, after: RatesSummary) -> str:
     if before.difference is None or after.difference is None:
         return "is not known"
     ends = [
-        f" ({interval(rates.interval)})" if rates.interval is not None else ""
+        f" ({interval(rates.confidence_interval)})" if rates.confidence_interval is not None else ""
         for rates in (before, after)
     ]
     return (
@@ -177,7 +177,7 @@ def paying_sentences(
     sentences, targets, favourable = [], summary.targets, summary.data.label.favourable
     for target, held_out in list(zip(targets, written.targets, strict=True))[:_TOLD]:
         group = "the group" if len(targets) == 1 else _name(target, words)
-        for who, side in ((group, held_out.inside), (words.others, held_out.outside)):
+        for who, side in ((group, held_out.group), (words.others, held_out.complement)):
             if not side.rows:
                 continue
             rates = [
@@ -212,7 +212,7 @@ def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
     by_labels = -100 * (written.training.accuracy.change or 0.0)
     if abs(drop - by_labels) > _SAME:
         sentences.append(
-            f"On training {words.many}, whose labels the original may have learnt by heart, "
+            f"On training {words.many}, whose labels the original may have memorised, "
             f"cross-fitted probabilities expect a change of {accuracy_change(drop)} and "
             f"{accuracy_change(written.training.balanced_drop)}, and the guard goes by these."
         )
@@ -247,18 +247,18 @@ def other_groups_sentences(summary: MitigationSummary, words: Words) -> list[str
                     f"In {count(above)} of {plural(len(runs), 'run')} a group is above the "
                     f"{size(before)} before."
                 )
-    risen = count(change.risen_count) if change.risen_count else "none"
+    increased = count(change.increased_count) if change.increased_count else "none"
     sentences.append(
-        f"{start}the difference of {risen} of {plural(change.groups, 'group')} grew by more than "
-        f"{size_points(summary.risen_by)}{_most_risen(change, words)}."
+        f"{start}the difference of {increased} of {plural(change.groups, 'group')} grew by more "
+        f"than {size_points(summary.least_increase)}{_most_increased(change, words)}."
     )
     return sentences
 
 
-def _most_risen(change: AuditChange, words: Words) -> str:
-    if not change.risen:
+def _most_increased(change: AuditChange, words: Words) -> str:
+    if not change.increased:
         return ""
-    most = change.risen[0]
+    most = change.increased[0]
     rise = f"from {size(most.before.score)} to {size(most.after.score)} points"
     return f", most of all for {_name(most, words)} ({rise})"
 
@@ -284,7 +284,7 @@ def comparison_sentence(summary: MitigationSummary, written: WrittenSummary | No
     own = largest(target.held_out_after.score for target in summary.targets)
     known = [
         f"{method(other.name)} leaves {size_points(other.equal_accuracy.score)} "
-        f"({interval(other.equal_accuracy.interval)})"
+        f"({interval(other.equal_accuracy.confidence_interval)})"
         for other in comparisons
         if other.equal_accuracy is not None
     ]
@@ -346,7 +346,7 @@ def no_candidate_sentences(summary: MitigationSummary, words: Words) -> list[str
 
 def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     """Write how many samples were added, of which kind, and why they carry their labels."""
-    targets, kept_run = summary.targets, summary.kept_run
+    targets, chosen_run = summary.targets, summary.chosen_run
     samples = [some for target in targets for some in target.samples if some.added]
     if not samples:
         return []
@@ -362,10 +362,13 @@ def sample_sentences(summary: MitigationSummary, words: Words) -> list[str]:
     if len({some.kind for some in samples}) == 1:
         return [added, f"The original model {_labels(samples, label)}."]
     # From one kind to another the numbers differ too much to be told together.
-    kept = [some for some in samples if some.run == kept_run]
+    kept = [some for some in samples if some.run == chosen_run]
     if not kept:
         return [added]
-    return [added, f"In run {kept_run}, which was kept, the original model {_labels(kept, label)}."]
+    return [
+        added,
+        f"In run {chosen_run}, which was kept, the original model {_labels(kept, label)}.",
+    ]
 
 
 def kept_label(samples: SamplesSummary) -> int:

@@ -27,8 +27,8 @@ from testsgd.mitigation.report.summary import (
     RunSummary,
     SamplesSummary,
     SplitSummary,
-    Spread,
-    TargetSpread,
+    RunRange,
+    TargetRange,
     TargetSummary,
 )
 from testsgd.mitigation.report.verdict import mitigation_verdict
@@ -71,7 +71,7 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         original=model_summary(outcome.before),
         retrained=None if outcome.kept is None else model_summary(outcome.everywhere.after),
         refitted_as=outcome.refitter.kind,
-        kept_run=None if outcome.kept is None else outcome.kept.run,
+        chosen_run=None if outcome.kept is None else outcome.kept.run,
         accuracy_before=outcome.standing.accuracy,
         accuracy_after=_over([standing.accuracy for standing in standings]),
         accuracy_drop=_over([run.accuracy_drop for run in runs]),
@@ -82,14 +82,14 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         written=written,
         curve=curve_summary(outcome.curve),
         targets=targets,
-        spreads=[_spread(outcome, index) for index in indices],
+        ranges=[_spread(outcome, index) for index in indices],
         runs=runs,
         candidates=[
             _candidate(run, candidate) for run in outcome.runs for candidate in run.candidates
         ],
         all_rows=_change(outcome, outcome.everywhere),
         held_out=_change(outcome, outcome.held_out),
-        risen_by=RISEN_BY,
+        least_increase=RISEN_BY,
         comparisons=[
             _comparison(outcome, alternative, equal_change, targets)
             for alternative in outcome.alternatives
@@ -107,7 +107,7 @@ def _split(outcome: MitigationOutcome) -> SplitSummary:
         validation=len(outcome.material.validation),
         held_out=len(split.parts.test),
         repeats=split.repeats,
-        judged_by=outcome.judged_by,
+        evaluated_by=outcome.evaluated_by,
         unseen=split.unseen,
         source=split.source,
         warning=split.warning,
@@ -118,7 +118,7 @@ def _target(outcome: MitigationOutcome, index: int) -> TargetSummary:
     target = outcome.targets[index]
     after = outcome.standing if outcome.kept is None else outcome.kept.standing
     confidence = outcome.before.parameters.confidence
-    terms_before, terms_after = _effects(outcome.everywhere, target)
+    effect_before, effect_after = _effects(outcome.everywhere, target)
     return TargetSummary(
         rank=target.rank,
         rules=[rule_summary(rule) for rule in target.rule_set.rules],
@@ -129,8 +129,8 @@ def _target(outcome: MitigationOutcome, index: int) -> TargetSummary:
         held_out_before=rates_summary(outcome.standing.held_out, index, confidence),
         held_out_after=rates_summary(after.held_out, index, confidence),
         choice_before=_known([outcome.before_choice[index]])[0],
-        terms_before=terms_before,
-        terms_after=terms_after,
+        effect_before=effect_before,
+        effect_after=effect_after,
         samples=[
             _samples(outcome, run, pool)
             for run in outcome.runs
@@ -183,12 +183,12 @@ def _samples(outcome: MitigationOutcome, run: RunOutcome, pool: CounterSamples) 
     )
 
 
-def _spread(outcome: MitigationOutcome, index: int) -> TargetSpread:
+def _spread(outcome: MitigationOutcome, index: int) -> TargetRange:
     scores = [float(run.standing.everywhere.score[index]) for run in outcome.runs]
     held_out = [float(run.standing.held_out.score[index]) for run in outcome.runs]
     before = float(outcome.standing.everywhere.score[index])
     mean = float(np.mean(scores))
-    return TargetSpread(
+    return TargetRange(
         score=_known_spread(scores),
         held_out_score=_known_spread(held_out),
         factor=before / mean if mean > 0 and not math.isnan(before) else None,
@@ -209,7 +209,7 @@ def _run(outcome: MitigationOutcome, run: RunOutcome) -> RunSummary:
         scores=_known(standing.everywhere.score.tolist()),
         held_out_scores=_known(standing.held_out.score.tolist()),
         worst=_largest_score(run.audit.after),
-        risen=run.audit.risen_count,
+        increased=run.audit.increased_count,
         seconds=run.seconds,
     )
 
@@ -253,8 +253,8 @@ def _change(outcome: MitigationOutcome, audit: AuditComparison) -> AuditChange:
         worst_before=_largest_score(audit.before),
         worst_after=_largest_score(audit.after),
         worst=[change(group) for group in audit.worst],
-        risen=[change(group) for group in audit.risen],
-        risen_count=audit.risen_count,
+        increased=[change(group) for group in audit.increased],
+        increased_count=audit.increased_count,
     )
 
 
@@ -304,12 +304,12 @@ def _known(figures: Sequence[float]) -> list[float | None]:
     return [None if math.isnan(figure) else float(figure) for figure in figures]
 
 
-def _known_spread(figures: Sequence[float]) -> Spread | None:
+def _known_spread(figures: Sequence[float]) -> RunRange | None:
     known = [figure for figure in figures if not math.isnan(figure)]
     return _over(known) if known and len(known) == len(figures) else None
 
 
-def _over(figures: Sequence[float]) -> Spread:
-    return Spread(
+def _over(figures: Sequence[float]) -> RunRange:
+    return RunRange(
         mean=float(np.mean(figures)), lowest=float(min(figures)), highest=float(max(figures))
     )

@@ -1,7 +1,7 @@
 """The summary of a mitigation: one JSON-able document from which every view is rendered.
 
-The document is versioned (``testsgd.mitigation/1``) and described by the JSON Schema that ships
-beside the audit's (``schemas/mitigation-1.json``), which is generated from the classes below.
+The document is versioned (``testsgd.mitigation/2``) and described by the JSON Schema that ships
+with this module (``mitigation-2.json``), which is generated from the classes below.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from testsgd.auditing.report.summary import (
 from testsgd.mitigation.parameters import Kind, MitigationParameters, Side
 from testsgd.report.summaries import Part, RuleSummary
 
-SCHEMA_NAME = "testsgd.mitigation/1"
+SCHEMA_NAME = "testsgd.mitigation/2"
 
 # What became of a model that was written.
 Status = Literal[
@@ -42,7 +42,7 @@ class SplitSummary(Part):
 
     training: int = Field(description="rows that are trained on, and are the samples' seeds")
     validation: int = Field(
-        description="rows on which candidates' accuracy is compared, see `judged_by`"
+        description="rows on which candidates' accuracy is compared, see `evaluated_by`"
     )
     held_out: int = Field(description="rows that are touched once, at the end")
     repeats: int = Field(
@@ -50,7 +50,7 @@ class SplitSummary(Part):
         description="rows in no part: they would have been held out, but belong to one unit with "
         "rows of another part or with a held-out row",
     )
-    judged_by: Literal["labels", "probabilities", "cross-validation"] = Field(
+    evaluated_by: Literal["labels", "probabilities", "cross-validation"] = Field(
         description="how the accuracy that a candidate loses was found: by the labels of the "
         "validation rows, as the larger of that and of what cross-fitted probabilities of all "
         "rows but the held-out expect, or by repeated cross-validation on these rows; what is lost "
@@ -65,16 +65,18 @@ class SplitSummary(Part):
 
 
 class RatesSummary(Part):
-    """How a model treats a group and everybody else, on one set of rows."""
+    """The selection rates of a group and of its complement, on one set of rows."""
 
     n_in: int = Field(description="rows in the group; for texts, those its terms are put into")
-    n_out: int = Field(description="rows outside")
-    rate_in: float | None = Field(description="rate of the favourable label in the group")
-    rate_out: float | None = Field(description="rate outside")
-    difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
-    score: float | None = Field(description="its size")
-    interval: tuple[float, float] | None = Field(
-        description="interval for the difference in the population the rows are a sample of"
+    n_out: int = Field(description="rows of its complement")
+    rate_in: float | None = Field(description="selection rate of the group")
+    rate_out: float | None = Field(description="selection rate of its complement")
+    difference: float | None = Field(
+        description="demographic parity difference, `rate_in - rate_out`; null if one side is empty"
+    )
+    score: float | None = Field(description="its absolute value")
+    confidence_interval: tuple[float, float] | None = Field(
+        description="confidence interval of the difference"
     )
 
 
@@ -84,8 +86,8 @@ class ChangeSummary(Part):
     before: float | None = Field(description="of the original model")
     after: float | None = Field(description="of the model that was written")
     change: float | None = Field(description="the second less the first")
-    interval: tuple[float, float] | None = Field(
-        description="interval for the change, of pairs: each row is decided on by both"
+    confidence_interval: tuple[float, float] | None = Field(
+        description="paired confidence interval of the change: each row is decided on by both"
     )
 
 
@@ -106,7 +108,7 @@ class PartSummary(Part):
         "among the training rows"
     )
     above_constant: ChangeSummary = Field(
-        description="the accuracy of that model, and of the one that was written beside it"
+        description="the accuracy of that model, and of the one that was written"
     )
     true_positives: tuple[int, int] = Field(
         description="how many with the favourable label get it, before and after"
@@ -119,7 +121,7 @@ class PartSummary(Part):
     )
     accuracy_drop: float = Field(
         description="points of accuracy lost, as the guard counts them: by cross-fitted "
-        "probabilities where the labels have been learnt by heart, else by labels"
+        "probabilities where the labels have been memorised, else by labels"
     )
     balanced_drop: float = Field(description="the same of balanced accuracy")
 
@@ -131,9 +133,11 @@ class SideSummary(Part):
     positives: int = Field(description="those with the favourable label")
     selected: ChangeSummary = Field(description="observed selection rate")
     selected_before: tuple[float, float] | None = Field(
-        description="interval of the rate before, in the population"
+        description="confidence interval of the rate before"
     )
-    selected_after: tuple[float, float] | None = Field(description="interval of the rate after")
+    selected_after: tuple[float, float] | None = Field(
+        description="confidence interval of the rate after"
+    )
     true_positive_rate: ChangeSummary = Field(
         description="share of those with the favourable label who get it"
     )
@@ -145,8 +149,8 @@ class SideSummary(Part):
 class WrittenTarget(Part):
     """What became of a target on the held-out rows, by the model that was written."""
 
-    inside: SideSummary = Field(description="the group, as it is")
-    outside: SideSummary = Field(description="everybody else")
+    group: SideSummary = Field(description="the group, as it is")
+    complement: SideSummary = Field(description="its complement")
     observed_before: RatesSummary = Field(
         description="observed selection rates of the rows as they are, the original model"
     )
@@ -164,7 +168,7 @@ class WrittenTarget(Part):
         "did not close"
     )
     effect_before: CounterfactualSummary | None = Field(
-        None, description="for texts: the terms' own effect on the held-out texts, before"
+        None, description="for texts: the counterfactual effect on the held-out texts, before"
     )
     effect_after: CounterfactualSummary | None = Field(None, description="the same, after")
     effect: ChangeSummary | None = Field(
@@ -203,16 +207,18 @@ class CurvePointSummary(Part):
 
     budget: float = Field(description="points of accuracy that it was allowed to lose there")
     accuracy_change: float = Field(description="points of accuracy gained on the held-out rows")
-    accuracy_interval: tuple[float, float] = Field(description="interval for it, of pairs")
+    accuracy_confidence_interval: tuple[float, float] = Field(
+        description="paired confidence interval of it"
+    )
     difference: float = Field(description="largest difference of a target on the held-out rows")
-    interval: tuple[float, float] = Field(description="interval for the difference")
+    confidence_interval: tuple[float, float] = Field(description="of the difference")
 
 
 class EqualAccuracy(Part):
     """What a method reaches where it loses as much accuracy as the model that was written."""
 
     score: float = Field(description="size of the difference on the held-out rows")
-    interval: tuple[float, float] = Field(description="interval for the difference")
+    confidence_interval: tuple[float, float] = Field(description="of the difference")
     mixed: bool = Field(
         description="true: read between two points of the curve, as deciding by chance between "
         "their models would reach"
@@ -250,11 +256,11 @@ class SamplesSummary(Part):
 class TargetSummary(Part):
     """A group whose discrimination is to be countered."""
 
-    rank: int = Field(ge=1, description="its place in the audit")
+    rank: int = Field(ge=1, description="its rank in the audit")
     rules: list[RuleSummary] = Field(description="its rules")
     text: str = Field(description="the rules as people write them")
     direction: Literal["less", "more"] = Field(
-        description="does the group get the favourable label less often than the rest, or more?"
+        description="whether it gets the favourable label less or more often than its complement"
     )
     before: RatesSummary = Field(description="the original model, on all rows of the audit")
     after: RatesSummary = Field(description="the model that was kept, on the same rows")
@@ -262,10 +268,10 @@ class TargetSummary(Part):
     held_out_after: RatesSummary = Field(
         description="the model that was kept, on the held-out rows"
     )
-    terms_before: CounterfactualSummary | None = Field(
-        None, description="for texts: what the terms change by themselves, the original model"
+    effect_before: CounterfactualSummary | None = Field(
+        None, description="for texts: the counterfactual effect, the original model"
     )
-    terms_after: CounterfactualSummary | None = Field(
+    effect_after: CounterfactualSummary | None = Field(
         None, description="for texts: the same, the model that was kept"
     )
     samples: list[SamplesSummary] = Field(description="what was generated, side by side and run")
@@ -277,7 +283,7 @@ class TargetSummary(Part):
 
 
 class CandidateSummary(Part):
-    """A retrained model, as it was judged for the choice: never on the held-out rows."""
+    """A retrained model, as it was evaluated for the choice: never on the held-out rows."""
 
     run: int = Field(ge=1, description="which run")
     step: int = Field(ge=0, description="which number of samples; 0: retrained without any")
@@ -287,7 +293,7 @@ class CandidateSummary(Part):
     samples: int = Field(
         ge=0, description="samples added to the training rows; of anchored ones those relabelled"
     )
-    accuracy_drop: float = Field(description="points of accuracy lost, as `judged_by` says")
+    accuracy_drop: float = Field(description="points of accuracy lost, as `evaluated_by` says")
     scores: list[float | None] = Field(
         description="each target's score on the rows that are not held out"
     )
@@ -310,7 +316,7 @@ class RunSummary(Part):
         "null if none met the budget, and the original model stands in for it"
     )
     validation_drop: float = Field(
-        description="points of accuracy lost on other rows than the held-out, as `judged_by` says"
+        description="points of accuracy lost on rows that are not held out, as `evaluated_by` says"
     )
     accuracy: float = Field(description="accuracy on the held-out rows")
     accuracy_drop: float = Field(description="points of accuracy lost on the held-out rows")
@@ -319,11 +325,13 @@ class RunSummary(Part):
         description="each target's score on the held-out rows"
     )
     worst: float | None = Field(description="largest score of any group, on all rows")
-    risen: int = Field(description="groups whose score rose by more than `risen_by`, on all rows")
+    increased: int = Field(
+        description="groups whose score rose by more than `least_increase`, on all rows"
+    )
     seconds: float = Field(description="wall-clock time")
 
 
-class Spread(Part):
+class RunRange(Part):
     """A figure over the runs."""
 
     mean: float = Field(description="mean")
@@ -331,11 +339,11 @@ class Spread(Part):
     highest: float = Field(description="largest")
 
 
-class TargetSpread(Part):
+class TargetRange(Part):
     """A target's scores over the runs."""
 
-    score: Spread | None = Field(description="on all rows; null if one side has no rows")
-    held_out_score: Spread | None = Field(description="on the held-out rows")
+    score: RunRange | None = Field(description="on all rows; null if one side has no rows")
+    held_out_score: RunRange | None = Field(description="on the held-out rows")
     factor: float | None = Field(
         description="score before, divided by the mean score after, on all rows"
     )
@@ -363,11 +371,13 @@ class AuditChange(Part):
     worst: list[GroupChange] = Field(
         description="the five largest scores after, near copies folded"
     )
-    risen: list[GroupChange] = Field(
+    increased: list[GroupChange] = Field(
         description="the groups whose score rose most, near copies folded, if by more than "
-        "`risen_by`"
+        "`least_increase`"
     )
-    risen_count: int = Field(description="how many groups' score rose by more than `risen_by`")
+    increased_count: int = Field(
+        description="how many groups' score rose by more than `least_increase`"
+    )
 
 
 class ComparisonSummary(Part):
@@ -379,11 +389,11 @@ class ComparisonSummary(Part):
         description="whether there are figures"
     )
     reason: str = Field("", description="why there are none")
-    accuracy_drop: Spread | None = Field(None, description="points lost on the held-out rows")
-    scores: list[Spread | None] = Field(
+    accuracy_drop: RunRange | None = Field(None, description="points lost on the held-out rows")
+    scores: list[RunRange | None] = Field(
         default_factory=list, description="each target's score on all rows"
     )
-    held_out_scores: list[Spread | None] = Field(
+    held_out_scores: list[RunRange | None] = Field(
         default_factory=list, description="each target's score on the held-out rows"
     )
     curve: list[CurvePointSummary] = Field(
@@ -405,7 +415,7 @@ class MitigationVerdict(Part):
     )
     exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
     headline: str = Field(description="the outcome, as a sentence")
-    sentences: list[str] = Field(description="what to know beside it")
+    sentences: list[str] = Field(description="what qualifies it")
 
 
 class MitigationSummary(Part):
@@ -413,8 +423,8 @@ class MitigationSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.mitigation/1"] = Field(
-        "testsgd.mitigation/1", alias="schema", description="name and version of this format"
+    schema_: Literal["testsgd.mitigation/2"] = Field(
+        "testsgd.mitigation/2", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
     settings: MitigationParameters = Field(description="what was asked for")
@@ -426,25 +436,25 @@ class MitigationSummary(Part):
         description="the model that was kept; null if that is the original"
     )
     refitted_as: str = Field(description="how the model was retrained, in words")
-    kept_run: int | None = Field(
+    chosen_run: int | None = Field(
         description="the run that the kept model is from; null if it is the original"
     )
     accuracy_before: float = Field(
         description="of the original model on the held-out rows; where it may have learnt from "
         "them and is fitted anew, of the original fitted to the training rows alone"
     )
-    accuracy_after: Spread = Field(
+    accuracy_after: RunRange = Field(
         description="on the held-out rows, over the runs: what to expect of the recipe"
     )
-    accuracy_drop: Spread = Field(description="points lost on the held-out rows, over the runs")
+    accuracy_drop: RunRange = Field(description="points lost on the held-out rows, over the runs")
     balanced_before: float = Field(
         description="mean of the original's accuracies on the held-out rows of either label"
     )
-    balanced_after: Spread = Field(description="the same over the runs")
+    balanced_after: RunRange = Field(description="the same over the runs")
     favourable_before: float = Field(
         description="share of the held-out rows to which the original gives the favourable label"
     )
-    favourable_after: Spread = Field(description="the same over the runs")
+    favourable_after: RunRange = Field(description="the same over the runs")
     written: WrittenSummary | None = Field(
         None,
         description="the model that was written, which the verdict is about; null if the original "
@@ -455,12 +465,12 @@ class MitigationSummary(Part):
         description="what the samples reach with several budgets, in the run that was kept",
     )
     targets: list[TargetSummary] = Field(description="the groups that were to be helped")
-    spreads: list[TargetSpread] = Field(description="each target's scores over the runs")
+    ranges: list[TargetRange] = Field(description="each target's scores over the runs")
     runs: list[RunSummary] = Field(description="one after another")
     candidates: list[CandidateSummary] = Field(description="all that was tried, run by run")
     all_rows: AuditChange = Field(description="the audits of all rows, before and after")
     held_out: AuditChange = Field(description="the audits of the held-out rows")
-    risen_by: float = Field(description="from which rise on a group is listed as risen")
+    least_increase: float = Field(description="from which rise on a group is listed as increased")
     comparisons: list[ComparisonSummary] = Field(description="what else one might do")
     verdict: MitigationVerdict = Field(description="the outcome in words, with the exit code")
     seconds: dict[str, float] = Field(description="wall-clock seconds of each phase")

@@ -31,7 +31,7 @@ from testsgd.mitigation.report.summary import (
     MitigationSummary,
     RatesSummary,
     SamplesSummary,
-    Spread,
+    RunRange,
     TargetSummary,
 )
 from testsgd.report.blocks import Column, Row, Table
@@ -105,7 +105,7 @@ def _plain(rates: RatesSummary) -> str:
 
 def target_table(target: TargetSummary, summary: MitigationSummary) -> Table:
     """List how the original model and the one that was kept treat a target."""
-    words, kept = words_for(summary.data.kind), summary.kept_run is not None
+    words, kept = words_for(summary.data.kind), summary.chosen_run is not None
     many = words.many
     pairs = [
         (f"All {many}", target.before, target.after),
@@ -124,9 +124,9 @@ def target_table(target: TargetSummary, summary: MitigationSummary) -> Table:
         return {
             Column("", "name"): which,
             Column("Difference", "strong"): points(rates.difference),
-            Column("Population interval, points", "number"): _ends(rates),
-            Column("Rate in group", "number"): percent(rates.rate_in),
-            Column("Rate outside", "number"): percent(rates.rate_out),
+            Column("Confidence interval, points", "number"): _ends(rates),
+            Column("Selection rate", "number"): percent(rates.rate_in),
+            Column("Complement", "number"): percent(rates.rate_out),
             Column(f"{many.capitalize()} in group", "number"): count(rates.n_in),
             Column(f"{many.capitalize()} outside", "number"): count(rates.n_out),
         }
@@ -140,7 +140,7 @@ def target_table(target: TargetSummary, summary: MitigationSummary) -> Table:
 
 
 def _ends(rates: RatesSummary) -> str:
-    return NOTHING if rates.interval is None else interval(rates.interval)
+    return NOTHING if rates.confidence_interval is None else interval(rates.confidence_interval)
 
 
 def paying_table(summary: MitigationSummary) -> Table:
@@ -161,7 +161,7 @@ def paying_table(summary: MitigationSummary) -> Table:
             Column("Lose it", "number"): count(side.lost),
         }
         for target, both in zip(summary.targets, written, strict=False)
-        for who, side in (("the group", both.inside), (words.others, both.outside))
+        for who, side in (("the group", both.group), (words.others, both.complement))
         for before, after in ((side.selected_before, side.selected_after),)
     ]
     return _table("Who pays", ((cells, _ROW) for cells in lines))
@@ -201,7 +201,7 @@ def parts_table(summary: MitigationSummary) -> Table:
 
 
 def _with_interval(change: ChangeSummary) -> str:
-    return NOTHING if change.interval is None else changed_accuracy(change)
+    return NOTHING if change.confidence_interval is None else changed_accuracy(change)
 
 
 def curves_table(summary: MitigationSummary) -> Table:
@@ -214,12 +214,15 @@ def curves_table(summary: MitigationSummary) -> Table:
             Column("Allowed to lose", "number"): f"{point.budget:.10g}",
             Column("Accuracy change, held-out", "number"): f"{change} ({low} to {high})",
             Column("Difference, held-out", "strong"): signed(point.difference),
-            Column("Population interval, points", "number"): interval(point.interval),
+            Column("Confidence interval, points", "number"): interval(point.confidence_interval),
         }
         for name, curve in curves
         for point in curve
         for change, low, high in (
-            [accuracy_change(-end) for end in (point.accuracy_change, *point.accuracy_interval)],
+            [
+                accuracy_change(-end)
+                for end in (point.accuracy_change, *point.accuracy_confidence_interval)
+            ],
         )
     ]
     return _table("Difference against accuracy", ((cells, _ROW) for cells in lines))
@@ -249,10 +252,10 @@ def runs_table(summary: MitigationSummary) -> Table:
                     if run.kind is None
                     else f"{run.kind}, {weight(run.weight)}",
                     Column("Largest of any group", "number"): size(run.worst),
-                    Column("Differences that grew", "number"): count(run.risen),
+                    Column("Differences that grew", "number"): count(run.increased),
                     Column("Time", "number"): seconds(run.seconds),
                 },
-                Row((), emphasis=True, note="kept") if run.run == summary.kept_run else _ROW,
+                Row((), emphasis=True, note="kept") if run.run == summary.chosen_run else _ROW,
             )
             for run in summary.runs
         ),
@@ -261,7 +264,7 @@ def runs_table(summary: MitigationSummary) -> Table:
         return table
     # Of several targets, another one may be the worst in each run: then the mean of these figures
     # is none of the means that count.
-    only = summary.spreads[0] if len(summary.spreads) == 1 else None
+    only = summary.ranges[0] if len(summary.ranges) == 1 else None
     means = (
         _mean(only.score if only else None),
         _mean(only.held_out_score if only else None),
@@ -275,12 +278,12 @@ def _judged_heading(summary: MitigationSummary) -> str:
     return f"Accuracy change, {'estimated' if estimated(summary.split) else 'validation'}"
 
 
-def _mean(spread: Spread | None) -> str:
+def _mean(spread: RunRange | None) -> str:
     return "" if spread is None else size(spread.mean)
 
 
 def groups_table(
-    change: AuditChange, label: str, *, risen: bool, fold: str = "", open_rows: int = 0
+    change: AuditChange, label: str, *, increased: bool, fold: str = "", open_rows: int = 0
 ) -> Table:
     """List groups with their differences before and after."""
     lines = [
@@ -289,9 +292,9 @@ def groups_table(
                 Column("Group", "name"): group.text,
                 Column("Difference before", "number"): signed(group.before.difference),
                 Column("Difference after", "strong"): signed(group.after.difference),
-                Column("Population interval, points", "number"): _ends(group.after),
-                Column("Rate in group", "number"): percent(group.after.rate_in),
-                Column("Rate outside", "number"): percent(group.after.rate_out),
+                Column("Confidence interval, points", "number"): _ends(group.after),
+                Column("Selection rate", "number"): percent(group.after.rate_in),
+                Column("Complement", "number"): percent(group.after.rate_out),
                 Column("Rank before", "number"): NOTHING
                 if group.rank_before is None
                 else count(group.rank_before),
@@ -303,7 +306,7 @@ def groups_table(
                 units=tuple(rule.text for rule in group.rules),
             ),
         )
-        for group in (change.risen if risen else change.worst)
+        for group in (change.increased if increased else change.worst)
     ]
     return _table(label, lines, fold=fold, open_rows=open_rows)
 
@@ -342,8 +345,8 @@ def comparisons_table(summary: MitigationSummary) -> Table:
         Row(
             (
                 "Retraining with samples",
-                spread_scores(largest_mean(spread.score for spread in summary.spreads)),
-                spread_scores(largest_mean(spread.held_out_score for spread in summary.spreads)),
+                spread_scores(largest_mean(spread.score for spread in summary.ranges)),
+                spread_scores(largest_mean(spread.held_out_score for spread in summary.ranges)),
                 spread_changes(summary.accuracy_drop),
                 _own(summary),
                 seconds(own_time),
@@ -379,9 +382,9 @@ def _own(summary: MitigationSummary) -> str:
     worst = max(
         (target.held_out_after for target in summary.targets), key=lambda side: side.score or 0.0
     )
-    if summary.written is None or worst.interval is None:
+    if summary.written is None or worst.confidence_interval is None:
         return NOTHING
-    return f"{size(worst.score)} ({interval(worst.interval)})"
+    return f"{size(worst.score)} ({interval(worst.confidence_interval)})"
 
 
 def _equal(other: ComparisonSummary) -> str:
@@ -389,7 +392,7 @@ def _equal(other: ComparisonSummary) -> str:
     reached = other.equal_accuracy
     if reached is None:
         return "loses more" if other.curve else NOTHING
-    return f"{size(reached.score)} ({interval(reached.interval)})"
+    return f"{size(reached.score)} ({interval(reached.confidence_interval)})"
 
 
 def samples_table(summary: MitigationSummary) -> Table:

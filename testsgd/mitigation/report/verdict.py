@@ -109,7 +109,7 @@ class _Outcome:
     @property
     def cross_validated(self) -> bool:
         """Whether the validation part is too small to judge by."""
-        return self.summary.split.judged_by == "cross-validation"
+        return self.summary.split.evaluated_by == "cross-validation"
 
     def losses(self) -> list[Loss]:
         """Find where more was lost than allowed; accuracy before balanced accuracy.
@@ -142,13 +142,17 @@ class _Outcome:
         return None
 
     def change(self, target: TargetSummary, written: WrittenTarget) -> ChangeSummary | None:
-        """Return the change that decides: of the terms' own effect for texts; None if not known."""
+        """Return the change that decides; for texts that of the counterfactual effect."""
         if not (enough(target.held_out_before) and enough(target.held_out_after)):
             return None
         observed = self.written.estimand == "observed"
         found = written.observed if observed else written.neighbourhood
         decisive = written.effect if self.texts else found
-        if decisive is None or None in (decisive.before, decisive.after, decisive.interval):
+        if decisive is None or None in (
+            decisive.before,
+            decisive.after,
+            decisive.confidence_interval,
+        ):
             return None
         return decisive
 
@@ -179,8 +183,8 @@ class _Outcome:
             return "accuracy_lost"
         if self.one_sided() is not None:
             return "one_sided"
-        beside = self.written.held_out.above_constant.interval
-        if beside is not None and beside[0] <= 0:
+        gain = self.written.held_out.above_constant.confidence_interval
+        if gain is not None and gain[0] <= 0:
             return "no_better_than_constant"
         changes = [self.change(*both) for both in self.both]
         known = [change for change in changes if change is not None]
@@ -201,20 +205,21 @@ class _Outcome:
 
 
 def turned_round(change: ChangeSummary, written: WrittenTarget) -> bool:
-    """Return whether terms now work the other way round, by more than chance or than two points."""
+    """Return whether an effect is reversed, significantly or by more than two points."""
     before, after = change.before or 0.0, change.after or 0.0
     if before * after >= 0:
         return False
     ends = written.effect_after.confidence_interval if written.effect_after is not None else None
-    sure = ends is not None and (ends[0] > 0 or ends[1] < 0)
-    return sure or abs(after) > TURNED
+    significant = ends is not None and (ends[0] > 0 or ends[1] < 0)
+    return significant or abs(after) > TURNED
 
 
 def certainly_smaller(change: ChangeSummary) -> bool:
-    """Return whether a difference came nearer to zero by more than chance explains."""
-    if change.interval is None or change.before is None:
+    """Return whether a difference came significantly nearer to zero."""
+    if change.confidence_interval is None or change.before is None:
         return False
-    return change.interval[1] < 0 if change.before > 0 else change.interval[0] > 0
+    low, high = change.confidence_interval
+    return high < 0 if change.before > 0 else low > 0
 
 
 def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
@@ -224,7 +229,7 @@ def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
     """
     words, written = words_for(summary.data.kind), summary.written
     doubts = [summary.split.warning] if summary.split.warning else []
-    if summary.kept_run is None or written is None:
+    if summary.chosen_run is None or written is None:
         allowed = any(candidate.allowed for candidate in summary.candidates)
         return MitigationVerdict(
             status="not_better" if allowed else "no_candidate",
@@ -293,7 +298,7 @@ def _headline(status: Status, outcome: _Outcome) -> str:
         case "above_threshold":
             return f"{_still_above(outcome)}{down}"
         case "not_certain":
-            return f"{change}, which chance may explain, {paid}.{down}"
+            return f"{change}, not statistically significant, {paid}.{down}"
     every, limit = "", outcome.summary.settings.all_above
     if len(outcome.both) > 1 and limit is not None:
         every = f"All {len(outcome.both)} groups are now at {size_points(limit)} or less. "
@@ -304,7 +309,7 @@ def _change(outcome: _Outcome) -> str:
     """Write from where to where the difference went; of several targets, the largest difference."""
     number = len(outcome.both)
     where = f"On {count(outcome.summary.split.held_out)} held-out {outcome.words.many}"
-    what = "own effect" if outcome.texts else "difference"
+    what = "counterfactual effect" if outcome.texts else "difference"
     if number > 1:
         ends = [outcome.ends(index) for index in range(number)]
         before, after = (
@@ -332,11 +337,11 @@ def _change(outcome: _Outcome) -> str:
 def _by(outcome: _Outcome) -> str:
     """Write the interval of the change of the only target."""
     change = outcome.change(*outcome.both[0])
-    if change is None or change.interval is None:
+    if change is None or change.confidence_interval is None:
         return ""
-    low, high = change.interval
+    low, high = change.confidence_interval
     if abs(change.after or 0.0) >= abs(change.before or 0.0):
-        return f", a change of {interval(change.interval)} points"
+        return f", a change of {interval(change.confidence_interval)} points"
     # By how much it came nearer to zero.
     ends = (low, high) if (change.before or 0.0) < 0 else (-high, -low)
     if ends[0] > 0:
@@ -428,7 +433,7 @@ def _too_few(outcome: _Outcome) -> str:
                 f"{number or 'none'} {are} {side}, and at least {FEW} are needed on both sides."
             )
     return (
-        f"What became of the terms' own effect cannot be told from {held_out} held-out "
+        f"What became of the counterfactual effect cannot be told from {held_out} held-out "
         f"{words.many}: there is nothing to compare them with."
     )
 

@@ -89,9 +89,9 @@ def equal_accuracy(
     which deciding by chance between their models reaches. None if the method loses more wherever
     it is.
     """
-    points = [(item.accuracy_change, item.difference, item.interval) for item in curve]
-    if original.difference is not None and original.interval is not None:
-        points.append((0.0, original.difference, original.interval))
+    points = [(item.accuracy_change, item.difference, item.confidence_interval) for item in curve]
+    if original.difference is not None and original.confidence_interval is not None:
+        points.append((0.0, original.difference, original.confidence_interval))
     above = [point for point in points if point[0] >= change - _SAME]
     below = [point for point in points if point[0] < change - _SAME]
     if not curve or not above:
@@ -111,7 +111,7 @@ def equal_accuracy(
         if abs(found) < abs(difference):
             difference, mixed = found, True
             ends = between(last[2][0], first[2][0]), between(last[2][1], first[2][1])
-    return EqualAccuracy(score=abs(difference), interval=ends, mixed=mixed)
+    return EqualAccuracy(score=abs(difference), confidence_interval=ends, mixed=mixed)
 
 
 def _part(figures: PartFigures, written: Written, confidence: float) -> PartSummary:
@@ -143,13 +143,13 @@ def _part(figures: PartFigures, written: Written, confidence: float) -> PartSumm
 def _paired(before: int, gained: int, lost: int, rows: int, confidence: float) -> ChangeSummary:
     """Compare a share of some rows with what it became."""
     if not rows:
-        return ChangeSummary(before=None, after=None, change=None, interval=None)
+        return ChangeSummary(before=None, after=None, change=None, confidence_interval=None)
     low, high = paired_rates_interval(gained, lost, rows, confidence)
     return ChangeSummary(
         before=before / rows,
         after=(before + gained - lost) / rows,
         change=(gained - lost) / rows,
-        interval=(float(low), float(high)),
+        confidence_interval=(float(low), float(high)),
     )
 
 
@@ -165,7 +165,7 @@ def _balanced(counts: DecisionCounts, confidence: float) -> ChangeSummary:
         _true_positives(counts, confidence),
         _paired(counts.true_negatives_before, gained, lost, counts.negatives, confidence),
     ]
-    known = [side for side in sides if side.interval is not None]
+    known = [side for side in sides if side.confidence_interval is not None]
     if not known:
         return sides[0]
     share = 1 / len(known)
@@ -173,12 +173,16 @@ def _balanced(counts: DecisionCounts, confidence: float) -> ChangeSummary:
     def mean(name: str) -> float:
         return share * math.fsum(getattr(side, name) for side in known)
 
-    ends = [(side.change or 0.0, side.interval) for side in known if side.interval is not None]
+    ends = [
+        (side.change or 0.0, side.confidence_interval)
+        for side in known
+        if side.confidence_interval is not None
+    ]
     return ChangeSummary(
         before=mean("before"),
         after=mean("after"),
         change=mean("change"),
-        interval=combined_interval(ends, [share] * len(known)),
+        confidence_interval=combined_interval(ends, [share] * len(known)),
     )
 
 
@@ -219,12 +223,12 @@ def _target(
     before = observed_rates(rows, (group.selected_before, others.selected_before), confidence)
     after = observed_rates(rows, (group.selected_after, others.selected_after), confidence)
     observed = _combined(
-        (inside.selected.change, inside.selected.interval),
-        (outside.selected.change, outside.selected.interval),
+        (inside.selected.change, inside.selected.confidence_interval),
+        (outside.selected.change, outside.selected.confidence_interval),
     )
     return WrittenTarget(
-        inside=inside,
-        outside=outside,
+        group=inside,
+        complement=outside,
         observed_before=before,
         observed_after=after,
         observed=_changed(before, after, observed),
@@ -258,10 +262,14 @@ def _changed(
     Else as if of different rows: the interval is wider than it need be.
     """
     change, interval = paired or _combined(
-        (after.difference, after.interval), (before.difference, before.interval)
+        (after.difference, after.confidence_interval),
+        (before.difference, before.confidence_interval),
     )
     return ChangeSummary(
-        before=before.difference, after=after.difference, change=change, interval=interval
+        before=before.difference,
+        after=after.difference,
+        change=change,
+        confidence_interval=interval,
     )
 
 
@@ -277,7 +285,7 @@ def rates_summary(estimates: Estimates, group: int, confidence: float) -> RatesS
         rate_out=_known(own.rate_out[0]),
         difference=difference,
         score=None if difference is None else abs(difference),
-        interval=None if difference is None else (float(low[0]), float(high[0])),
+        confidence_interval=None if difference is None else (float(low[0]), float(high[0])),
     )
 
 
