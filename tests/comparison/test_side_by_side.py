@@ -10,7 +10,7 @@ from made_up_rows import subject as made_up_subject
 
 from testsgd.auditing import TableFindings, run_audit
 from testsgd.baselines import Subject
-from testsgd.comparison import Split, audit_as_method, nearness, side_by_side
+from testsgd.comparison import Split, audit_as_method, side_by_side, similarity
 
 FRAME = people()
 WOMEN = (FRAME["gender"] == "f").to_numpy()
@@ -54,8 +54,8 @@ def test_the_planted_group_is_the_audits_first_and_its_rows_are_those_of_its_rul
         np.testing.assert_array_equal(found.rows, audit.rule_set(group).matches(audit.table))
     (compared,) = side_by_side([own], subject, audit)
     first = compared.findings[0]
-    assert first.interval is not None
-    assert first.interval[0] < first.interval[1] < 0
+    assert first.confidence_interval is not None
+    assert first.confidence_interval[0] < first.confidence_interval[1] < 0
     assert first.in_audit is None
 
 
@@ -71,8 +71,8 @@ def test_what_the_others_found_and_what_they_did_not(
     assert [found.only for found in first.findings] == [False, True]
     assert [found.only for found in second.findings] == [True, False]
     nearest = first.findings[0].nearest
-    assert [(near.method, near.place) for near in nearest] == [("gerryfair", 2)]
-    assert nearest[0].nearness == pytest.approx(nearly.sum() / YOUNG_WOMEN.sum())
+    assert [(near.method, near.rank) for near in nearest] == [("gerryfair", 2)]
+    assert nearest[0].similarity == pytest.approx(nearly.sum() / YOUNG_WOMEN.sum())
 
 
 def test_near_copies_of_a_method_are_one_finding(audit: TableFindings, subject: Subject) -> None:
@@ -81,7 +81,7 @@ def test_near_copies_of_a_method_are_one_finding(audit: TableFindings, subject: 
     given = result("gerryfair", finding(WOMEN), finding(nearly), finding(~WOMEN), finding(YOUNG))
     (compared,) = side_by_side([given], subject, audit)
 
-    assert [found.place for found in compared.findings] == [1, 4]
+    assert [found.rank for found in compared.findings] == [1, 4]
     assert compared.distinct == 2
     assert [found.only for found in compared.findings] == [None, None]
 
@@ -90,7 +90,7 @@ def test_pairs_are_copies_only_if_both_groups_are(audit: TableFindings, subject:
     given = result("themis", finding(WOMEN, YOUNG), finding(WOMEN, POOR), finding(WOMEN, YOUNG))
     (compared,) = side_by_side([given], subject, audit)
 
-    assert [found.place for found in compared.findings] == [1, 2]
+    assert [found.rank for found in compared.findings] == [1, 2]
 
 
 def test_people_picked_by_their_decisions_are_no_group(
@@ -104,7 +104,7 @@ def test_people_picked_by_their_decisions_are_no_group(
     assert first.findings[0].only is None
     # There is nothing to compare with: the other method found no group.
     assert second.findings[0].only is None
-    assert second.findings[0].nearest[0].place is None
+    assert second.findings[0].nearest[0].rank is None
 
 
 @pytest.mark.parametrize("rows", [WOMEN, YOUNG_WOMEN, POOR, WOMEN & POOR], ids=str)
@@ -117,9 +117,9 @@ def test_the_nearest_group_of_the_audit_by_going_through_all(
     overlaps = []
     for group in range(len(audit.rule_sets)):
         members = audit.rule_set(group).matches(audit.table)
-        overlaps.append(nearness([Split(members, members.sum())], [Split(rows, rows.sum())]))
+        overlaps.append(similarity([Split(members, members.sum())], [Split(rows, rows.sum())]))
     assert known is not None
-    assert known.nearness == pytest.approx(max(overlaps))
+    assert known.similarity == pytest.approx(max(overlaps))
     assert overlaps[known.group] == pytest.approx(max(overlaps))
     assert known.rank is not None
     assert audit.ranking[known.rank - 1] == known.group
@@ -135,7 +135,7 @@ def test_of_a_pair_the_group_that_the_audit_knows_better_is_named(
 
     assert first is not None
     assert second is not None
-    assert (first.nearness, first.rank) == (1.0, 1)
+    assert (first.similarity, first.rank) == (1.0, 1)
     assert audit.rule_set(second.group).text in ("gender = f", "gender = m")
     assert third is None
 
@@ -146,4 +146,4 @@ def test_more_findings_than_are_looked_up_at_once(audit: TableFindings, subject:
     (compared,) = side_by_side([given], subject, audit)
 
     assert len(compared.findings) == 10
-    assert all(found.in_audit and found.in_audit.nearness == 1 for found in compared.findings)
+    assert all(found.in_audit and found.in_audit.similarity == 1 for found in compared.findings)

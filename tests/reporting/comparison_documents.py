@@ -31,10 +31,10 @@ def side(n_in: int, rate_in: float | None, rate_out: float | None) -> dict[str, 
 
 
 def finding(
-    place: int, text: str, value: float, measured: dict[str, Any] | None, **more: Any
+    rank: int, text: str, value: float, measured: dict[str, Any] | None, **more: Any
 ) -> dict[str, Any]:
     return {
-        "place": place, "text": text, "value": value, "interval": None, "side": measured,
+        "rank": rank, "text": text, "value": value, "confidence_interval": None, "side": measured,
         "other_side": None, "nearest": [], "only": None, "in_audit": None, **more,
     }  # fmt: skip
 
@@ -49,22 +49,24 @@ def method(name: str, *findings: dict[str, Any], **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def near(name: str, place: int | None, nearness: float) -> dict[str, Any]:
-    return {"method": name, "place": place, "nearness": nearness}
+def near(name: str, rank: int | None, similarity: float) -> dict[str, Any]:
+    return {"method": name, "rank": rank, "similarity": similarity}
 
 
 def several_methods() -> list[dict[str, Any]]:
-    known = {"text": WHITE_MEN, "rank": 1_204, "nearness": 0.93}
-    nobody = {"text": WHITE_MEN, "rank": None, "nearness": 0.01}
+    known = {"text": WHITE_MEN, "rank": 1_204, "similarity": 0.93}
+    nobody = {"text": WHITE_MEN, "rank": None, "similarity": 0.01}
     return [
         method(
             "testsgd",
             finding(
-                1, WHITE_MEN, 0.294, side(18_000, 0.31, 0.09), interval=(0.25, 0.33), only=False,
+                1, WHITE_MEN, 0.294, side(18_000, 0.31, 0.09), only=False,
+                confidence_interval=(0.25, 0.33),
                 nearest=[near("themis", 1, 0.71), near("gerryfair", 1, 0.62)],
             ),
             finding(
-                3, OLD, 0.12, side(2_400, 0.11, 0.21), interval=(-0.15, -0.09), only=True,
+                3, OLD, 0.12, side(2_400, 0.11, 0.21), only=True,
+                confidence_interval=(-0.15, -0.09),
                 nearest=[near("themis", 1, 0.2), near("gerryfair", 1, 0.1)],
             ),
             distinct=4, groups_per_second=758_200.0,
@@ -114,8 +116,8 @@ def settings(methods: list[dict[str, Any]]) -> ComparisonSettings:
         confidence=0.95,
         guarantee="simultaneous",
         seed=0,
-        near=0.5,
-        copies=0.8,
+        matching_similarity=0.5,
+        duplicate_similarity=0.8,
     )
 
 
@@ -123,7 +125,7 @@ def document(methods: list[dict[str, Any]]) -> dict[str, Any]:
     audit = census_document()
     parts = [MethodSummary.model_validate(one) for one in methods]
     return {
-        "schema": "testsgd.comparison/1",
+        "schema": "testsgd.comparison/2",
         "created": "2026-11-21T20:10:00+00:00",
         "settings": settings(methods).model_dump(),
         "versions": {"testsgd": "0.5", "divexplorer": "0.2.6"},

@@ -49,5 +49,5 @@ def test_a_key_that_is_wrong_is_named() -> None:
 
 
 def test_an_unknown_kind_of_result_names_those_known() -> None:
-    with pytest.raises(ResultError, match=r"testsgd\.comparison/1"):
+    with pytest.raises(ResultError, match=r"testsgd\.comparison/2"):
         read_result('{"schema": "testsgd.weather/1"}')

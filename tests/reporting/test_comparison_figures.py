@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from testsgd.comparison.report.summary import FigureSummary
-from testsgd.comparison.report.verdict import figure_value, nearness, own_value, speed
+from testsgd.comparison.report.verdict import figure_value, own_value, similarity, speed
 
 
 def test_own_value() -> None:
@@ -25,7 +25,7 @@ def test_figure_value() -> None:
 
 
 def test_nearness() -> None:
-    assert (nearness(0.834), nearness(1.0)) == ("0.83", "1.00")
+    assert (similarity(0.834), similarity(1.0)) == ("0.83", "1.00")
 
 
 def test_speed() -> None:

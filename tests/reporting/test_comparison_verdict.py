@@ -33,7 +33,7 @@ def test_several_methods() -> None:
     )
     assert said.sentences[1] == (
         "In the population, with 95% confidence for all groups at once, its score's difference is "
-        "+25.0 to +33.0 points, which leaves out no difference."
+        "+25.0 to +33.0 points, which leaves out zero."
     )
     assert said.sentences[2].endswith(
         "GerryFair's auditor found the widest difference: +27.0 points for weighted sum above 0.02."
@@ -48,9 +48,9 @@ def test_several_methods() -> None:
 
 def test_an_interval_with_both_signs_is_nothing_sure() -> None:
     methods = several_methods()[:1]
-    methods[0]["findings"][0]["interval"] = (-0.1, 0.3)
+    methods[0]["findings"][0]["confidence_interval"] = (-0.1, 0.3)
 
-    assert verdict(methods).sentences[1].endswith("points, so there may be no difference.")
+    assert verdict(methods).sentences[1].endswith("points, which includes zero.")
 
 
 def test_where_all_found_the_same() -> None:

@@ -2,7 +2,7 @@ from .call import compare as compare
 from .matching import NEAR as NEAR
 from .matching import Split as Split
 from .matching import alikeness as alikeness
-from .matching import nearness as nearness
+from .matching import similarity as similarity
 from .matching import splits_of as splits_of
 from .outcome import ComparedFinding as ComparedFinding
 from .outcome import ComparedMethod as ComparedMethod

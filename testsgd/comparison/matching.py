@@ -35,7 +35,7 @@ def splits_of(finding: BaselineFinding) -> tuple[Split, ...]:
     return tuple(split for split in splits if split.size)
 
 
-def nearness(one: Sequence[Split], other: Sequence[Split]) -> float:
+def similarity(one: Sequence[Split], other: Sequence[Split]) -> float:
     """Return how near two findings are, the best of their groups.
 
     Parameters
@@ -52,7 +52,7 @@ def nearness(one: Sequence[Split], other: Sequence[Split]) -> float:
     --------
     >>> rows = np.array([True, True, True, False, False, False])
     >>> group = (Split(rows, 3),)
-    >>> nearness(group, group), nearness(group, (Split(~rows, 3),)), nearness(group, ())
+    >>> similarity(group, group), similarity(group, (Split(~rows, 3),)), similarity(group, ())
     (1.0, 1.0, 0.0)
     """
     pairs = [

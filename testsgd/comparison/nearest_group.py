@@ -24,11 +24,11 @@ _GROUPS = 4096
 
 @dataclass(frozen=True)
 class _Best:
-    """The nearest rule sets of some splits: nearness, subset of features, place, rows; by split."""
+    """The nearest rule sets of some splits: similarity, subset of features, index and rows."""
 
     near: NDArray[np.float64]
     subset: NDArray[np.int32]
-    place: NDArray[np.int64]
+    index: NDArray[np.int64]
     rows: NDArray[np.int64]
 
 
@@ -48,7 +48,7 @@ def nearest_groups(
         best = _nearest_rule_sets(audit, [split for _, split in block])
         for which, (index, _) in enumerate(block):
             before = nearest[index]
-            if before is None or best.near[which] > before.nearness:
+            if before is None or best.near[which] > before.similarity:
                 nearest[index] = _in_audit(audit, best, which)
     return nearest
 
@@ -80,7 +80,7 @@ def _nearest_rule_sets(audit: TableFindings, splits: Sequence[Split]) -> _Best:
         chosen = kept[first[wins]]
         best.near[wins] = near[each, first][wins]
         best.subset[wins] = block.subset
-        best.place[wins] = block.first + chosen
+        best.index[wins] = block.first + chosen
         best.rows[wins] = counts[chosen]
     return best
 
@@ -92,7 +92,7 @@ def _in_audit(audit: TableFindings, best: _Best, which: int) -> InAudit | None:
         rule_sets.axes,
         rule_sets.subsets,
         best.subset[which : which + 1],
-        best.place[which : which + 1],
+        best.index[which : which + 1],
         np.zeros((0, 1), dtype=np.int64),
         0,
         0,

@@ -17,10 +17,10 @@ class Side(Part):
     """How the model treats a group: its decisions on the rows as they are."""
 
     n_in: int = Field(description="rows in the group")
-    n_out: int = Field(description="rows outside")
+    n_out: int = Field(description="rows of its complement")
     share: float = Field(ge=0, le=1, description="`n_in` as a share of all rows")
-    rate_in: float | None = Field(description="rate of the favourable label in the group")
-    rate_out: float | None = Field(description="rate outside")
+    rate_in: float | None = Field(description="selection rate of the group")
+    rate_out: float | None = Field(description="selection rate of its complement")
     difference: float | None = Field(description="rate_in - rate_out; null if one side has no rows")
 
 
@@ -64,10 +64,10 @@ class Nearest(Part):
     """The finding of another method that is nearest to a finding."""
 
     method: str = Field(description="the other method")
-    place: int | None = Field(
-        description="the place of its finding; null if it found no group of rows"
+    rank: int | None = Field(
+        description="the rank of its finding; null if it found no group of rows"
     )
-    nearness: float = Field(
+    similarity: float = Field(
         ge=0,
         le=1,
         description="Jaccard's index of the rows of both, or of those outside, whichever is "
@@ -82,14 +82,14 @@ class InAudit:
 
     group: int  # The group's place in the findings of the audit.
     rank: int | None  # Its rank by score; None if it is not ranked.
-    nearness: float  # See :func:`testsgd.comparison.alikeness`.
+    similarity: float  # See :func:`testsgd.comparison.alikeness`.
 
 
 @dataclass(frozen=True)
 class ComparedFinding:
-    """One finding of a method, beside those of the others."""
+    """One finding of a method, compared with those of the others."""
 
-    place: int  # Its place among the method's findings, from 1.
+    rank: int  # Its rank among the method's findings, from 1.
     finding: BaselineFinding  # As the method gave it.
     # On the common yardstick: its group, and of a pair the group with the lower rate; None if it is
     # no group of rows.
@@ -100,7 +100,7 @@ class ComparedFinding:
     # was found.
     only: bool | None
     # Of the audit's own findings: the interval of the difference.
-    interval: tuple[float, float] | None = None
+    confidence_interval: tuple[float, float] | None = None
     # The audit's nearest group, whatever its rank; None for the audit's own findings.
     in_audit: InAudit | None = None
 

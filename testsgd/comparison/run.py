@@ -12,7 +12,7 @@ import numpy as np
 from testsgd.auditing import AuditParameters, Progress, TableFindings, run_audit
 from testsgd.baselines import BaselineFinding, BaselineResult, Subject, run_baseline, subject_of
 from testsgd.baselines.registry import find_baseline
-from testsgd.comparison.matching import NEAR, Split, nearness, splits_of
+from testsgd.comparison.matching import NEAR, Split, similarity, splits_of
 from testsgd.comparison.nearest_group import nearest_groups
 from testsgd.comparison.outcome import (
     ComparedFinding,
@@ -38,9 +38,9 @@ FIRST_FINDINGS = 10
 
 
 class _Placed(NamedTuple):
-    """A finding with its place among all of its method's, from 1, and its groups."""
+    """A finding with its rank among all of its method's, from 1, and its groups."""
 
-    place: int
+    rank: int
     finding: BaselineFinding
     splits: tuple[Split, ...]
 
@@ -93,7 +93,7 @@ def _compared(
     intervals: list[tuple[float, float] | None] = [None] * len(first)
     in_audit: list[InAudit | None] = [None] * len(first)
     if result.method == AUDIT:
-        indices = np.array([item.place for item in first], dtype=np.intp)
+        indices = np.array([item.rank for item in first], dtype=np.intp)
         low, high = audit.confidence_intervals(first_groups(audit)[indices - 1])
         intervals = [*zip(low.tolist(), high.tolist(), strict=True)]
     else:
@@ -117,14 +117,14 @@ def _copies(splits: tuple[Split, ...], others: tuple[Split, ...], overlap: float
     """Return whether all groups of one finding are near copies of those of another."""
     return (
         len(splits) == len(others) > 0
-        and min(nearness([left], [right]) for left, right in zip(splits, others, strict=True))
+        and min(similarity([left], [right]) for left, right in zip(splits, others, strict=True))
         >= overlap
     )
 
 
 def _finding(
     placed: _Placed,
-    interval: tuple[float, float] | None,
+    confidence_interval: tuple[float, float] | None,
     in_audit: InAudit | None,
     others: dict[str, list[_Placed]],
     subject: Subject,
@@ -135,25 +135,25 @@ def _finding(
         None if rows is None else side_of(subject.decisions, rows)
         for rows in (finding.rows, finding.rows_other)
     ]
-    comparable = any(near.place is not None for near in nearest)
+    comparable = any(near.rank is not None for near in nearest)
     return ComparedFinding(
-        place=index,
+        rank=index,
         finding=finding,
         side=measured[0],
         other_side=measured[1],
         nearest=nearest,
-        only=all(near.nearness < NEAR for near in nearest) if splits and comparable else None,
-        interval=interval,
+        only=all(near.similarity < NEAR for near in nearest) if splits and comparable else None,
+        confidence_interval=confidence_interval,
         in_audit=in_audit,
     )
 
 
 def _nearest(name: str, splits: tuple[Split, ...], others: list[_Placed]) -> Nearest:
-    groups = [(nearness(splits, other.splits), other.place) for other in others if other.splits]
+    groups = [(similarity(splits, other.splits), other.rank) for other in others if other.splits]
     if not groups or not splits:
-        return Nearest(method=name, place=None, nearness=0.0)
+        return Nearest(method=name, rank=None, similarity=0.0)
     best, index = max(groups, key=lambda pair: (pair[0], -pair[1]))
-    return Nearest(method=name, place=index, nearness=best)
+    return Nearest(method=name, rank=index, similarity=best)
 
 
 def compare_methods(

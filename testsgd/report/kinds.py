@@ -15,7 +15,7 @@ from testsgd.report.results import DocumentResult, read_source
 RESULTS = {
     "testsgd.audit/2": "testsgd.auditing:AuditResult",
     "testsgd.mitigation/2": "testsgd.mitigation:MitigationResult",
-    "testsgd.comparison/1": "testsgd.comparison:ComparisonResult",
+    "testsgd.comparison/2": "testsgd.comparison:ComparisonResult",
     "testsgd.certify/2": "testsgd.certification:CertificationResult",
     "testsgd.shield/1": "testsgd.shielding:ShieldResult",
     "testsgd.shield-simulation/1": "testsgd.shielding:SimulationResult",

@@ -16,8 +16,8 @@ from testsgd.comparison.report.verdict import (
     HOLDS_FOR,
     change_sentences,
     figure_sentences,
-    nearness,
     own_value,
+    similarity,
     speed,
 )
 from testsgd.report.blocks import (
@@ -67,7 +67,10 @@ _ABOUT_AUDIT = (
 def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
     """Explain the numbers of a comparison, in the order in which a reader needs them."""
     label, settings = summary.data.label.favourable, summary.settings
-    near, copies = nearness(settings.near), nearness(settings.copies)
+    near, copies = (
+        similarity(settings.matching_similarity),
+        similarity(settings.duplicate_similarity),
+    )
     return (
         Note(
             "One yardstick",
@@ -144,8 +147,8 @@ def comparison_particulars(summary: ComparisonSummary) -> tuple[Facts, ...]:
                     "Confidence of intervals",
                     f"{number(chosen.confidence)}, {HOLDS_FOR[chosen.guarantee]}",
                 ),
-                ("Near: Jaccard's index, at least", nearness(chosen.near)),
-                ("Copies of one method: at least", nearness(chosen.copies)),
+                ("Near: Jaccard's index, at least", similarity(chosen.matching_similarity)),
+                ("Copies of one method: at least", similarity(chosen.duplicate_similarity)),
                 ("Seed", str(chosen.seed)),
             ),
         ),
@@ -315,7 +318,7 @@ def _in_common(summary: ComparisonSummary) -> tuple[Block, ...]:
     ]
     if len(grouped) < 2:
         return ()
-    near = summary.settings.near
+    near = summary.settings.matching_similarity
     about = (
         "How many findings of the method in a line have one of the other method near them: at "
         f"least {round(100 * near)}% of the rows that are in either group are in both."
@@ -343,7 +346,7 @@ def _also(method: MethodSummary, other: MethodSummary, near: float) -> str:
     if method.method == other.method:
         return NOTHING
     shared = sum(
-        item.nearness >= near
+        item.similarity >= near
         for finding in method.findings
         for item in finding.nearest
         if item.method == other.method
@@ -388,23 +391,23 @@ def _findings(method: MethodSummary) -> Table:
         Column("", "number"),
         Column("Group", "name"),
         Column("Score" if own else "Its own measure", "number"),
-        *((Column("Interval, points", "number"),) if own else ()),
+        *((Column("Confidence interval, points", "number"),) if own else ()),
         Column("Share of rows", "number"),
-        Column("Rate in group", "number"),
-        Column("Rate outside", "number"),
+        Column("Selection rate", "number"),
+        Column("Complement", "number"),
         Column("Difference", "strong"),
         Column("Nearest finding of others"),
         *(() if own else (Column("In the audit"),)),
     )
     rows = []
     for finding in method.findings:
-        ends = finding.interval
+        ends = finding.confidence_interval
         if finding.side is None:
             continue
         rows.append(
             Row(
                 (
-                    count(finding.place),
+                    count(finding.rank),
                     finding.text,
                     own_value(finding.value),
                     *((NOTHING if ends is None else interval(ends),) if own else ()),
@@ -431,18 +434,18 @@ def _side(side: Side) -> tuple[str, str, str, str]:
 
 def _nearest(finding: ComparedFindingSummary) -> str:
     """Name the nearest finding of all, with the method that has it."""
-    known = [near for near in finding.nearest if near.place is not None]
+    known = [near for near in finding.nearest if near.rank is not None]
     if finding.side is None or not known:
         return NOTHING
-    best = max(known, key=lambda near: near.nearness)
-    if best.nearness < _NEARLY_NOTHING:
+    best = max(known, key=lambda near: near.similarity)
+    if best.similarity < _NEARLY_NOTHING:
         return NOTHING
-    return f"{best.method} {best.place}: {nearness(best.nearness)}"
+    return f"{best.method} {best.rank}: {similarity(best.similarity)}"
 
 
 def _in_audit(finding: ComparedFindingSummary) -> str:
     known = finding.in_audit
-    if known is None or known.nearness < _NEARLY_NOTHING:
+    if known is None or known.similarity < _NEARLY_NOTHING:
         return NOTHING
     rank = "not ranked" if known.rank is None else f"rank {count(known.rank)}"
-    return f"{rank}: {nearness(known.nearness)}"
+    return f"{rank}: {similarity(known.similarity)}"

@@ -45,8 +45,8 @@ def summarise_comparison(comparison: Comparison) -> ComparisonSummary:
         confidence=parameters.confidence,
         guarantee=parameters.guarantee,
         seed=parameters.seed,
-        near=NEAR,
-        copies=parameters.overlap,
+        matching_similarity=NEAR,
+        duplicate_similarity=parameters.overlap,
     )
     return ComparisonSummary(
         created=present_moment(),
@@ -88,6 +88,6 @@ def _finding(compared: ComparedFinding, comparison: Comparison) -> ComparedFindi
         summary["in_audit"] = InAuditSummary(
             text=comparison.audit.rule_set(nearest.group).text,
             rank=nearest.rank,
-            nearness=nearest.nearness,
+            similarity=nearest.similarity,
         )
     return ComparedFindingSummary.model_validate(summary, from_attributes=True)

@@ -1,7 +1,7 @@
 """The summary of a comparison: one JSON-able document from which every view is rendered.
 
-The document is versioned (``testsgd.comparison/1``) and described by the JSON Schema that ships
-beside the audit's (``schemas/comparison-1.json``), which is generated from the classes below.
+The document is versioned (``testsgd.comparison/2``) and described by the JSON Schema that ships
+with this module (``comparison-2.json``), which is generated from the classes below.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from testsgd.auditing.report.summary import DataSummary, ModelSummary
 from testsgd.comparison.outcome import Nearest, Side
 from testsgd.report.summaries import Part
 
-SCHEMA_NAME = "testsgd.comparison/1"
+SCHEMA_NAME = "testsgd.comparison/2"
 
 
 class ComparisonSettings(Part):
@@ -22,7 +22,7 @@ class ComparisonSettings(Part):
 
     methods: list[str] = Field(description="the methods that were asked for, the audit first")
     time_limit: float | None = Field(
-        description="seconds that each method beside the audit might take; null for no limit"
+        description="seconds that each method but the audit might take; null for no limit"
     )
     theta: float = Field(description="support threshold of the audit and of methods that have one")
     max_features: int = Field(description="most features that a group is described by")
@@ -35,10 +35,10 @@ class ComparisonSettings(Part):
         "that are found"
     )
     seed: int = Field(description="seed of every random choice")
-    near: float = Field(
+    matching_similarity: float = Field(
         description="Jaccard's index of the rows from which a finding is another method's too"
     )
-    copies: float = Field(
+    duplicate_similarity: float = Field(
         description="Jaccard's index from which two findings of one method are one"
     )
 
@@ -48,17 +48,17 @@ class InAuditSummary(Part):
 
     text: str = Field(description="the group")
     rank: int | None = Field(description="its rank by score; null if it is not ranked")
-    nearness: float = Field(ge=0, le=1, description="as that of findings")
+    similarity: float = Field(ge=0, le=1, description="as that of findings")
 
 
 class ComparedFindingSummary(Part):
-    """One finding of a method, measured as all are, and beside those of the others."""
+    """One finding of a method, measured as all are, and compared with the others'."""
 
-    place: int = Field(ge=1, description="its place among the method's findings")
+    rank: int = Field(ge=1, description="its rank among the method's findings")
     text: str = Field(description="the group in words")
     value: float = Field(description="the method's own measure of it")
-    interval: tuple[float, float] | None = Field(
-        None, description="of the audit's findings: the interval of the difference"
+    confidence_interval: tuple[float, float] | None = Field(
+        None, description="of the audit's findings: of the difference"
     )
     side: Side | None = Field(
         description="the group by the model's decisions; null if the finding is no group of rows"
@@ -114,7 +114,7 @@ class ComparisonVerdict(Part):
     status: Literal["compared"] = Field(description="the outcome in one word")
     exit_code: Literal[0] = Field(description="what the command line leaves with")
     headline: str = Field(description="the outcome, as a sentence")
-    sentences: list[str] = Field(description="what to know beside it")
+    sentences: list[str] = Field(description="what qualifies it")
 
 
 class ComparisonSummary(Part):
@@ -122,8 +122,8 @@ class ComparisonSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.comparison/1"] = Field(
-        "testsgd.comparison/1", alias="schema", description="name and version of this format"
+    schema_: Literal["testsgd.comparison/2"] = Field(
+        "testsgd.comparison/2", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
     settings: ComparisonSettings = Field(description="what was asked for")

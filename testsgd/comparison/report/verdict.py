@@ -81,7 +81,7 @@ def change_sentences(method: MethodSummary) -> tuple[str, ...]:
     return tuple(changes)
 
 
-def nearness(value: float) -> str:
+def similarity(value: float) -> str:
     """Write Jaccard's index."""
     return f"{value:.2f}"
 
@@ -192,16 +192,14 @@ def _first_group(
 
 def _interval(first: ComparedFindingSummary, settings: ComparisonSettings) -> list[str]:
     """Write the interval of the difference of the audit's first group."""
-    if first.interval is None:
+    if first.confidence_interval is None:
         return []
-    low, high = first.interval
-    reading = (
-        "which leaves out no difference" if low > 0 or high < 0 else "so there may be no difference"
-    )
+    low, high = first.confidence_interval
+    reading = "which leaves out zero" if low > 0 or high < 0 else "which includes zero"
     return [
         f"In the population, with {share(settings.confidence)} confidence "
-        f"{HOLDS_FOR[settings.guarantee]}, its score's difference is {interval(first.interval)} "
-        f"points, {reading}."
+        f"{HOLDS_FOR[settings.guarantee]}, its score's difference is "
+        f"{interval(first.confidence_interval)} points, {reading}."
     ]
 
 
@@ -231,14 +229,14 @@ def _widest(methods: Sequence[MethodSummary], settings: ComparisonSettings) -> l
 def _missed(methods: Sequence[MethodSummary]) -> list[str]:
     """Write of other methods' findings how many the audit has too, whatever their rank."""
     found = [
-        finding.in_audit.nearness
+        finding.in_audit.similarity
         for method in methods
         for finding in method.findings
         if method.method != AUDIT and finding.side is not None and finding.in_audit is not None
     ]
     if not found:
         return []
-    near = sum(nearness >= 0.8 for nearness in found)
+    near = sum(similarity >= 0.8 for similarity in found)
     return [
         f"Of {plural(len(found), 'finding')} of other methods {count(near)} "
         f"{'is' if near == 1 else 'are'} among all groups of the audit nearly row by row, at "

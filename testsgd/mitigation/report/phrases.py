@@ -13,8 +13,8 @@ from testsgd.mitigation.report.summary import (
     CandidateSummary,
     ChangeSummary,
     RatesSummary,
-    SplitSummary,
     RunRange,
+    SplitSummary,
 )
 from testsgd.report.formatting import MINUS, NOTHING, count, size, size_points
 

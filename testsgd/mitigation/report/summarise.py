@@ -24,10 +24,10 @@ from testsgd.mitigation.report.summary import (
     GroupChange,
     MitigationSummary,
     MitigationVerdict,
+    RunRange,
     RunSummary,
     SamplesSummary,
     SplitSummary,
-    RunRange,
     TargetRange,
     TargetSummary,
 )

@@ -30,8 +30,8 @@ from testsgd.mitigation.report.summary import (
     ComparisonSummary,
     MitigationSummary,
     RatesSummary,
-    SamplesSummary,
     RunRange,
+    SamplesSummary,
     TargetSummary,
 )
 from testsgd.report.blocks import Column, Row, Table

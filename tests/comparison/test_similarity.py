@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_rows import finding
 
-from testsgd.comparison import nearness, splits_of
+from testsgd.comparison import similarity, splits_of
 
 ROWS = 12
 groups = st.lists(st.booleans(), min_size=ROWS, max_size=ROWS).map(np.array)
@@ -33,7 +33,7 @@ def members(rows: np.ndarray) -> set[int]:
 
 
 def near(one: np.ndarray, other: np.ndarray) -> float:
-    return nearness(splits_of(finding(one)), splits_of(finding(other)))
+    return similarity(splits_of(finding(one)), splits_of(finding(other)))
 
 
 @given(groups, groups)
@@ -71,7 +71,7 @@ def test_of_a_pair_the_better_group_counts(
 ) -> None:
     pair, single = splits_of(finding(high, low)), splits_of(finding(other))
 
-    assert nearness(pair, single) == max(near(high, other), near(low, other))
+    assert similarity(pair, single) == max(near(high, other), near(low, other))
 
 
 def test_two_groups_of_nearly_everybody_are_near_only_if_those_outside_are() -> None:
@@ -97,4 +97,4 @@ def test_what_is_no_group_of_rows_is_near_nothing() -> None:
 
     assert splits_of(finding(None)) == ()
     assert splits_of(finding(~rows)) == ()
-    assert nearness(splits_of(finding(None)), splits_of(finding(rows))) == 0
+    assert similarity(splits_of(finding(None)), splits_of(finding(rows))) == 0
