@@ -44,12 +44,12 @@ _PORTION = 10_000
 _HOUR = 3600
 _MIB = 2**20
 
-_PARITY = {"property": "demographic_parity", "threshold": "1/10", "rule": "estimate"}
+_PARITY = {"property": "demographic_parity", "bound": "1/10", "rule": "estimate"}
 _BELIEF = {"prior": "1/2", "strength": 24}
 
 PROPERTIES: dict[str, dict[str, Any]] = {
     "demographic parity": _PARITY,
-    "conditional parity": _PARITY | {"given": ["seminar"]},
+    "conditional parity": _PARITY | {"condition_on": ["seminar"]},
 }
 
 # The rates have the prior belief added (12 of 24), and are compared in whole numbers.
@@ -90,13 +90,13 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def watch_with_monitor(name: str, events: list[Event]) -> list[bool]:
-    """Say after each event whether the estimates are above the threshold, by the monitor."""
+    """Say after each event whether the estimates are above the bound, by the monitor."""
     monitor = Monitor(_specification(name))
     standing: set[Any] = set()
     said = []
     for event in events:
         for alert in monitor.observe(event):
-            (standing.add if alert.kind == "raised" else standing.discard)(alert.given)
+            (standing.add if alert.kind == "raised" else standing.discard)(alert.conditions)
         said.append(bool(standing))
     return said
 

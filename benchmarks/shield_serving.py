@@ -21,7 +21,7 @@ WARM = 500
 
 SPECIFICATION = {
     "name": "served",
-    "fairness": {"property": "demographic_parity", "threshold": "1/10"},
+    "fairness": {"property": "demographic_parity", "bound": "1/10"},
     "groups": {"names": ["a", "b"]},
     "horizon": {"length": HORIZON, "shield": "finite", "after": "next"},
 }

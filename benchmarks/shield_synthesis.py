@@ -1,6 +1,6 @@
 """Synthesis of shields beside the figures of the paper's C++ program, and decisions at run time.
 
-The program's figures (built with -O2, all probabilities one half, cost 1, threshold 0.1) were
+The program's figures (built with -O2, all probabilities one half, cost 1, bound 0.1) were
 measured on the same kind of machine. Each synthesis is a process of its own,
 ``python -m benchmarks.shield_synthesis PROPERTY HORIZON THREADS RUNS``: machine code is loaded
 before, and the memory is what is added to the process then.
@@ -107,7 +107,7 @@ def _decision_times(name: str, horizon: int, *, journalled: bool) -> tuple[str, 
     """Median and 99% of all decisions, and the median of those that end a horizon."""
     wanted = {
         "name": "timed",
-        "fairness": {"property": name, "threshold": "1/10"},
+        "fairness": {"property": name, "bound": "1/10"},
         "groups": {"names": ["a", "b"]},
         "horizon": {"length": horizon, "after": "next"},
     }

@@ -10,7 +10,7 @@ import testsgd
 
 SPECIFICATION = {
     "name": "loans",
-    "fairness": {"property": "demographic_parity", "threshold": 0.1},
+    "fairness": {"property": "demographic_parity", "bound": 0.1},
     "groups": {"names": ["female", "male"]},
     "horizon": {"length": 100},
 }

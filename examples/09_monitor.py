@@ -15,7 +15,7 @@ SPECIFICATION = {
     "groups": {"names": ["young", "old"]},
     # Who is ill is known within a week. Of whom nothing is heard by then is not ill.
     "trials": {"deadline": "7 d", "without_label": 0},
-    "properties": [{"property": "equal_opportunity", "threshold": 0.1}],
+    "properties": [{"property": "equal_opportunity", "bound": 0.1}],
 }
 state = Path("emergency.json")
 state.unlink(missing_ok=True)  # or the monitor would go on where it stopped
@@ -48,4 +48,4 @@ monitor.advance(events[-1]["time"] + 8 * DAY)
 for comparison in monitor.status().comparisons:
     for group in comparison.groups:
         print(f"{group.name}: {group.numerator} of {group.denominator} who were ill were urgent")
-    print(f"{comparison.property.name}: {comparison.standing} the threshold")
+    print(f"{comparison.property.name}: {comparison.standing} the bound")

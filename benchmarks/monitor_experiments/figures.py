@@ -38,7 +38,7 @@ _STYLE = (
     .drawing .first { stroke: var(--less); }
     .drawing .second { stroke: var(--more); }
     .drawing .difference { stroke: var(--ink); }
-    .drawing .threshold { fill: none; stroke: var(--ink); stroke-width: 1.2;
+    .drawing .bound { fill: none; stroke: var(--ink); stroke-width: 1.2;
       stroke-dasharray: 5 4; }
     .drawing .alert { fill: none; stroke: var(--faint); stroke-width: 1.2;
       stroke-dasharray: 1 3; }
@@ -149,8 +149,8 @@ def _draw(name: str, title: str, panels: Sequence[Panel], names: Sequence[str]) 
     for place, panel in enumerate(panels):
         parts += _panel(panel, _LEFT + place * _APART)
     x, y = float(_LEFT), _HEIGHT - 18
-    words = [*names, "threshold", "first alert"]
-    for kind, said in zip((*_LINES, "threshold", "alert"), words, strict=True):
+    words = [*names, "bound", "first alert"]
+    for kind, said in zip((*_LINES, "bound", "alert"), words, strict=True):
         parts.append(f'  <path class="{kind}" d="M{x:.0f} {y}h22"/>\n')
         parts.append(_text(x + 28, y + 4, said, "faint"))
         x += 46 + 7.0 * len(said)
@@ -182,7 +182,7 @@ def _panel(panel: Panel, left: float) -> list[str]:
         parts.append(_text(x, bottom + 18, said, "faint middle"))
     parts.append(_text(left + _WIDTH / 2, bottom + 38, panel.words, "faint middle"))
     parts.append(
-        f'  <path class="threshold" d="M{left:g} {up(THRESHOLD):.1f}H{left + _WIDTH:g}"/>\n'
+        f'  <path class="bound" d="M{left:g} {up(THRESHOLD):.1f}H{left + _WIDTH:g}"/>\n'
     )
     if panel.alert is not None:
         parts.append(f'  <path class="alert" d="M{across(panel.alert):.1f} {_TOP}V{bottom}"/>\n')

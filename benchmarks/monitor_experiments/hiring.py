@@ -20,8 +20,8 @@ Row = dict[str, Any]
 Event = dict[str, Any]
 
 GROUPS = ("women", "men")
-# Chances of women and of men. The third system is as unfair as the threshold allows.
-SYSTEMS = {"fair": (0.5, 0.5), "unfair": (0.2, 0.5), "at the threshold": (0.4, 0.5)}
+# Chances of women and of men. The third system is as unfair as the bound allows.
+SYSTEMS = {"fair": (0.5, 0.5), "unfair": (0.2, 0.5), "at the bound": (0.4, 0.5)}
 RULES = ("estimate with prior", "estimate", "evidence")
 QUANTILES = (0.5, 0.95)
 STRENGTH = 24
@@ -62,7 +62,7 @@ def specified(rule: str) -> MonitorSpecification:
             "properties": [
                 {
                     "property": "demographic_parity",
-                    "threshold": "1/10",
+                    "bound": "1/10",
                     "rule": rule.partition(" ")[0],
                 }
             ],

@@ -40,7 +40,7 @@ _RULES = {
 _CHANCES = {
     "fair": "fair (women 0.5, men 0.5)",
     "unfair": "unfair (0.2, 0.5)",
-    "at the threshold": "at the threshold (0.4, 0.5)",
+    "at the bound": "at the bound (0.4, 0.5)",
 }
 # What the paper counts in 2,000 scenarios.
 _PAPER_TRIGGERS = {("demographic", 54, 0.085, "EqualGender"): 1031}
@@ -89,7 +89,7 @@ def _recidivism(found: Row) -> list[str]:
         "### COMPAS over time",
         f"{found['events']:,} events in the order of time: a screening with its decision (a score "
         "above 6 is a high risk), and the first new offence. Who commits none within 730 days has "
-        "not offended again. Equalized odds, threshold 0.1, prior 1/2 of strength 100, as in "
+        "not offended again. Equalized odds, bound 0.1, prior 1/2 of strength 100, as in "
         "Figure 7 of the paper; days are counted from when the first outcome can be known, two "
         "years after the first screening. What evidence says of both rates together is wrong in "
         "at most 5% of all streams, however often one looks.",
@@ -98,7 +98,7 @@ def _recidivism(found: Row) -> list[str]:
         "The false positive rates stand still in the end because of the table: of people screened "
         "after 1 April 2014 it has only those who offended again.",
         "The same for every pair of groups: the day of the first alert, by estimates (e) and by "
-        "evidence (p, for proved); in brackets if the estimates were within the threshold again at "
+        "evidence (p, for proved); in brackets if the estimates were within the bound again at "
         "the end. With a prior of 1/2 and low rates, two groups of different size look different "
         "until the smaller one has outweighed the belief; evidence has no belief.",
         _pairs(found["pairs"]),
@@ -188,9 +188,9 @@ def _hiring(rows: list[Row], streams: list[Row]) -> list[str]:
     return [
         "### Hiring",
         f"Streams of {rows[0]['people']} people, women or men with equal chances. Demographic "
-        "parity, threshold 0.1. Figure 4 of the paper shows one stream of a fair system, without "
+        "parity, bound 0.1. Figure 4 of the paper shows one stream of a fair system, without "
         "an alert, and one of an unfair system, with an alert from around the 85th person on; many "
-        "streams say how often that is so. A system at the threshold is still fair by it, so an "
+        "streams say how often that is so. A system at the bound is still fair by it, so an "
         "alert about it is a false one. Evidence waits until it is sure, and is wrong in at most "
         "5% of streams, however long they are.",
         table(heading, lines),
@@ -208,7 +208,7 @@ def _seminars(rows: list[Row], size: Row) -> list[str]:
         "there are). FCFS takes those who come first, Randomize anybody, Qualification the most "
         "qualified, EqualGender keeps the accepted shares of women and men equal. Decisions are "
         "told in the order of the applications. A trigger is an event after which the estimates, "
-        "with a prior of 1/2, are farther apart than the threshold, as the paper counts them in "
+        "with a prior of 1/2, are farther apart than the bound, as the paper counts them in "
         "Figure 5. Numbers of the paper, where it gives any, are in brackets.",
     ]
     for parity, words in (
@@ -221,23 +221,23 @@ def _seminars(rows: list[Row], size: Row) -> list[str]:
 
 
 def _triggers(rows: list[Row]) -> str:
-    found = {(row["strength"], row["threshold"], row["algorithm"]): row for row in rows}
+    found = {(row["strength"], row["bound"], row["algorithm"]): row for row in rows}
     lines = []
-    for strength, threshold in dict.fromkeys((key[0], key[1]) for key in found):
+    for strength, bound in dict.fromkeys((key[0], key[1]) for key in found):
         cells = []
         for algorithm in ALGORITHMS:
-            row = found[strength, threshold, algorithm]
-            paper = _PAPER_TRIGGERS.get((row["parity"], strength, threshold, algorithm))
+            row = found[strength, bound, algorithm]
+            paper = _PAPER_TRIGGERS.get((row["parity"], strength, bound, algorithm))
             cells.append(f"{row['triggers']:,}" + (f" ({paper:,})" if paper else ""))
         random, equal = (
-            found[strength, threshold, algorithm]["triggers"]
+            found[strength, bound, algorithm]["triggers"]
             for algorithm in ("Randomize", "EqualGender")
         )
         ratio = f"{random / equal:.3g}" if equal else ""
-        paper_ratio = _PAPER_RATIOS.get((rows[0]["parity"], strength, threshold))
+        paper_ratio = _PAPER_RATIOS.get((rows[0]["parity"], strength, bound))
         ratio = f"{ratio} ({paper_ratio})".strip() if paper_ratio else ratio
-        lines.append([f"{strength}", f"{threshold:g}", *cells, ratio])
-    heading = ["strength", "threshold", *ALGORITHMS, "Randomize / EqualGender"]
+        lines.append([f"{strength}", f"{bound:g}", *cells, ratio])
+    heading = ["strength", "bound", *ALGORITHMS, "Randomize / EqualGender"]
     return f"{table(heading, lines)}\n\nOf {rows[0]['events']:,} events in each cell."
 
 

@@ -79,7 +79,7 @@ def specified(rule: str, groups: Sequence[str]) -> MonitorSpecification:
             "time": {"max_skew": "3650 d"},
             "trials": {"deadline": DEADLINE},
             "estimate": {"prior": "1/2", "strength": 100},
-            "properties": [{"property": "equalized_odds", "threshold": THRESHOLD, "rule": rule}],
+            "properties": [{"property": "equalized_odds", "bound": THRESHOLD, "rule": rule}],
         }
     )
 

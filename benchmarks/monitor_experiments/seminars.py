@@ -1,6 +1,6 @@
-"""How often a monitor triggers about seminars, by strength and threshold (Figure 5 of the paper).
+"""How often a monitor triggers about seminars, by strength and bound (Figure 5 of the paper).
 
-As in the paper, every event after which the estimates are above the threshold is a trigger. For
+As in the paper, every event after which the estimates are above the bound is a trigger. For
 demographic parity the groups are compared over all seminars; for conditional parity within each,
 and an event is a trigger if any seminar is above.
 """
@@ -43,7 +43,7 @@ class Seminars:
     people, seminars : int
         In a scenario.
     strengths : tuple of int
-    thresholds : tuple of str
+    bounds : tuple of str
     seed : int
     jobs : int
         Processes.
@@ -53,13 +53,13 @@ class Seminars:
     people: int = 100
     seminars: int = 5
     strengths: tuple[int, ...] = (0, 30, 54, 80)
-    thresholds: tuple[str, ...] = ("0.05", "0.085", "0.1", "0.15")
+    bounds: tuple[str, ...] = ("0.05", "0.085", "0.1", "0.15")
     seed: int = 0
     jobs: int = 1
 
 
-def specified(strength: int, thresholds: Iterable[str], parity: str) -> MonitorSpecification:
-    """Specify parity with each of the thresholds."""
+def specified(strength: int, bounds: Iterable[str], parity: str) -> MonitorSpecification:
+    """Specify parity with each of the bounds."""
     return MonitorSpecification.from_dict(
         {
             "name": f"seminars, strength {strength}",
@@ -68,11 +68,11 @@ def specified(strength: int, thresholds: Iterable[str], parity: str) -> MonitorS
             "properties": [
                 {
                     "property": "demographic_parity",
-                    "threshold": threshold,
-                    "given": list(PARITIES[parity]),
+                    "bound": bound,
+                    "condition_on": list(PARITIES[parity]),
                     "rule": "estimate",
                 }
-                for threshold in thresholds
+                for bound in bounds
             ],
         }
     )
@@ -88,9 +88,9 @@ def triggers(specification: MonitorSpecification, events: Iterable[Event]) -> li
         for alert in monitor.observe(event):
             here = standing[places[alert.property]]
             if alert.kind == "raised":
-                here.add(alert.given)
+                here.add(alert.conditions)
             else:
-                here.discard(alert.given)
+                here.discard(alert.conditions)
         for place, here in enumerate(standing):
             counted[place] += bool(here)
     return counted
@@ -105,7 +105,7 @@ def scenario(algorithm: str, number: int, size: Seminars) -> list[Event]:
 
 
 def seminars(size: Seminars) -> list[Row]:
-    """Count triggers; a row a parity, strength, threshold and algorithm."""
+    """Count triggers; a row a parity, strength, bound and algorithm."""
     rows = []
     with ProcessPoolExecutor(size.jobs) as pool:
         for parity, strength, algorithm in product(PARITIES, size.strengths, ALGORITHMS):
@@ -117,14 +117,14 @@ def seminars(size: Seminars) -> list[Row]:
                 {
                     "parity": parity,
                     "strength": strength,
-                    "threshold": float(threshold),
+                    "bound": float(bound),
                     "algorithm": algorithm,
                     "scenarios": len(found),
                     "events": len(found) * size.people,
                     "triggers": int(found[:, place].sum()),
                     "with_trigger": int((found[:, place] > 0).sum()),
                 }
-                for place, threshold in enumerate(size.thresholds)
+                for place, bound in enumerate(size.bounds)
             ]
             print(f"  seminars, {parity}, strength {strength}, {algorithm}", flush=True)
     return rows
@@ -141,8 +141,8 @@ def _portions(
 def _count(
     parity: str, strength: int, algorithm: str, numbers: range, size: Seminars
 ) -> NDArray[np.int64]:
-    """Count the triggers of some scenarios; a row a scenario, a column a threshold."""
-    specification = specified(strength, size.thresholds, parity)
+    """Count the triggers of some scenarios; a row a scenario, a column a bound."""
+    specification = specified(strength, size.bounds, parity)
     return np.array(
         [triggers(specification, scenario(algorithm, number, size)) for number in numbers]
     )

@@ -84,8 +84,8 @@ def one_period(training: Training, size: Size) -> tuple[list[Row], list[Row]]:
     quantiles: list[Row] = []
     for fairness in HORIZONS:
         normalised: list[list[np.ndarray[Any, Any]]] = [[], []]
-        for threshold in THRESHOLDS:
-            specification, inputs = specified(fairness, threshold, "finite")
+        for bound in THRESHOLDS:
+            specification, inputs = specified(fairness, bound, "finite")
             for task, method, found in _trained(training, METHODS):
                 simulation = simulate(
                     specification,
@@ -95,13 +95,13 @@ def one_period(training: Training, size: Size) -> tuple[list[Row], list[Row]]:
                     random_state=size.seed,
                     solution=_solution(specification),
                 )
-                normalised[0].append(simulation.bias_without.ravel() / float(threshold))
-                normalised[1].append(simulation.bias.ravel() / float(threshold))
-                cells.append(_cell(task, method, fairness, threshold, simulation))
-            print(f"  {fairness} {float(threshold)}: one period", flush=True)
+                normalised[0].append(simulation.bias_unshielded.ravel() / float(bound))
+                normalised[1].append(simulation.bias.ravel() / float(bound))
+                cells.append(_cell(task, method, fairness, bound, simulation))
+            print(f"  {fairness} {float(bound)}: one period", flush=True)
         for shield, parts in zip(("none", "finite"), normalised, strict=True):
             values = np.concatenate(parts)
-            above = "above_without" if shield == "none" else "above"
+            above = "above_unshielded" if shield == "none" else "above"
             here = [cell[above] for cell in cells if cell["fairness"] == fairness]
             quantiles.append(
                 {
@@ -121,10 +121,10 @@ def several_periods(fairness: str, shield: str, training: Training, size: Size) 
     """Simulate a periodic shield on the plainly trained classifiers; a row a cell."""
     runs = size.dynamic_runs[fairness] if shield == "dynamic" else size.runs
     cells = []
-    for threshold in THRESHOLDS:
+    for bound in THRESHOLDS:
         for task, method, found in _trained(training, ("ERM",)):
-            bounds = _welfare(found, fairness, threshold)
-            specification, inputs = specified(fairness, threshold, shield, bounds)
+            bounds = _welfare(found, fairness, bound)
+            specification, inputs = specified(fairness, bound, shield, bounds)
             simulation = simulate(
                 specification,
                 inputs,
@@ -135,13 +135,13 @@ def several_periods(fairness: str, shield: str, training: Training, size: Size) 
                 jobs=size.jobs,
                 solution=_solution(specification),
             )
-            cells.append(_cell(task, method, fairness, threshold, simulation))
-        print(f"  {fairness} {float(threshold)}: {shield}", flush=True)
+            cells.append(_cell(task, method, fairness, bound, simulation))
+        print(f"  {fairness} {float(bound)}: {shield}", flush=True)
     return cells
 
 
 def _cell(
-    task: Task, method: str, fairness: str, threshold: Fraction, simulation: Simulation
+    task: Task, method: str, fairness: str, bound: Fraction, simulation: Simulation
 ) -> Row:
     loss, held = simulation.utility_loss, simulation.assumption_held
     assert loss is not None
@@ -149,19 +149,19 @@ def _cell(
         "task": task.name,
         "method": method,
         "fairness": fairness,
-        "threshold": float(threshold),
+        "bound": float(bound),
         "shield": simulation.shield,
         "runs": simulation.runs,
         "periods": simulation.periods,
-        # Of all runs: above the threshold at the end of some period.
-        "above_without": float(simulation.above_without.any(axis=1).mean()),
+        # Of all runs: above the bound at the end of some period.
+        "above_unshielded": float(simulation.above_unshielded.any(axis=1).mean()),
         "above": float(simulation.above.any(axis=1).mean()),
         "assumption": None if held is None else float(held.all(axis=1).mean()),
         "broken": int((simulation.guaranteed & simulation.above).sum()),
         # Of all periods.
         "assumption_of_periods": None if held is None else float(held.mean()),
         "fair_periods": float(simulation.fair.mean()),
-        "fair_periods_without": float((~simulation.above_without).mean()),
+        "fair_periods_unshielded": float((~simulation.above_unshielded).mean()),
         "cost": float(simulation.cost.mean() / simulation.horizon),
         "utility_loss": float(loss.mean()),
         "utility_loss_of_periods": None
@@ -183,8 +183,8 @@ def events_of(found: Predictions) -> Events:
     return Events(found.groups, found.recommendations, np.ones(len(found.groups)), found.labels)
 
 
-def _welfare(found: Predictions, fairness: str, threshold: Fraction) -> tuple[Fraction, Fraction]:
-    """Bounds as far apart as the threshold around a rate of the validation rows.
+def _welfare(found: Predictions, fairness: str, bound: Fraction) -> tuple[Fraction, Fraction]:
+    """Bounds as far apart as the bound around a rate of the validation rows.
 
     That is the share of label 1 for demographic parity (as in the paper's program), and that of
     acceptance among label 1 for equal opportunity.
@@ -193,14 +193,14 @@ def _welfare(found: Predictions, fairness: str, threshold: Fraction) -> tuple[Fr
         rate = float(found.validation_labels.mean())
     else:
         rate = float(found.validation_recommendations[found.validation_labels == 1].mean())
-    low = Fraction(round(1000 * rate), 1000) - threshold / 2
-    low = min(max(low, Fraction(0)), 1 - threshold)
-    return low, low + threshold
+    low = Fraction(round(1000 * rate), 1000) - bound / 2
+    low = min(max(low, Fraction(0)), 1 - bound)
+    return low, low + bound
 
 
 def specified(
     fairness: str,
-    threshold: Fraction,
+    bound: Fraction,
     shield: str,
     welfare: tuple[Fraction, Fraction] | None = None,
 ) -> tuple[ShieldSpecification, InputDistribution]:
@@ -213,7 +213,7 @@ def specified(
             "name": "experiment",
             "fairness": {
                 "property": fairness,
-                "threshold": str(threshold),
+                "bound": str(bound),
                 "empty_group": "zero",
             },
             "groups": {"names": list(_GROUPS)},

@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 _TITLE = (
     "Share of decisions changed by the shield and loss of accuracy, a point for each data set, "
-    "training method and threshold; at the left demographic parity, at the right equal opportunity"
+    "training method and bound; at the left demographic parity, at the right equal opportunity"
 )
 _PANELS = (
     ("demographic_parity", "Demographic parity, 100 decisions"),

@@ -76,7 +76,7 @@ def tables(results: Row) -> dict[str, str]:
         "shield bias": _bias(results["bias"]),
         "shield utility": _utility(one),
         "shield periods": _periods(several),
-        "shield periods by threshold": _by_threshold(several),
+        "shield periods by bound": _by_threshold(several),
         "shield periods by data": _by_task(several),
         "shield utility by period": _utility_by_period(several),
     }
@@ -89,8 +89,8 @@ def _settings_list(results: Row) -> str:
         f"- Networks: layers of 512, 256 and 64 units, Adam with {training['learning_rate']:g}, "
         f"{training['steps']} steps of 1,024 rows (German: 128); the penalty of DiffDP has weight "
         f"{training['diffdp']:g}, that of HSIC {training['hsic']:g}.",
-        f"- Runs of one period: {size['runs']:,} for each classifier, property and threshold.",
-        f"- Runs of {size['periods']} periods, for each data set, property and threshold: "
+        f"- Runs of one period: {size['runs']:,} for each classifier, property and bound.",
+        f"- Runs of {size['periods']} periods, for each data set, property and bound: "
         f"{size['runs']:,}; of Dynamic shields {parity} (demographic parity) and {opportunity} "
         "(equal opportunity).",
         *(f"- {name}: {remark}." for name, remark in REMARKS.items()),
@@ -124,21 +124,21 @@ def _classifiers(rows: list[Row]) -> str:
 
 def _fairness(rows: list[Row]) -> str:
     lines = []
-    for fairness, threshold in _settings(rows):
+    for fairness, bound in _settings(rows):
         cells = []
         for method in METHODS:
-            here = _of(rows, fairness=fairness, threshold=threshold, method=method)
-            cells.append(percent(_mean(here, "above_without")))
-        here = _of(rows, fairness=fairness, threshold=threshold)
+            here = _of(rows, fairness=fairness, bound=bound, method=method)
+            cells.append(percent(_mean(here, "above_unshielded")))
+        here = _of(rows, fairness=fairness, bound=bound)
         runs = sum(row["runs"] for row in here)
         above = round(sum(row["above"] * row["runs"] for row in here))
         changed = percent(_mean(here, "cost"))
         lines.append(
-            [PROPERTIES[fairness], f"{threshold:g}", *cells, f"{above:,} of {runs:,}", changed]
+            [PROPERTIES[fairness], f"{bound:g}", *cells, f"{above:,} of {runs:,}", changed]
         )
     heading = [
         "property",
-        "threshold",
+        "bound",
         *(f"above it, {method}" for method in METHODS),
         "above it with the shield",
         "decisions changed",
@@ -165,11 +165,11 @@ def _bias(rows: list[Row]) -> str:
 
 def _utility(rows: list[Row]) -> str:
     lines = []
-    for fairness, threshold in _settings(rows):
+    for fairness, bound in _settings(rows):
         cells = [
             percent(
                 _mean(
-                    _of(rows, fairness=fairness, threshold=threshold, method=method),
+                    _of(rows, fairness=fairness, bound=bound, method=method),
                     "utility_loss",
                 ),
                 digits=2,
@@ -177,8 +177,8 @@ def _utility(rows: list[Row]) -> str:
             )
             for method in METHODS
         ]
-        lines.append([PROPERTIES[fairness], f"{threshold:g}", *cells])
-    return table(["property", "threshold", *METHODS], lines)
+        lines.append([PROPERTIES[fairness], f"{bound:g}", *cells])
+    return table(["property", "bound", *METHODS], lines)
 
 
 def _periods(rows: list[Row]) -> str:
@@ -195,7 +195,7 @@ def _periods(rows: list[Row]) -> str:
                 percent(_mean(here, "assumption_of_periods")),
                 percent(1 - _mean(here, "above")),
                 percent(_mean(here, "fair_periods")),
-                percent(_mean(here, "fair_periods_without")),
+                percent(_mean(here, "fair_periods_unshielded")),
                 f"{sum(row['broken'] for row in here)}",
                 percent(_mean(here, "cost")),
                 percent(_mean(here, "utility_loss"), digits=2, sign=""),
@@ -210,10 +210,10 @@ def _periods(rows: list[Row]) -> str:
 
 
 def _by_threshold(rows: list[Row]) -> str:
-    thresholds = sorted({row["threshold"] for row in rows})
+    bounds = sorted({row["bound"] for row in rows})
 
-    def cell(here: list[Row], threshold: float) -> str:
-        at = _of(here, threshold=threshold)
+    def cell(here: list[Row], bound: float) -> str:
+        at = _of(here, bound=bound)
         return (
             f"{percent(1 - _mean(at, 'above'))} / {percent(_mean(at, 'assumption'))} / "
             f"{percent(_mean(at, 'utility_loss'), digits=2, sign='')}"
@@ -224,31 +224,31 @@ def _by_threshold(rows: list[Row]) -> str:
             PROPERTIES[fairness],
             SHIELDS[shield],
             *(
-                cell(_of(rows, fairness=fairness, shield=shield), threshold)
-                for threshold in thresholds
+                cell(_of(rows, fairness=fairness, shield=shield), bound)
+                for bound in bounds
             ),
         ]
         for fairness, shield in _kinds(rows)
     ]
     caption = (
-        "By threshold: runs that are fair after every period / runs in which the assumption held "
+        "By bound: runs that are fair after every period / runs in which the assumption held "
         "in every period / utility loss in points."
     )
-    heading = ["property", "shield", *(f"{value:g}" for value in thresholds)]
+    heading = ["property", "shield", *(f"{value:g}" for value in bounds)]
     return f"{caption}\n\n{table(heading, lines)}"
 
 
 def _by_task(rows: list[Row]) -> str:
     lines = []
     for fairness, shield in _kinds(rows):
-        here = _of(rows, fairness=fairness, shield=shield, threshold=_ONE_THRESHOLD)
+        here = _of(rows, fairness=fairness, shield=shield, bound=_ONE_THRESHOLD)
         cells = []
         for task in TASKS:
             at = _of(here, task=task.name)
             cells.append(f"{percent(1 - _mean(at, 'above'))} / {percent(_mean(at, 'assumption'))}")
         lines.append([PROPERTIES[fairness], SHIELDS[shield], *cells])
     caption = (
-        f"By data set, at threshold {_ONE_THRESHOLD:g}: runs that are fair after every period / "
+        f"By data set, at bound {_ONE_THRESHOLD:g}: runs that are fair after every period / "
         "runs in which the assumption held in every period."
     )
     heading = ["property", "shield", *(f"{task.data}, {task.attribute}" for task in TASKS)]
@@ -268,7 +268,7 @@ def _utility_by_period(rows: list[Row]) -> str:
 
 
 def _settings(rows: list[Row]) -> list[tuple[str, float]]:
-    return list(dict.fromkeys((row["fairness"], row["threshold"]) for row in rows))
+    return list(dict.fromkeys((row["fairness"], row["bound"]) for row in rows))
 
 
 def _kinds(rows: list[Row]) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--periods", type=int, default=10)
-    parser.add_argument("--threshold", type=Fraction, default=Fraction(1, 10))
+    parser.add_argument("--bound", type=Fraction, default=Fraction(1, 10))
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     print("| " + " | ".join(_HEADING) + " |\n|" + " --- |" * len(_HEADING))
@@ -44,7 +44,7 @@ def main() -> None:
 
 def _simulated(name: str, choice: str, options: argparse.Namespace) -> Simulation:
     task = next(task for task in TASKS if task.name == name)
-    specification, _ = specified(_FAIRNESS, options.threshold, "dynamic")
+    specification, _ = specified(_FAIRNESS, options.bound, "dynamic")
     changes: dict[str, Any] = {"when_infeasible": choice}
     specification = specification.with_changes(**changes)
     return simulate(

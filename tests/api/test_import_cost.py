@@ -27,13 +27,13 @@ model.fit(people.drop(columns="granted"), people["granted"])
 MONITOR = """
 [[properties]]
 property = "demographic_parity"
-threshold = 0.25
+bound = 0.25
 """
 
 SHIELD = """
 [fairness]
 property = "demographic_parity"
-threshold = 0.25
+bound = 0.25
 [groups]
 names = ["a", "b"]
 [horizon]

@@ -41,10 +41,10 @@ def properties(draw: st.DrawFn, *, window: str, most: int = 2) -> list[dict[str,
         made.append(
             one
             | {
-                "threshold": draw(st.sampled_from(_SHARES)),
+                "bound": draw(st.sampled_from(_SHARES)),
                 "empty_group": draw(st.sampled_from(["vacuous", "zero"])),
                 "rule": "estimate",
-                "given": given,
+                "condition_on": given,
             }
         )
         if window == "tumbling":
@@ -203,7 +203,7 @@ def heard(alerts: Iterable[Alert]) -> list[tuple[Any, ...]]:
     return sorted(
         (
             one.property,
-            one.given,
+            one.conditions,
             -1 if one.window is None else one.window,
             one.kind,
             one.trials,
@@ -234,14 +234,14 @@ def check_counters(status: MonitorStatus, wanted: dict[str, int]) -> None:
 def check_comparisons(offline: OfflineMonitor, status: MonitorStatus, place: int) -> None:
     """Compare counters, rates and bias of every comparison after the event at a place."""
     now = offline.trials.now[place]
-    found = {(one.property.name, one.given): one for one in status.comparisons}
+    found = {(one.property.name, one.conditions): one for one in status.comparisons}
     for one in offline.properties:
         counts = [count for count in offline.counted(one) if count.place <= place]
         kept = offline.kept(counts, now)
         strata = offline.within(one, counts)
         for key, ever in strata.items():
             mine = [count for count in kept if stratum(one, count.trial) == key]
-            got = found.pop((one.name, tuple(zip(one.given, key, strict=True))))
+            got = found.pop((one.name, tuple(zip(one.condition_on, key, strict=True))))
             assert got.trials == len(ever)
             table = {group.name: (group.numerator, group.denominator) for group in got.groups}
             assert table == offline.table(one, mine, ever)

@@ -29,9 +29,9 @@ class Watched:
     numerator: tuple[str, ...]
     denominator: tuple[str, ...]
     measure: str
-    threshold: Fraction
+    bound: Fraction
     empty_group: str
-    given: tuple[str, ...]
+    condition_on: tuple[str, ...]
     check: str
 
     @property
@@ -75,14 +75,14 @@ def watched(document: Document) -> list[Watched]:
                 kind = one["numerator"], one["denominator"], one.get("measure", "difference")
             else:
                 kind = _NAMED[name]
-            given = tuple(one.get("given", ()))
+            given = tuple(one.get("condition_on", ()))
             found.append(
                 Watched(
                     name + (" given " + " and ".join(given) if given else ""),
                     tuple(kind[0]),
                     tuple(kind[1]),
                     kind[2],
-                    Fraction(str(one["threshold"])),
+                    Fraction(str(one["bound"])),
                     one.get("empty_group", "vacuous"),
                     given,
                     one.get("check") or ("end" if window == "tumbling" else "every"),
@@ -218,7 +218,7 @@ class OfflineMonitor:
                 kept = self.kept(seen, moment)
                 for key, ever in self.within(one, seen).items():
                     mine = self.within(one, kept).get(key, [])
-                    above = self.bias(one, mine, ever) > one.threshold
+                    above = self.bias(one, mine, ever) > one.bound
                     if above != up.get(key, False):
                         up[key] = above
                         said.append(self._said(place, one, key, None, mine, above, ever))
@@ -268,7 +268,7 @@ class OfflineMonitor:
             place,
             "raised" if above else "cleared",
             one.name,
-            tuple(zip(one.given, key, strict=True)),
+            tuple(zip(one.condition_on, key, strict=True)),
             window,
             len(counts if window is not None or ever is None else ever),
             self.bias(one, counts, ever),
@@ -293,13 +293,13 @@ class Tumbled:
             for end in range(1, len(self.counts) + 1):
                 key = stratum(one, self.counts[end - 1].trial)
                 so_far = offline.within(one, self.counts[:end])[key]
-                if key not in raised and offline.bias(one, so_far) > one.threshold:
+                if key not in raised and offline.bias(one, so_far) > one.bound:
                     raised.add(key)
                     place = self.counts[end - 1].place
                     self.said.append(offline._said(place, one, key, number, so_far, True))
         if self.over_at is not None:
             for key, at_end in offline.within(one, self.counts).items():
-                if key not in raised and offline.bias(one, at_end) > one.threshold:
+                if key not in raised and offline.bias(one, at_end) > one.bound:
                     self.said.append(offline._said(self.over_at, one, key, number, at_end, True))
 
     def _over_at(self, offline: OfflineMonitor, one: Watched, trials: list[Trial]) -> int | None:
@@ -324,4 +324,4 @@ class Tumbled:
 
 def stratum(one: Watched, trial: Trial) -> tuple[Any, ...]:
     """The values within which a trial is compared."""
-    return tuple(trial.facts[name] for name in one.given)
+    return tuple(trial.facts[name] for name in one.condition_on)

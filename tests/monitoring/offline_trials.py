@@ -55,9 +55,9 @@ class OfflineTrials:
         rules = document.get("trials", {})
         self.deadline = rules.get("deadline") if is_labelled(document) else None
         self.waits = self.deadline is not None and rules.get("count", "deadline") == "deadline"
-        self.without = rules.get("without_label", 0)
+        self.unshielded = rules.get("without_label", 0)
         self.new = rules.get("repeated", "ignore") == "new"
-        self.given = given_fields(document)
+        self.conditions = given_fields(document)
         self.names = document.get("groups", {}).get("names")
         self.words = ["new"] * len(events)
         self.now = running_maximum([event.get("time") for event in events])
@@ -65,7 +65,9 @@ class OfflineTrials:
         by_name: dict[Any, list[int]] = {}
         last: Any = None
         for place, event in enumerate(events):
-            if all(event.get(key) is None for key in ("group", "decision", "label", *self.given)):
+            if all(
+                event.get(key) is None for key in ("group", "decision", "label", *self.conditions)
+            ):
                 self.words[place] = "ignored"
                 continue
             name = event.get("id")
@@ -89,7 +91,9 @@ class OfflineTrials:
             forgets = self.new and event.get("id") is not None
             if trial is not None and forgets and self._over(trial, place, time):
                 trial = None
-            only_label = all(event.get(key) is None for key in ("group", "decision", *self.given))
+            only_label = all(
+                event.get(key) is None for key in ("group", "decision", *self.conditions)
+            )
             if not is_labelled(self.document) and only_label:
                 self.words[place] = "ignored"
                 continue
@@ -115,7 +119,7 @@ class OfflineTrials:
         event, time = self.events[place], self.events[place].get("time")
         facts = {
             key: event[key]
-            for key in ("group", "decision", *self.given)
+            for key in ("group", "decision", *self.conditions)
             if event.get(key) is not None
         }
         label = event.get("label")
@@ -137,7 +141,7 @@ class OfflineTrials:
             if trial.decided_at is None and trial.facts.keys() >= {
                 "group",
                 "decision",
-                *self.given,
+                *self.conditions,
             }:
                 trial.decided_at, trial.decided_when = place, time
                 if self.deadline is not None:
@@ -158,7 +162,7 @@ class OfflineTrials:
         later = [place for place, now in enumerate(self.now) if now is not None and now > trial.due]
         if later:
             trial.closed_at = later[0]
-            trial.dropped = trial.label is None and self.without == "drop"
+            trial.dropped = trial.label is None and self.unshielded == "drop"
 
     def _steps(self, decided: list[Trial]) -> list[Step]:
         steps = []
@@ -169,7 +173,7 @@ class OfflineTrials:
             steps.append(((one.decided_at, 1, 0.0, 0), step))
             if one.closed_at is None or not is_labelled(self.document):
                 continue
-            label = self.without if one.label is None else one.label
+            label = self.unshielded if one.label is None else one.label
             at_deadline = self.deadline is not None and (self.waits or one.labelled_at is None)
             key = (
                 (one.closed_at, 0, one.due or 0.0, one.number)
@@ -215,7 +219,7 @@ def is_labelled(document: Document) -> bool:
 def given_fields(document: Document) -> tuple[str, ...]:
     """All fields within which some property compares."""
     return tuple(
-        dict.fromkeys(name for one in document["properties"] for name in one.get("given", ()))
+        dict.fromkeys(name for one in document["properties"] for name in one.get("condition_on", ()))
     )
 
 

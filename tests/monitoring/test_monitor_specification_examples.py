@@ -11,7 +11,7 @@ from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.shielding.specification import ShieldSpecification
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# File, and of each property: name, threshold, rule and check.
+# File, and of each property: name, bound, rule and check.
 MONITORS = {
     "admission-by-department": [
         ("demographic_parity given department", "1/10", "evidence", "every"),
@@ -38,7 +38,7 @@ def test_every_example_is_known_here() -> None:
 @pytest.mark.parametrize("name", MONITORS)
 def test_an_example(name: str) -> None:
     made = read(name)
-    assert [(one.name, str(one.threshold), one.rule, one.check) for one in made.monitored] == (
+    assert [(one.name, str(one.bound), one.rule, one.check) for one in made.monitored] == (
         MONITORS[name]
     )
     assert MonitorSpecification.from_dict(made.to_dict()) == made
@@ -57,7 +57,7 @@ def test_the_monitor_behind_the_shield_asks_what_the_shield_keeps() -> None:
     shield = ShieldSpecification.read(EXAMPLES / "shields" / "loans-demographic-parity.toml")
     (watched,) = monitor.monitored
     assert watched.fairness == shield.fairness_property
-    assert watched.threshold == shield.threshold
+    assert watched.bound == shield.bound
     assert watched.empty_group == shield.fairness.empty_group
     assert monitor.groups.names == shield.groups.names
     assert (monitor.window.kind, monitor.window.trials) == ("tumbling", shield.horizon.length)

@@ -11,8 +11,8 @@ from testsgd.errors import SpecificationError
 from testsgd.monitoring.specification import MonitorSpecification
 
 # What stands before the mistake; the mistake is in the last line of what is written behind it.
-PARITY = '[[properties]]\nproperty = "demographic_parity"\nthreshold = 0.1\n'
-OWN = '[[properties]]\nproperty = "custom"\nthreshold = 0.1\n'
+PARITY = '[[properties]]\nproperty = "demographic_parity"\nbound = 0.1\n'
+OWN = '[[properties]]\nproperty = "custom"\nbound = 0.1\n'
 SLIDING = '[window]\nlength = 100\nkind = "sliding"\n'
 TUMBLING = '[window]\nkind = "tumbling"\n'
 DEADLINE = '[trials]\ndeadline = "1 d"\n'
@@ -29,7 +29,7 @@ MISTAKES = [
     # the whole
     ("properties = []", "properties", "nothing is to be watched; add a table [[properties]]"),
     (PARITY + '[window]\nkind = "all"\n[windw]', "windw", "unknown key; did you mean 'window'?"),
-    (PARITY + "treshold = 0.1", "properties.0.treshold", "did you mean 'threshold'?"),
+    (PARITY + "buond = 0.1", "properties.0.buond", "did you mean 'bound'?"),
     (PARITY + "[trials]\nrepeat = 1", "trials.repeat", "did you mean 'repeated'?"),
     (PARITY + "[evidence]\nquorum = 1", "evidence.quorum", "remove it or correct its name"),
     # what events are called, and what their values mean
@@ -83,10 +83,14 @@ MISTAKES = [
     # properties
     (PARITY + 'rule = "proof"', "properties.0.rule", "(seen: 'proof')"),
     (PARITY + 'measure = "ratio"', "properties.0.measure", 'only property = "custom" has it'),
-    (PARITY + 'given = "x"', "properties.0.given", "should be a list (seen: 'x')"),
-    (PARITY + 'given = ["x", " "]', "properties.0.given.1", "a field needs a name"),
-    (PARITY + 'given = ["x", "x"]', "properties.0.given", "the field 'x' stands twice"),
-    (PARITY + 'given = ["x", "group"]', "properties.0.given.1", "'group' is the group of an event"),
+    (PARITY + 'condition_on = "x"', "properties.0.condition_on", "should be a list (seen: 'x')"),
+    (PARITY + 'condition_on = ["x", " "]', "properties.0.condition_on.1", "a field needs a name"),
+    (PARITY + 'condition_on = ["x", "x"]', "properties.0.condition_on", "field 'x' stands twice"),
+    (
+        PARITY + 'condition_on = ["x", "group"]',
+        "properties.0.condition_on.1",
+        "'group' is the group of an event",
+    ),
     (SLIDING + PARITY + 'rule = "evidence"', "properties.0.rule", "and the window is sliding"),
     (SLIDING + PARITY + 'check = "end"', "properties.0.check", 'of kind "sliding" has no end'),
     (PARITY + PARITY + 'check = "end"', "properties.1.check", 'of kind "all" has no end'),
@@ -111,11 +115,11 @@ def test_a_mistake(text: str, key: str, words: str) -> None:
     ("text", "words"),
     [
         ('name = "x"', "properties: this key is missing"),
-        ("[properties]\nthreshold = 0.1", "write [[properties]] above it"),
+        ("[properties]\nbound = 0.1", "write [[properties]] above it"),
         (PARITY + TUMBLING, "window.length: a tumbling window needs a length"),
         (OWN + 'numerator = ["accept"]', "denominator: a custom property needs a list of events"),
-        ("[[properties]]\nthreshold = 1", "properties.0.property: this key is missing"),
-        (PARITY + "threshold = 0.2", "not valid TOML"),
+        ("[[properties]]\nbound = 1", "properties.0.property: this key is missing"),
+        (PARITY + "bound = 0.2", "not valid TOML"),
     ],
 )
 def test_what_is_missing(text: str, words: str) -> None:
@@ -124,15 +128,15 @@ def test_what_is_missing(text: str, words: str) -> None:
 
 def test_a_field_goes_by_its_own_name() -> None:
     renamed = {"group": "sex", "label": "group"}
-    properties: list[dict[str, Any]] = [{"property": "demographic_parity", "threshold": 0}]
+    properties: list[dict[str, Any]] = [{"property": "demographic_parity", "bound": 0}]
     with pytest.raises(SpecificationError, match="'group' is the label of an event already"):
         MonitorSpecification.from_dict(
-            {"events": renamed, "properties": [{**properties[0], "given": ["group"]}]}
+            {"events": renamed, "properties": [{**properties[0], "condition_on": ["group"]}]}
         )
     made = MonitorSpecification.from_dict(
-        {"events": {"group": "sex"}, "properties": [{**properties[0], "given": ["group"]}]}
+        {"events": {"group": "sex"}, "properties": [{**properties[0], "condition_on": ["group"]}]}
     )
-    assert made.monitored[0].given == ("group",)
+    assert made.monitored[0].condition_on == ("group",)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

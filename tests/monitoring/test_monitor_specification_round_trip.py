@@ -94,7 +94,7 @@ def specifications(draw: st.DrawFn) -> dict[str, Any]:
     fields = WORDS.filter(lambda word: word not in known)
     common = {
         "empty_group": st.sampled_from(["vacuous", "zero"]),
-        "given": st.lists(fields, max_size=3, unique=True),
+        "condition_on": st.lists(fields, max_size=3, unique=True),
         "check": st.sampled_from(checks),
     }
     named = st.fixed_dictionaries(
@@ -103,14 +103,14 @@ def specifications(draw: st.DrawFn) -> dict[str, Any]:
                 ["demographic_parity", "disparate_impact", "equal_opportunity",
                  "predictive_equality", "equalized_odds"]
             ),
-            "threshold": SHARES,
+            "bound": SHARES,
         },
         optional={**common, "rule": st.sampled_from(rules)},
     )  # fmt: skip
     own = st.fixed_dictionaries(
         {
             "property": st.just("custom"),
-            "threshold": SHARES,
+            "bound": SHARES,
             "numerator": st.sampled_from([["accept:1"], ["accept", "accept:1"]]),
             "denominator": st.sampled_from([["accept", "reject"], ["accept"]]),
         },
@@ -146,7 +146,7 @@ def test_what_is_monitored_follows_what_is_written(document: dict[str, Any]) -> 
     ]
     assert len({one.name for one in made.monitored}) == len(parts)
     for part, one in zip(parts, made.monitored, strict=True):
-        assert (one.threshold, one.given) == (part.threshold, part.given)
+        assert (one.bound, one.condition_on) == (part.bound, part.condition_on)
         assert one.rule == (part.rule or one.rule)
         assert one.check == (part.check or one.check)
         assert one.rule == "estimate" or made.window.kind == "all"

@@ -83,7 +83,9 @@ def labelled(**tables: Any) -> Monitor:
     return monitor_of(
         {
             "groups": {"names": ["a", "b"]},
-            "properties": [{"property": "equal_opportunity", "threshold": 0.1, "given": ["site"]}],
+            "properties": [
+                {"property": "equal_opportunity", "bound": 0.1, "condition_on": ["site"]}
+            ],
             **tables,
         }
     )
@@ -153,7 +155,7 @@ def test_values_of_a_field_that_mean_the_same() -> None:
         monitor.observe(event)
     status = monitor.status()
     assert (status.decided, status.open, status.repeated) == (1, 0, 2)
-    assert status.comparisons[0].given == (("site", "1"),)
+    assert status.comparisons[0].conditions == (("site", "1"),)
 
 
 @pytest.mark.parametrize("field", ["id", "group", "decision", "label", "time", "site"])

@@ -61,7 +61,7 @@ def test_equal_deadlines_keep_their_order() -> None:
     document = {
         "groups": {"names": ["a", "b"]},
         "trials": {"deadline": 5, "without_label": 1},
-        "properties": [{"property": "equal_opportunity", "threshold": 0.1, "rule": "estimate"}],
+        "properties": [{"property": "equal_opportunity", "bound": 0.1, "rule": "estimate"}],
     }
     plain = monitor_of(document)
     plain.observe({"id": 1, "group": "a", "time": 0})
@@ -75,8 +75,8 @@ def test_equal_deadlines_keep_their_order() -> None:
 def test_evidence_is_resumed_with_what_was_looked_at() -> None:
     document = {
         "properties": [
-            {"property": "demographic_parity", "threshold": 0.1},
-            {"property": "disparate_impact", "threshold": 0.2, "given": ["site"]},
+            {"property": "demographic_parity", "bound": 0.1},
+            {"property": "disparate_impact", "bound": 0.2, "condition_on": ["site"]},
         ]
     }
     plain = resumed = monitor_of(document)
@@ -153,10 +153,12 @@ def test_damaged_files_are_refused_in_one_way(data: st.DataObject, document: Any
         assert "\n" not in said[1]
 
 
-@pytest.mark.parametrize(("key", "value"), [("given", []), ("given", 1), ("bias_exact", "1/0")])
+@pytest.mark.parametrize(
+    ("key", "value"), [("conditions", []), ("conditions", 1), ("bias_exact", "1/0")]
+)
 def test_a_damaged_alert_is_refused(key: str, value: Any, tmp_path: Path) -> None:
     plain = monitor_of(
-        {"properties": [{"property": "demographic_parity", "threshold": 0.1, "rule": "estimate"}]}
+        {"properties": [{"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}]}
     )
     plain.observe_all([{"group": "a", "decision": 1}, {"group": "b", "decision": 0}])
     path = tmp_path / "state.json"
@@ -168,7 +170,7 @@ def test_a_damaged_alert_is_refused(key: str, value: Any, tmp_path: Path) -> Non
         Monitor.load(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": "testsgd.shield/1"}', "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": "testsgd.shield/2"}', "\x00"])
 def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
@@ -181,7 +183,7 @@ def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
 def test_a_state_of_a_former_version_goes_on(tmp_path: Path) -> None:
     document = {
         "trials": {"deadline": "3 d"},
-        "properties": [{"property": "predictive_equality", "threshold": 0.1, "rule": "estimate"}],
+        "properties": [{"property": "predictive_equality", "bound": 0.1, "rule": "estimate"}],
     }
     plain, start = monitor_of(document), 1_700_000_000
     for number in range(9):
@@ -205,5 +207,9 @@ def test_a_state_of_a_former_version_goes_on(tmp_path: Path) -> None:
         for event in (soon, late, odd):
             monitor.observe(event)
     assert made.status().time == plain.status().time
-    assert (made.status().dead_late, made.status().dead_unit, made.status().decided) == (1, 1, 10)
+    assert (
+        made.status().dead_letters_late,
+        made.status().dead_letters_unit,
+        made.status().decided,
+    ) == (1, 1, 10)
     assert made.status().alerts == plain.status().alerts

@@ -17,7 +17,7 @@ def odds(window: dict[str, Any] | None = None, **trials: Any) -> dict[str, Any]:
     return {
         "window": window or {},
         "trials": {"deadline": 5, **trials},
-        "properties": [{"property": "equal_opportunity", "threshold": 0.1, "rule": "estimate"}],
+        "properties": [{"property": "equal_opportunity", "bound": 0.1, "rule": "estimate"}],
     }
 
 
@@ -76,7 +76,7 @@ def test_equal_deadlines_end_in_the_order_of_the_decisions() -> None:
             "properties": [
                 {
                     "property": "equal_opportunity",
-                    "threshold": 0.1,
+                    "bound": 0.1,
                     "check": "every",
                     "empty_group": "zero",
                 }
@@ -128,7 +128,14 @@ def test_time_that_passes_between_events_changes_no_count(
             status.late,
             status.open,
             [
-                (one.property.name, one.given, one.trials, one.groups, one.in_alert, one.windows)
+                (
+                    one.property.name,
+                    one.conditions,
+                    one.trials,
+                    one.groups,
+                    one.in_alert,
+                    one.windows,
+                )
                 for one in status.comparisons
             ],
         )
@@ -142,7 +149,7 @@ def test_time_never_goes_back_where_it_matters() -> None:
     monitor = monitor_of(odds())
     monitor.observe({"id": 1, "group": "a", "decision": 1, "time": "2026-01-02"})
     assert monitor.observe({"id": 2, "group": "a", "decision": 1, "time": "2026-01-01T23:59"}) == ()
-    assert (monitor.status().dead_late, monitor.status().time) == (1, 1767312000)
+    assert (monitor.status().dead_letters_late, monitor.status().time) == (1, 1767312000)
     with pytest.raises(EventError, match="time goes back"):
         monitor.advance("2026-01-01")
     with pytest.raises(EventError, match="no time"):

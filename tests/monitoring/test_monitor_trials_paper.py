@@ -23,7 +23,7 @@ SCREENINGS: dict[str, Any] = {
     # There are few events, and long times between them.
     "time": {"max_skew": "730 d"},
     "trials": {"deadline": "730 d", "count": "known"},
-    "properties": [{"property": "equalized_odds", "threshold": 0.1, "rule": "estimate"}],
+    "properties": [{"property": "equalized_odds", "bound": 0.1, "rule": "estimate"}],
 }
 STREAM: list[dict[str, Any]] = [
     {"date": "2013-01-02", "event": "SCREEN", "id": 0, "group": "A", "risk": "HIGH"},
@@ -72,7 +72,7 @@ def test_recidivism_of_the_first_defendant_raises_an_alert_for_true_positives() 
     (alert,) = monitor.observe({"date": "2014-06-01", "id": 0, "recidivism": True})
     assert (alert.kind, alert.property, alert.rule) == ("raised", "equal_opportunity", "estimate")
     assert (alert.bias, alert.highest, alert.lowest) == (1, "A", "B")
-    assert (alert.trials, alert.window, alert.given) == (2, None, ())
+    assert (alert.trials, alert.window, alert.conditions) == (2, None, ())
     assert alert.to_dict()["bias_exact"] == "1"
 
 
@@ -128,16 +128,14 @@ def test_a_bias_equal_to_the_threshold_is_no_alert() -> None:
         monitor.observe({"group": "a", "decision": 0})
         monitor.observe({"group": "b", "decision": 0})
     monitor.observe({"group": "a", "decision": 0})
-    # 1/10 - 0 is exactly the threshold, which no float says of 0.1.
+    # 1/10 - 0 is exactly the bound, which no float says of 0.1.
     assert monitor.observe({"group": "b", "decision": 1}) == ()
     assert monitor.status().comparisons[0].bias == Fraction(1, 10)
 
 
-def parity(prior: str, strength: Any, threshold: str) -> dict[str, Any]:
+def parity(prior: str, strength: Any, bound: str) -> dict[str, Any]:
     return {
         "groups": {"names": ["a", "b"]},
         "estimate": {"prior": prior, "strength": strength},
-        "properties": [
-            {"property": "demographic_parity", "threshold": threshold, "rule": "estimate"}
-        ],
+        "properties": [{"property": "demographic_parity", "bound": bound, "rule": "estimate"}],
     }

@@ -14,7 +14,7 @@ from testsgd.monitoring import Monitor
 def of(property: str = "equal_opportunity", **tables: Any) -> Monitor:  # noqa: A002
     return monitor_of(
         {
-            "properties": [{"property": property, "threshold": 0.1, "rule": "estimate"}],
+            "properties": [{"property": property, "bound": 0.1, "rule": "estimate"}],
             **tables,
         }
     )
@@ -135,8 +135,8 @@ def test_too_many_combinations_are_left_out_and_counted() -> None:
             "properties": [
                 {
                     "property": "demographic_parity",
-                    "threshold": 0.1,
-                    "given": ["site"],
+                    "bound": 0.1,
+                    "condition_on": ["site"],
                     "rule": "estimate",
                 }
             ]

@@ -14,7 +14,7 @@ def parity(window: dict[str, Any], **keys: Any) -> dict[str, Any]:
         "groups": {"names": ["a", "b"]},
         "window": window,
         "properties": [
-            {"property": "demographic_parity", "threshold": "1/10", "rule": "estimate"} | keys
+            {"property": "demographic_parity", "bound": "1/10", "rule": "estimate"} | keys
         ],
     }
 
@@ -51,7 +51,7 @@ def test_a_window_in_time_has_its_begin_and_not_its_end(kind: str) -> None:
 def test_windows_that_are_over_leave_nothing_behind() -> None:
     # Of two properties one counts at the decision and one when the label comes.
     document = parity({"kind": "tumbling", "length": 2})
-    document["properties"].append({"property": "equal_opportunity", "threshold": "1/10"})
+    document["properties"].append({"property": "equal_opportunity", "bound": "1/10"})
     document["trials"] = {"repeated": "new"}
     monitor = monitor_of(document)
 
@@ -80,14 +80,14 @@ def test_labels_that_come_late_keep_only_their_own_window_open() -> None:
 
 
 def test_a_sliding_window_is_that_of_all_strata_together() -> None:
-    monitor = monitor_of(parity({"kind": "sliding", "length": 2}, given=["site"]))
+    monitor = monitor_of(parity({"kind": "sliding", "length": 2}, condition_on=["site"]))
     people = [("a", 1, "x"), ("b", 0, "x"), ("a", 1, "y")]
     alerts = [
         one
         for group, decision, site in people
         for one in monitor.observe({"group": group, "decision": decision, "site": site})
     ]
-    assert [(one.kind, one.given) for one in alerts] == [
+    assert [(one.kind, one.conditions) for one in alerts] == [
         ("raised", (("site", "x"),)),
         ("cleared", (("site", "x"),)),
     ]

@@ -19,7 +19,7 @@ from testsgd.monitoring import (
 )
 from testsgd.monitoring.report.summarise import summarise_monitoring
 
-PARITY = {"property": "demographic_parity", "threshold": "1/5"}
+PARITY = {"property": "demographic_parity", "bound": "1/5"}
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)
 
 
@@ -37,13 +37,13 @@ def alert(kind: Any = "raised", trials: int = 40, **changes: Any) -> Alert:
         "kind": kind,
         "property": "demographic_parity",
         "rule": "evidence",
-        "given": (),
+        "conditions": (),
         "window": None,
         "trials": trials,
         "time": None,
         "bias": HALF,
         "interval": (0.25, 0.75),
-        "threshold": Fraction(1, 5),
+        "bound": Fraction(1, 5),
         "highest": "a",
         "lowest": "b",
         "groups": (AlertedGroup("a", 16, 20, None), AlertedGroup("b", 6, 20, None)),
@@ -58,7 +58,7 @@ def comparison(specified: MonitorSpecification, **changes: Any) -> ComparisonSta
     """A hundred trials: 40 of 50 against 15 of 50."""
     given: dict[str, Any] = {
         "property": specified.monitored[0],
-        "given": (),
+        "conditions": (),
         "groups": (group("a", 40, 50), group("b", 15, 50)),
         "trials": 100,
         "bias": HALF,
@@ -173,18 +173,18 @@ def windows(window: str = "tumbling") -> MonitoringSummary:
 
 def strata(number: int = 20) -> MonitoringSummary:
     """So many departments; in the last two of them an alert."""
-    specified = specification(properties=[PARITY | {"given": ["department"]}])
+    specified = specification(properties=[PARITY | {"condition_on": ["department"]}])
     name = specified.monitored[0].name
     found, alerts = [], []
     for place in range(number):
         given = (("department", f"d{place}"),)
         raised = place >= number - 2
         if raised:
-            alerts.append(alert(property=name, given=given))
+            alerts.append(alert(property=name, conditions=given))
         found.append(
             comparison(
                 specified,
-                given=given,
+                conditions=given,
                 bias=Fraction(place, number),
                 estimate=Fraction(place, number),
                 standing="beyond" if raised else "undecided" if place % 2 else "within",
@@ -193,7 +193,13 @@ def strata(number: int = 20) -> MonitoringSummary:
                 first_alert=alerts[-1] if raised else None,
             )
         )
-    times = {"dead_unit": 9, "dead_ahead": 1, "dead_late": 11, "dead_wrong": 12, "waiting": 13}
+    times = {
+        "dead_letters_unit": 9,
+        "dead_letters_ahead": 1,
+        "dead_letters_late": 11,
+        "dead_letters_wrong": 12,
+        "waiting": 13,
+    }
     counted = times | {
         "unknown": 3,
         "late": 1,

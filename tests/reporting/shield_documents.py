@@ -27,7 +27,7 @@ def specification(**horizon: Any) -> ShieldSpecification:
     return ShieldSpecification.from_dict(
         {
             "name": "loans <b>",
-            "fairness": {"property": "demographic_parity", "threshold": "1/5"},
+            "fairness": {"property": "demographic_parity", "bound": "1/5"},
             "groups": {"names": ["a", "b"]},
             "horizon": {"length": 10} | horizon,
         }
@@ -38,11 +38,11 @@ def simulation(**changes: Any) -> Simulation:
     """Four runs of a period: two far apart without the shield, none with it."""
     given: dict[str, Any] = {
         "fairness": specification().fairness_property,
-        "threshold": Fraction(1, 5),
+        "bound": Fraction(1, 5),
         "empty_group": "vacuous",
         "shield": "finite",
         "horizon": 10,
-        "counts_without": np.array([[EQUAL], [APART], [FAR], [FAR]]),
+        "counts_unshielded": np.array([[EQUAL], [APART], [FAR], [FAR]]),
         "counts": np.array([[EQUAL], [APART], [APART], [APART]]),
         "active": np.ones((4, 1), dtype=bool),
         "assumption_held": None,
@@ -56,13 +56,13 @@ def periodic(**changes: Any) -> Simulation:
     """Two periods; in the second one the assumption of the last run fails, and so does it."""
     given: dict[str, Any] = {
         "shield": "static-bounded-welfare",
-        "counts_without": np.array([[EQUAL, FAR], [FAR, FAR]]),
+        "counts_unshielded": np.array([[EQUAL, FAR], [FAR, FAR]]),
         "counts": np.array([[EQUAL, APART], [APART, FAR]]),
         "active": np.ones((2, 2), dtype=bool),
         "assumption_held": np.array([[True, True], [True, False]]),
         "interventions": np.array([[0, 2], [4, 0]]),
         "cost": np.array([[0.0, 2.0], [4.0, 0.0]]),
-        "correct_without": np.array([[8, 7], [6, 9]]),
+        "correct_unshielded": np.array([[8, 7], [6, 9]]),
         "correct": np.array([[8, 6], [4, 9]]),
     }
     return simulation(**(given | changes))
@@ -124,7 +124,7 @@ def synthesised() -> ShieldSummary:
 SIMULATIONS: dict[str, Callable[[], SimulationSummary]] = {
     "finite": simulated,
     "log": lambda: simulated(logged=500),
-    "gate": lambda: simulated(periodic(), max_above=0.25),
+    "gate": lambda: simulated(periodic(), fail_above=0.25),
     "broken": lambda: simulated(simulation(counts=np.array([[EQUAL], [APART], [FAR], [APART]]))),
     "periodic": lambda: simulated(periodic()),
     "dynamic": lambda: simulated(dynamic()),

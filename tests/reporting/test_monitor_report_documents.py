@@ -41,7 +41,7 @@ def test_a_document_fits_its_schema_and_is_read_back_as_it_was(name: str) -> Non
 
 def test_another_document_is_refused() -> None:
     document = json.loads(MonitorResult.document.render(alarmed()))
-    for change in ({"schema": "testsgd.shield/1"}, {"comparisons": None}, {"more": 1}):
+    for change in ({"schema": "testsgd.shield/2"}, {"comparisons": None}, {"more": 1}):
         with pytest.raises(ResultError):
             MonitorResult.document.read(json.dumps(document | change))
 
@@ -101,7 +101,7 @@ def test_the_course_ends_with_the_present() -> None:
 
 def test_the_most_alarming_comparison_comes_first() -> None:
     found = strata(6).comparisons
-    assert [one.given[0].value for one in found] == ["d5", "d4", "d3", "d1", "d2", "d0"]
+    assert [one.conditions[0].value for one in found] == ["d5", "d4", "d3", "d1", "d2", "d0"]
 
 
 def test_a_thousand_alerts_are_listed_and_all_are_counted() -> None:

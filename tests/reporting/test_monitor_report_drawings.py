@@ -111,16 +111,16 @@ def test_bias_threshold_interval_and_alert_share_one_scale() -> None:
     rates, bias = planes(alarmed())
     top = bias.heights[-1]
     assert top >= 0.75
-    threshold = 100 - 100 * 0.2 / top
+    bound = 100 - 100 * 0.2 / top
     assert bias.numbers("plane", "line", "threshold", "y1", "y2") == [
-        pytest.approx((threshold, threshold), abs=0.06)
+        pytest.approx((bound, bound), abs=0.06)
     ]
-    assert [height for height, _ in bias.names] == pytest.approx([threshold], abs=0.06)
-    # What is above the threshold is tinted.
+    assert [height for height, _ in bias.names] == pytest.approx([bound], abs=0.06)
+    # What is above the bound is tinted.
     ((tone, corners),) = bias.lines("areas")
     assert tone == "less"
     assert {x for x, _ in corners} == {0, 100}
-    assert sorted({y for _, y in corners}) == pytest.approx([0, threshold], abs=0.01)
+    assert sorted({y for _, y in corners}) == pytest.approx([0, bound], abs=0.01)
     assert bias.numbers("plane", "line", "reach", "y1", "y2") == [
         pytest.approx((100 - 75 / top, 100 - 25 / top), abs=0.06)
     ]
@@ -182,10 +182,10 @@ def test_windows_are_bars_and_their_rates_have_no_alerts() -> None:
     assert [mark["class"] for mark in bars.marks("plane", "rect")] == ["less", "more", "less"]
     sizes = bars.numbers("plane", "rect", "", "x", "width", "y", "height")
     assert sizes[0][3] == pytest.approx(5 * sizes[1][3], rel=0.02)
-    ((threshold,),) = bars.numbers("plane", "line", "threshold", "y1")
+    ((bound,),) = bars.numbers("plane", "line", "threshold", "y1")
     for mark, (_, _, y, height) in zip(bars.marks("plane", "rect"), sizes, strict=True):
         assert y + height == pytest.approx(100)
-        assert (y < threshold) == (mark["class"] == "less")
+        assert (y < bound) == (mark["class"] == "less")
     for mark in ("svg", "flag"), ("line", "flag-line"), ("rect", "span"):
         assert rates.marks("plane", *mark) == []
 

@@ -70,8 +70,8 @@ def test_of_many_comparisons_the_first_are_drawn_and_all_are_listed() -> None:
 
 
 def test_names_of_fields_are_escaped_in_markdown() -> None:
-    specified = specification(properties=[PARITY | {"given": ["zip_code"]}])
-    found = comparison(specified, given=(("zip_code", "a*b*"),), alerts=0, first_alert=None)
+    specified = specification(properties=[PARITY | {"condition_on": ["zip_code"]}])
+    found = comparison(specified, conditions=(("zip_code", "a*b*"),), alerts=0, first_alert=None)
     text = MonitorResult(summarise_monitoring(status(found), specified)).to_markdown()
     assert "zip\\_code" in text
     assert "zip_code" not in text

@@ -11,12 +11,12 @@ from testsgd.shielding.running import Shield
 
 
 def specification(**changes: Any) -> dict[str, Any]:
-    """Ten people of two groups, a threshold of one quarter."""
+    """Ten people of two groups, a bound of one quarter."""
     return {
         "name": "served",
         "fairness": {
             "property": changes.get("property", "demographic_parity"),
-            "threshold": "1/4" if "property" not in changes else "1/2",
+            "bound": "1/4" if "property" not in changes else "1/2",
         },
         "groups": {"names": ["a", "b"], "unknown": changes.get("unknown", "refuse")},
         "horizon": {"length": 10, "after": changes.get("after", "stop")},

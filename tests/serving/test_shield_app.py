@@ -21,7 +21,7 @@ def test_it_decides_and_says_where_it_stands() -> None:
     status, found = asked(app, "POST", "/decide", PERSON)
     assert (status, found["decision"], found["step"]) == (200, 1, 1)
     status, state = asked(app, "GET", "/state")
-    assert (status, state["step"], state["threshold"], state["horizon"]) == (200, 1, "1/4", 10)
+    assert (status, state["step"], state["bound"], state["horizon"]) == (200, 1, "1/4", 10)
 
 
 @pytest.mark.parametrize(

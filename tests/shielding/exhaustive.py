@@ -94,11 +94,11 @@ def exact_bias(tops: list[int], bottoms: list[int], *, measure: str, empty_group
     return Fraction(scaled[-1] - scaled[0], scaled[-1]) if scaled[-1] else Fraction(0)
 
 
-def bounded(threshold: Fraction, *, measure: str, empty_group: str) -> Judge:
-    """The bias is at most a threshold."""
+def bounded(bound: Fraction, *, measure: str, empty_group: str) -> Judge:
+    """The bias is at most a bound."""
 
     def judge(tops: list[int], bottoms: list[int]) -> bool:
-        return exact_bias(tops, bottoms, measure=measure, empty_group=empty_group) <= threshold
+        return exact_bias(tops, bottoms, measure=measure, empty_group=empty_group) <= bound
 
     return judge
 

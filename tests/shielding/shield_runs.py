@@ -18,7 +18,7 @@ CUSTOM = {"numerator": ["accept:1"], "denominator": ["accept:1", "accept:0"]}
 def specification(
     *,
     property: str = "demographic_parity",  # noqa: A002
-    threshold: str = "1/10",
+    bound: str = "1/10",
     empty_group: str = "vacuous",
     names: tuple[str, ...] = ("a", "b"),
     unknown: str = "refuse",
@@ -26,7 +26,7 @@ def specification(
     **horizon: Any,
 ) -> ShieldSpecification:
     """Specify a shield, of ten decisions if nothing else is said."""
-    fairness = {"property": property, "threshold": threshold, "empty_group": empty_group}
+    fairness = {"property": property, "bound": bound, "empty_group": empty_group}
     if property == "custom":
         fairness |= CUSTOM
     return ShieldSpecification.from_dict(

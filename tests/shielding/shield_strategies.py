@@ -51,11 +51,11 @@ def problems(
     events = NAMED.get(name) or CUSTOM[name]
     given = draw(inputs(most_costs=most_costs))
     horizon = draw(st.integers(1, longest(events, given.groups)))
-    threshold = draw(THRESHOLDS)
+    bound = draw(THRESHOLDS)
     empty_group = draw(st.sampled_from(["vacuous", "zero"]))
-    judge = bounded(threshold, measure=events.measure, empty_group=empty_group)
+    judge = bounded(bound, measure=events.measure, empty_group=empty_group)
     distribution = given.distribution(labelled=events.labelled)
-    problem = finite_problem(fairness_of(name), threshold, empty_group, distribution, horizon)
+    problem = finite_problem(fairness_of(name), bound, empty_group, distribution, horizon)
     return Game(events, judge, given, horizon), problem
 
 

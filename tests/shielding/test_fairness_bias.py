@@ -1,4 +1,4 @@
-"""Bias, and whether it is at most a threshold, against fractions."""
+"""Bias, and whether it is at most a bound, against fractions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_small_and_large_counters(
         for state in zip(tops, bottoms, strict=True)
     ]
     assert found == truth
-    threshold = data.draw(
+    bound = data.draw(
         st.one_of(
             st.sampled_from(truth),
             st.sampled_from(truth).map(lambda one: max(one - Fraction(1, 10**30), Fraction(0))),
@@ -55,10 +55,10 @@ def test_small_and_large_counters(
         )
     )
     held = bias_at_most(
-        np.array(tops), np.array(bottoms), threshold, measure=measure, empty_group=empty_group
+        np.array(tops), np.array(bottoms), bound, measure=measure, empty_group=empty_group
     )
     assert held.dtype == bool
-    assert held.tolist() == [one <= threshold for one in truth]
+    assert held.tolist() == [one <= bound for one in truth]
 
 
 @pytest.mark.parametrize("factor", [1, 10**6, 2**31 + 1, 2**60 // 11])

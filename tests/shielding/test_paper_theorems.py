@@ -50,8 +50,8 @@ def _chosen(data: st.DataObject, people: list[tuple[int, int]]) -> Adversary:
 
 
 @cache
-def _static_fair(name: str, groups: int, threshold: Fraction, length: int) -> Solution:
-    problem = finite_problem(fairness_of(name), threshold, "vacuous", _inputs(groups, 0.3), length)
+def _static_fair(name: str, groups: int, bound: Fraction, length: int) -> Solution:
+    problem = finite_problem(fairness_of(name), bound, "vacuous", _inputs(groups, 0.3), length)
     return solve(problem, compiled=False)
 
 
@@ -62,8 +62,8 @@ def test_theorem_2_static_fair_on_balanced_traces(name: str, data: st.DataObject
     """Equally many of each group in each period, under a shield that is the same each period."""
     groups = data.draw(st.sampled_from([2, 2, 3]))
     length = 12 if groups == 2 else 6
-    threshold = data.draw(st.sampled_from([Fraction(1, 6), Fraction(1, 5), Fraction(1, 3)]))
-    policy = _static_fair(name, groups, threshold, length).policy
+    bound = data.draw(st.sampled_from([Fraction(1, 6), Fraction(1, 5), Fraction(1, 3)]))
+    policy = _static_fair(name, groups, bound, length).policy
     run = Run(NAMED[name], groups)
     for period in range(data.draw(st.integers(1, 4))):
         people = [(group, COUNTED[name]) for group in range(groups)] * (length // groups)
@@ -73,19 +73,19 @@ def test_theorem_2_static_fair_on_balanced_traces(name: str, data: st.DataObject
         )
         tops, bottoms = run.counters(period)
         assert len(set(bottoms)) == 1
-        assert _bias(tops, bottoms) <= threshold
-        assert _bias(*run.counters()) <= threshold
+        assert _bias(tops, bottoms) <= bound
+        assert _bias(*run.counters()) <= bound
 
 
 def test_theorem_2_fails_for_traces_that_are_barely_unbalanced() -> None:
     """One person more of a group is enough (theorem 6): found by going through counters."""
-    threshold, length = Fraction(1, 5), 11
+    bound, length = Fraction(1, 5), 11
     fair = [
         ((top_a, top_b), (5 + more, 6 - more))
         for more in (0, 1)
         for top_a in range(6 + more)
         for top_b in range(7 - more)
-        if _bias([top_a, top_b], [5 + more, 6 - more]) <= threshold
+        if _bias([top_a, top_b], [5 + more, 6 - more]) <= bound
     ]
     worst = max(
         _bias(
@@ -96,7 +96,7 @@ def test_theorem_2_fails_for_traces_that_are_barely_unbalanced() -> None:
         for second in fair
     )
     assert sum(fair[0][1]) == length
-    assert worst > threshold
+    assert worst > bound
 
 
 @cache
@@ -160,13 +160,13 @@ def test_theorem_5_dynamic_shields(name: str, empty_group: str, data: st.DataObj
     """A shield exists in each period, and all periods are fair as long as its assumption holds."""
     groups = data.draw(st.sampled_from([2, 2, 3]))
     length = {2: 7, 3: 4}[groups]
-    threshold = data.draw(st.sampled_from([Fraction(1, 4), Fraction(1, 3), Fraction(1, 2)]))
+    bound = data.draw(st.sampled_from([Fraction(1, 4), Fraction(1, 3), Fraction(1, 2)]))
     fairness = fairness_of(name)
     run = Run(NAMED[name], groups, [()])
     for period in range(4):
         tops, bottoms = run.counters()
         problem = dynamic_problem(
-            fairness, threshold, empty_group, _inputs(groups, 0.2), length,
+            fairness, bound, empty_group, _inputs(groups, 0.2), length,
             past_numerators=tops, past_denominators=bottoms,
         )  # type: ignore[arg-type]  # fmt: skip
         solution = solve(problem, compiled=False)
@@ -178,13 +178,13 @@ def test_theorem_5_dynamic_shields(name: str, empty_group: str, data: st.DataObj
         run.traces.append(
             run_period(solution.policy, fairness, adversary, groups=groups, length=length)
         )
-        if period and not _steps_are_small(run, tops, bottoms, threshold, empty_group):
+        if period and not _steps_are_small(run, tops, bottoms, bound, empty_group):
             return
-        assert _bias(*run.counters(), empty_group) <= threshold
+        assert _bias(*run.counters(), empty_group) <= bound
 
 
 def _steps_are_small(
-    run: Run, tops: list[int], bottoms: list[int], threshold: Fraction, empty_group: str
+    run: Run, tops: list[int], bottoms: list[int], bound: Fraction, empty_group: str
 ) -> bool:
     """Assumption 2 for two groups; of more, what is more than enough."""
     people = run.counters()[1]
@@ -197,10 +197,10 @@ def _steps_are_small(
         past = rates(tops, bottoms)
         return all(
             Fraction(1, people[one]) + Fraction(1, people[other])
-            <= threshold - abs(past[one] - past[other])
+            <= bound - abs(past[one] - past[other])
             for one in range(run.groups)
             for other in range(one)
         )
     # In the first convention there is no bias where a group is empty.
     past_bias = _bias(tops, bottoms, empty_group)
-    return Fraction(1, people[0]) + Fraction(1, people[1]) <= threshold + past_bias
+    return Fraction(1, people[0]) + Fraction(1, people[1]) <= bound + past_bias

@@ -61,10 +61,10 @@ def test_after_a_history(empty_group: str, data: st.DataObject) -> None:
         [one + two for one, two in zip(*pair, strict=True)] for pair in zip(past, own, strict=True)
     ]
     truth = exact_bias(*both, measure="difference", empty_group=empty_group)
-    for threshold in (truth, truth - Fraction(1, 10**40)):
-        bound = BiasAtMost(threshold, empty_group=empty_group)  # type: ignore[arg-type]
-        held = After(*past, bound).holds(np.array([own[0]]), np.array([own[1]]))
-        compared = threshold == truth or (truth == 0 and _nothing_compared(both, empty_group))
+    for bound in (truth, truth - Fraction(1, 10**40)):
+        requirement = BiasAtMost(bound, empty_group=empty_group)  # type: ignore[arg-type]
+        held = After(*past, requirement).holds(np.array([own[0]]), np.array([own[1]]))
+        compared = bound == truth or (truth == 0 and _nothing_compared(both, empty_group))
         assert held.tolist() == [compared]
 
 
@@ -75,19 +75,19 @@ def _nothing_compared(both: list[list[int]], empty_group: str) -> bool:
 @pytest.mark.parametrize("empty_group", ["vacuous", "zero"])
 @given(data=st.data())
 def test_small_steps_of_two_groups(empty_group: str, data: st.DataObject) -> None:
-    """Assumption 2: one over each group's people is at most the threshold and the bias so far."""
+    """Assumption 2: one over each group's people is at most the bound and the bias so far."""
     largest = data.draw(LARGEST)
     past, own = data.draw(_counters(2, largest)), data.draw(_counters(2, largest))
     people = [one + two for one, two in zip(past[1], own[1], strict=True)]
-    threshold = data.draw(st.fractions(0, 1, max_denominator=9))
+    bound = data.draw(st.fractions(0, 1, max_denominator=9))
     if min(people) > 0 and data.draw(st.booleans()):
         # Often exactly met.
         bias = exact_bias(*map(list, past), measure="difference", empty_group=empty_group)
-        threshold = max(sum(Fraction(1, one) for one in people) - bias, Fraction(0))
-    steps = SmallSteps(threshold, *past, empty_group)  # type: ignore[arg-type]
+        bound = max(sum(Fraction(1, one) for one in people) - bias, Fraction(0))
+    steps = SmallSteps(bound, *past, empty_group)  # type: ignore[arg-type]
     held = steps.holds(np.array([own[0]]), np.array([own[1]]))
     bias = exact_bias(*map(list, past), measure="difference", empty_group=empty_group)
-    truth = min(people) > 0 and sum(Fraction(1, one) for one in people) <= threshold + bias
+    truth = min(people) > 0 and sum(Fraction(1, one) for one in people) <= bound + bias
     assert held.tolist() == [truth]
 
 
@@ -96,8 +96,8 @@ def test_small_steps_of_three_groups(data: st.DataObject) -> None:
     """Each side of the middle is rounded its own way, and no two rates may end too far apart."""
     past, own = data.draw(_counters(3, 12)), data.draw(_counters(3, 12))
     people = [one + two for one, two in zip(past[1], own[1], strict=True)]
-    threshold = data.draw(st.fractions(0, 1, max_denominator=9))
-    steps = SmallSteps(threshold, *past, "zero")
+    bound = data.draw(st.fractions(0, 1, max_denominator=9))
+    steps = SmallSteps(bound, *past, "zero")
     held = steps.holds(np.array([own[0]]), np.array([own[1]]))
     rates = [Fraction(top, max(bottom, 1)) for top, bottom in zip(*past, strict=True)]
     middle = (min(rates) + max(rates)) / 2
@@ -109,11 +109,11 @@ def test_small_steps_of_three_groups(data: st.DataObject) -> None:
             for rate, many in zip(rates, people, strict=True)
         ]
         truth = (
-            max(one[1] - other[0] for one, other in permutations(ends, 2)) <= threshold
-            and exact_bias(*map(list, past), measure="difference", empty_group="zero") <= threshold
+            max(one[1] - other[0] for one, other in permutations(ends, 2)) <= bound
+            and exact_bias(*map(list, past), measure="difference", empty_group="zero") <= bound
         )
     # Of a history that is unfair nothing is asked.
-    if exact_bias(*map(list, past), measure="difference", empty_group="zero") <= threshold:
+    if exact_bias(*map(list, past), measure="difference", empty_group="zero") <= bound:
         assert held.tolist() == [truth]
 
 
@@ -123,11 +123,11 @@ def test_after_small_steps_of_three_groups_there_is_a_shield(data: st.DataObject
     """The assumption is enough: every fair history of three groups has a shield."""
     past = data.draw(_counters(3, 9))
     empty_group = data.draw(st.sampled_from(["vacuous", "zero"]))
-    threshold = data.draw(st.fractions(0, 1, max_denominator=9))
+    bound = data.draw(st.fractions(0, 1, max_denominator=9))
     bias = exact_bias(*map(list, past), measure="difference", empty_group=empty_group)
     problem = dynamic_problem(
         NAMED_PROPERTIES["demographic_parity"],
-        max(threshold, bias),
+        max(bound, bias),
         empty_group,
         InputDistribution.uniform(("a", "b", "c")),
         data.draw(st.integers(1, 5)),

@@ -20,7 +20,7 @@ SPECIFICATION = """
 name = "loans"
 [fairness]
 property = "demographic_parity"
-threshold = 0.25
+bound = 0.25
 [groups]
 names = ["a", "b"]
 [horizon]
@@ -57,11 +57,11 @@ def test_a_synthesis_says_the_memory_first_and_writes_shield_and_report(
     assert lines[1].startswith("The shield keeps demographic parity of a and b within 0.25 after")
     assert (tmp_path / "spec.npz").is_file()
     document = json.loads((tmp_path / "made" / "result.json").read_text(encoding="utf-8"))
-    assert document["schema"] == "testsgd.shield/1"
+    assert document["schema"] == "testsgd.shield/2"
     assert document["synthesis"]["stored_bytes"] == (tmp_path / "spec.npz").stat().st_size
 
 
-def test_without_a_shield_the_smallest_threshold_is_named(command: Run, tmp_path: Path) -> None:
+def test_without_a_shield_the_smallest_bound_is_named(command: Run, tmp_path: Path) -> None:
     # Which decisions are right depends on labels that come later: no shield can balance that.
     text = SPECIFICATION.replace(
         '"demographic_parity"',
@@ -70,7 +70,7 @@ def test_without_a_shield_the_smallest_threshold_is_named(command: Run, tmp_path
     (tmp_path / "spec.toml").write_text(text, encoding="utf-8")
     code, out, err = command("synthesize", "spec.toml", "--quiet")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    smallest = re.search(r"smallest threshold for which one exists is (\d+(/\d+)?)", err)
+    smallest = re.search(r"smallest bound for which one exists is (\d+(/\d+)?)", err)
     assert smallest is not None
     assert not (tmp_path / "spec.npz").exists()
     assert command("synthesize", "spec.toml", "--bound", smallest[1])[0] == 0
@@ -147,7 +147,7 @@ def test_a_simulation_writes_its_report_and_judges(command: Run, tmp_path: Path)
     folder = tmp_path / "reports" / "spec-shield"
     assert {path.name for path in folder.iterdir()} == {"report.html", "report.md", "result.json"}
     kept = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    assert kept["shielded"]["above"] == 0 < kept["without"]["above"]
+    assert kept["shielded"]["above"] == 0 < kept["unshielded"]["above"]
 
 
 def test_a_gate_on_what_is_not_guaranteed(command: Run, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_people_of_a_log_bring_their_labels(command: Run, tmp_path: Path) -> Non
     kept = json.loads((tmp_path / "reports/spec-shield/result.json").read_text(encoding="utf-8"))
     # All recommendations are right, so each change is one wrong decision.
     assert code == 0
-    assert kept["utility"]["accuracy_without"] == 1
+    assert kept["utility"]["accuracy_unshielded"] == 1
     assert kept["utility"]["loss"]["mean"] == pytest.approx(kept["changed"])
     assert (kept["settings"]["events"], kept["settings"]["logged"]) == ("log", 40)
 

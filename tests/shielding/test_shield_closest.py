@@ -19,7 +19,7 @@ from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import solve
 
 PEOPLE = Inputs(weights=(3, 1, 1, 2), costs=(1,), eighths=(1, 6, 3, 5), groups=2)
-DYNAMIC = {"shield": "dynamic", "threshold": "1/10"}
+DYNAMIC = {"shield": "dynamic", "bound": "1/10"}
 
 
 def closest(**keys: Any) -> ShieldSpecification:
@@ -33,14 +33,14 @@ def histories(largest: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]
 
 
 def judged_with(
-    past: tuple[Any, Any], threshold: Fraction, measure: str, empty_group: str
+    past: tuple[Any, Any], bound: Fraction, measure: str, empty_group: str
 ) -> Callable[[list[int], list[int]], bool]:
     def judge(tops: list[int], bottoms: list[int]) -> bool:
         whole = (
             [own + old for own, old in zip(now, before, strict=True)]
             for now, before in zip((tops, bottoms), past, strict=True)
         )
-        return exact_bias(*whole, measure=measure, empty_group=empty_group) <= threshold
+        return exact_bias(*whole, measure=measure, empty_group=empty_group) <= bound
 
     return judge
 
@@ -71,7 +71,7 @@ def test_the_smallest_bound_is_kept_at_the_least_cost(
         found += 1
         solution, promised = period_solution(wanted, problem)
         assert promised is not None
-        assert promised > wanted.threshold
+        assert promised > wanted.bound
         judge = judged_with(past, promised, measure, empty_group)
         game = Game(events, judge, PEOPLE, length)
         assert promised == least_bound(game, empty_group, past)  # type: ignore[arg-type]
@@ -102,21 +102,21 @@ def test_reports_say_what_was_promised(name: str) -> None:
     run(keeping, 48, labelled=labelled)
     kinds = set()
     for report in passing.period_reports:
-        assert report.threshold == (Fraction(1, 10) if report.active else None)
+        assert report.bound == (Fraction(1, 10) if report.active else None)
     for report in keeping.period_reports:
         assert report.active
-        assert report.threshold is not None
-        smaller = report.threshold > Fraction(1, 10)
+        assert report.bound is not None
+        smaller = report.bound > Fraction(1, 10)
         kinds.add(smaller)
         if smaller:
             # It holds, whatever was assumed of the other bound, which was not promised.
-            assert report.bias_so_far <= report.threshold
+            assert report.bias_so_far <= report.bound
             assert report.assumption_held is False
         assert report.fair_so_far == (report.bias_so_far <= Fraction(1, 10))
-        assert report.to_dict()["threshold"] == str(report.threshold)
+        assert report.to_dict()["bound"] == str(report.bound)
     assert kinds == {True, False}
     assert not all(report.active for report in passing.period_reports)
-    assert keeping.promised == keeping.period_reports[-1].threshold
+    assert keeping.promised == keeping.period_reports[-1].bound
     assert keeping.to_dict()["promised"] == str(keeping.promised)
 
 
@@ -134,13 +134,13 @@ def test_a_restart_knows_what_was_promised(name: str, tmp_path: Path) -> None:
         assert resumed.to_dict() == whole.to_dict()
         assert resumed.period_reports == whole.period_reports
     told = [
-        json.loads(line).get("threshold")
+        json.loads(line).get("bound")
         for line in journal.read_text().splitlines()
         if line.startswith('{"period"')
     ]
     reports = whole.period_reports[1:]
     assert told == [
-        None if report.threshold == Fraction(1, 10) else str(report.threshold) for report in reports
+        None if report.bound == Fraction(1, 10) else str(report.bound) for report in reports
     ]
 
 
@@ -151,13 +151,13 @@ def test_a_journal_with_another_promise_is_refused(tmp_path: Path, is_last: bool
     run(whole, 48)
     whole.close()
     lines = journal.read_text().splitlines()
-    starts = [place for place, line in enumerate(lines) if '"threshold"' in line]
+    starts = [place for place, line in enumerate(lines) if '"bound"' in line]
     if is_last:
         lines = lines[: starts[0] + 1]
-        lines[starts[0]] = lines[starts[0]].replace('"threshold":"', '"threshold":"1')
+        lines[starts[0]] = lines[starts[0]].replace('"bound":"', '"bound":"1')
         words = "it promises a bias of"
     else:
-        lines[starts[0]] = lines[starts[0]].replace('"threshold":"', '"threshold":"x')
+        lines[starts[0]] = lines[starts[0]].replace('"bound":"', '"bound":"x')
         words = "does not fit the shield"
     journal.write_text("\n".join(lines) + "\n")
     with pytest.raises(JournalError, match=words):
@@ -191,4 +191,4 @@ def test_a_file_keeps_the_choice(tmp_path: Path) -> None:
     run(shield, 40)
     run(again, 40)
     assert again.period_reports == shield.period_reports
-    assert any(report.threshold != Fraction(1, 10) for report in again.period_reports)
+    assert any(report.bound != Fraction(1, 10) for report in again.period_reports)

@@ -18,7 +18,7 @@ def made(**keys: Any) -> Shield:
 
 
 def test_only_what_is_changed_costs() -> None:
-    shield = made(threshold="0", empty_group="zero", length=2)
+    shield = made(bound="0", empty_group="zero", length=2)
     assert [shield.decide("a", 1, 3.5), shield.decide("b", 0, 2)] == [0, 0]
     assert (shield.interventions, shield.total_cost, shield.bias) == (1, 3.5, 0)
     assert shield.counts == ((1, 0), (1, 0))
@@ -34,7 +34,7 @@ def test_cheap_changes_are_made_and_dear_ones_are_not() -> None:
     ]
     decisions = {}
     for cost in (0.5, 1.0, 1.5, 100.0, 1e6):
-        shield = made(threshold="0", length=2, inputs={"table": rows})
+        shield = made(bound="0", length=2, inputs={"table": rows})
         decisions[cost] = shield.decide("a", 1, cost)
     assert decisions == {0.5: 0, 1.0: 0, 1.5: 1, 100.0: 1, 1e6: 1}
     with pytest.raises(
@@ -44,7 +44,7 @@ def test_cheap_changes_are_made_and_dear_ones_are_not() -> None:
 
 
 def test_recommendations_of_any_number_type_give_plain_numbers() -> None:
-    shield = made(threshold="1")
+    shield = made(bound="1")
     for recommendation in (1, True, np.int64(1), 1.0):
         decision = shield.decide("a", recommendation)  # type: ignore[arg-type]
         assert decision == 1
@@ -74,7 +74,7 @@ def test_a_bad_call_changes_nothing(call: dict[str, Any], error: type, words: st
 
 
 def test_unknown_groups_pass_and_are_counted() -> None:
-    shield = made(unknown="pass", threshold="0", empty_group="zero", length=1)
+    shield = made(unknown="pass", bound="0", empty_group="zero", length=1)
     assert [shield.decide("z", 1), shield.decide("z", 0), shield.decide("z", 1, event="z1")] == [
         1,
         0,
@@ -126,7 +126,7 @@ def test_or_starts_anew() -> None:
 
 
 def test_an_event_is_decided_once() -> None:
-    shield = made(threshold="1")
+    shield = made(bound="1")
     assert shield.decide("a", 0, event="x") == 0
     before = shield.to_dict()
     assert shield.decide("a", 0, event="x") == 0
@@ -137,7 +137,7 @@ def test_an_event_is_decided_once() -> None:
 
 
 def test_a_label_is_counted_once() -> None:
-    shield = made(property="equal_opportunity", threshold="1")
+    shield = made(property="equal_opportunity", bound="1")
     shield.decide("a", 1, event="x")
     assert shield.decide("a", 1, event="x") == 1
     for _ in range(2):

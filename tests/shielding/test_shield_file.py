@@ -21,11 +21,11 @@ KINDS: list[dict[str, Any]] = [
     {},
     {"property": "equal_opportunity", "inputs": {"costs": [0.1, 2.5]}},
     {"names": ("x", "ü", "a,b"), "length": 6, "empty_group": "zero"},
-    {"shield": "dynamic", "threshold": "1/3", "length": 4},
+    {"shield": "dynamic", "bound": "1/3", "length": 4},
     {
         "shield": "static-bounded-welfare",
         "welfare": ["1/3", "2/3"],
-        "threshold": "1/3",
+        "bound": "1/3",
         "length": 6,
         "inputs": {"costs": [0.1, 0.7, 3.0]},
     },
@@ -108,10 +108,10 @@ def rewrite(path: Path, **changes: Any) -> None:
 def test_another_specification_is_refused(saved: Path) -> None:
     with pytest.raises(
         ShieldFileError,
-        match=r"of another specification: fairness.threshold is '1/10', not '1/5' \(horizon.length",
+        match=r"of another specification: fairness.bound is '1/10', not '1/5' \(horizon.length",
     ) as caught:
-        Shield.load(saved, specification=specification(threshold="1/5", length=9))
-    assert caught.value.details["keys"] == ["fairness.threshold", "horizon.length"]
+        Shield.load(saved, specification=specification(bound="1/5", length=9))
+    assert caught.value.details["keys"] == ["fairness.bound", "horizon.length"]
     with pytest.raises(ShieldFileError, match=r"groups.names"):
         Shield.load(saved, specification=specification(names=("a", "c")))
 

@@ -47,10 +47,10 @@ def tables(draw: st.DrawFn, names: tuple[str, ...]) -> list[dict[str, Any]]:
 @st.composite
 def specifications(draw: st.DrawFn) -> ShieldSpecification:
     names = draw(st.sampled_from([("a", "b"), ("a", "b", "c")]))
-    threshold = draw(st.fractions(0, 1, max_denominator=12))
+    bound = draw(st.fractions(0, 1, max_denominator=12))
     return specification(
         property=draw(st.sampled_from(ALL)),
-        threshold=str(threshold),
+        bound=str(bound),
         empty_group=draw(st.sampled_from(["vacuous", "zero"])),
         names=names,
         length=draw(st.integers(1, LONGEST[len(names)])),
@@ -59,13 +59,13 @@ def specifications(draw: st.DrawFn) -> ShieldSpecification:
 
 
 def some_shield(wanted: ShieldSpecification) -> Shield:
-    """The shield, or, where none exists, that of the smallest threshold there is."""
+    """The shield, or, where none exists, that of the smallest bound there is."""
     try:
         return Shield.synthesize(wanted)
     except InfeasibleShieldError as error:
-        smallest = error.details["smallest_threshold"]
-        assert smallest > wanted.threshold
-        return Shield.synthesize(wanted.with_changes(threshold=str(smallest)))
+        smallest = error.details["smallest_bound"]
+        assert smallest > wanted.bound
+        return Shield.synthesize(wanted.with_changes(bound=str(smallest)))
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_no_sequence_breaks_the_bound(
         trace.append(Step(group, decision, label))
         assert shield.bias == trace_bias(trace, shield)
     assert shield.ended
-    assert shield.bias <= shield.specification.threshold
+    assert shield.bias <= shield.specification.bound
     assert shield.period_reports[0].fair_so_far
     assert shield.period_reports[0].bias == shield.bias
 
@@ -100,7 +100,7 @@ def test_every_sequence_keeps_the_bound(name: str, empty_group: str) -> None:
     labelled = name in LABELLED
     length = 4 if labelled else 6
     shield = some_shield(
-        specification(property=name, threshold="1/3", empty_group=empty_group, length=length)
+        specification(property=name, bound="1/3", empty_group=empty_group, length=length)
     )
     solution = shield._policy.first_solution()
     events = list(product("ab", (0, 1), (0, 1) if labelled else (0,)))
@@ -112,12 +112,12 @@ def test_every_sequence_keeps_the_bound(name: str, empty_group: str) -> None:
             if labelled:
                 run.observe(label)
         worst = max(worst, run.bias)
-    assert worst <= shield.specification.threshold
+    assert worst <= shield.specification.bound
 
 
 @pytest.mark.parametrize("name", LABELLED)
 def test_label_of_the_last_decision_that_never_comes(name: str) -> None:
-    shield = some_shield(specification(property=name, threshold="1/4", length=6))
+    shield = some_shield(specification(property=name, bound="1/4", length=6))
     solution = shield._policy.first_solution()
     for sequence in product(product("ab", (0, 1)), repeat=6):
         run = Shield(shield.specification, shield.inputs, solution)
@@ -126,10 +126,10 @@ def test_label_of_the_last_decision_that_never_comes(name: str) -> None:
                 run.observe(place % 2)
             run.decide(group, recommendation)
         assert run.pending
-        assert run.bias <= run.specification.threshold
+        assert run.bias <= run.specification.bound
 
 
-def test_a_property_that_nobody_can_keep_names_the_threshold_that_can_be_kept() -> None:
+def test_a_property_that_nobody_can_keep_names_the_bound_that_can_be_kept() -> None:
     # Who is accepted is counted as a hit only if the label is 1, and rejecting counts a miss: with
     # one person of each group, labels 1 and 0 put the rates 1 apart, whatever is decided.
     wanted = ShieldSpecification.from_dict(
@@ -138,13 +138,13 @@ def test_a_property_that_nobody_can_keep_names_the_threshold_that_can_be_kept() 
                 "property": "custom",
                 "numerator": ["accept:1", "reject:1"],
                 "denominator": ["accept", "reject"],
-                "threshold": "1/2",
+                "bound": "1/2",
             },
             "groups": {"names": ["a", "b"]},
             "horizon": {"length": 2},
         }
     )
-    with pytest.raises(InfeasibleShieldError, match="smallest threshold") as caught:
+    with pytest.raises(InfeasibleShieldError, match="smallest bound") as caught:
         Shield.synthesize(wanted)
-    assert caught.value.details["smallest_threshold"] == 1
-    assert Shield.synthesize(wanted.with_changes(threshold="1")).bias == 0
+    assert caught.value.details["smallest_bound"] == 1
+    assert Shield.synthesize(wanted.with_changes(bound="1")).bias == 0

@@ -18,12 +18,12 @@ CASES: dict[str, dict[str, Any]] = {
     "finite": {"length": 12, "unknown": "pass"},
     "labelled": {"property": "equal_opportunity", "length": 4, "after": "next", "unknown": "pass"},
     "static": {"length": 4, "shield": "static-fair"},
-    "dynamic": {"length": 4, "shield": "dynamic", "threshold": "1/2"},
+    "dynamic": {"length": 4, "shield": "dynamic", "bound": "1/2"},
     "labelled dynamic": {
         "property": "equal_opportunity",
         "length": 4,
         "shield": "dynamic",
-        "threshold": "1/2",
+        "bound": "1/2",
     },
 }
 
@@ -96,7 +96,7 @@ def test_a_restart_has_the_same_state(case: str, journal: Path) -> None:
 
 
 def test_what_a_line_says(journal: Path) -> None:
-    with Shield.synthesize(specification(threshold="1"), journal=journal) as shield:
+    with Shield.synthesize(specification(bound="1"), journal=journal) as shield:
         shield.decide("a", 1, event="x")
         shield.decide("b", 0, 1.5)
     header, *lines = map(json.loads, journal.read_text().splitlines())
@@ -135,7 +135,7 @@ def test_one_shield_at_a_time(journal: Path) -> None:
     ],
 )
 def test_damaged_lines_are_named(line: str, words: str, journal: Path) -> None:
-    with Shield.synthesize(specification(threshold="1"), journal=journal) as shield:
+    with Shield.synthesize(specification(bound="1"), journal=journal) as shield:
         shield.decide("b", 1)
     with journal.open("a") as stream:
         stream.write(line + "\n")
@@ -159,7 +159,7 @@ def test_journals_of_others_are_refused(journal: Path) -> None:
     with Shield.synthesize(specification(), journal=journal):
         pass
     with pytest.raises(JournalError, match="of a shield with another specification"):
-        Shield.synthesize(specification(threshold="1/5"), journal=journal)
+        Shield.synthesize(specification(bound="1/5"), journal=journal)
     journal.write_text(journal.read_text().replace('"version": 1', '"version": 2'))
     with pytest.raises(JournalError, match="version 2, not 1"):
         Shield.synthesize(specification(), journal=journal)
@@ -174,7 +174,7 @@ def test_journals_of_others_are_refused(journal: Path) -> None:
 def test_a_full_disc_decides_nothing(
     fits: int, journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shield = Shield.synthesize(specification(threshold="1"), journal=journal)
+    shield = Shield.synthesize(specification(bound="1"), journal=journal)
     shield.decide("a", 1, event="1")
     before, text, write = shield.to_dict(), journal.read_bytes(), os.write
 

@@ -14,19 +14,19 @@ from testsgd.shielding.requirement import BiasAtMost
 from testsgd.shielding.running import Shield, periods
 
 CASES: dict[str, dict[str, Any]] = {
-    "finite": {"after": "next", "threshold": "1/4"},
-    "labelled": {"property": "equal_opportunity", "after": "next", "threshold": "1/2"},
-    "static": {"shield": "static-fair", "threshold": "1/3"},
+    "finite": {"after": "next", "bound": "1/4"},
+    "labelled": {"property": "equal_opportunity", "after": "next", "bound": "1/2"},
+    "static": {"shield": "static-fair", "bound": "1/3"},
     "welfare": {
         "shield": "static-bounded-welfare",
         "welfare": ["1/4", "3/4"],
-        "threshold": "1/2",
+        "bound": "1/2",
     },
-    "dynamic": {"shield": "dynamic", "threshold": "1/3"},
+    "dynamic": {"shield": "dynamic", "bound": "1/3"},
     "labelled dynamic": {
         "property": "equal_opportunity",
         "shield": "dynamic",
-        "threshold": "1/2",
+        "bound": "1/2",
     },
 }
 
@@ -100,7 +100,7 @@ def test_what_was_read_is_not_made_again() -> None:
 
 @pytest.mark.slow
 def test_what_is_kept_grows_with_the_periods_only() -> None:
-    shield = Shield.synthesize(specification(length=50, threshold="1/2", after="next"))
+    shield = Shield.synthesize(specification(length=50, bound="1/2", after="next"))
     shield.decide("a", 1)
     gc.collect()
     before = len(gc.get_objects())

@@ -16,7 +16,7 @@ from testsgd.shielding.requirement import Balanced, Provided, SmallSteps
 from testsgd.shielding.running import Shield, periods
 from testsgd.shielding.synthesis import Solution, dynamic_problem, solve
 
-WELFARE = {"shield": "static-bounded-welfare", "welfare": ["1/4", "3/4"], "threshold": "1/2"}
+WELFARE = {"shield": "static-bounded-welfare", "welfare": ["1/4", "3/4"], "bound": "1/2"}
 
 
 def again(shield: Shield) -> Shield:
@@ -62,7 +62,7 @@ def denominators(shield: Shield, trace: list[Step]) -> list[int]:
 def test_reports_are_what_the_trace_says(name: str, horizon: dict[str, Any]) -> None:
     length, periods = 6, 5
     wanted = specification(
-        property=name, **({"threshold": "1/3"} | horizon), length=length, periods=periods
+        property=name, **({"bound": "1/3"} | horizon), length=length, periods=periods
     )
     shield = Shield.synthesize(wanted)
     seen, inactive = set(), 0
@@ -79,7 +79,7 @@ def test_reports_are_what_the_trace_says(name: str, horizon: dict[str, Any]) -> 
             assert report.events == length
             assert report.bias == trace_bias(own, running)
             assert report.bias_so_far == trace_bias(so_far, running)
-            assert report.fair_so_far == (report.bias_so_far <= wanted.threshold)
+            assert report.fair_so_far == (report.bias_so_far <= wanted.bound)
             held = assumed(running, report.period, trace[: end - length], own)
             assert report.assumption_held == (held if held is None else held and report.active)
             seen.add(held)
@@ -116,12 +116,12 @@ def assumed(shield: Shield, period: int, past: list[Step], own: list[Step]) -> b
     if not any(before):
         return True
     both = [now + then for now, then in zip(came, before, strict=True)]
-    room = shield.specification.threshold + trace_bias(past, shield)
+    room = shield.specification.bound + trace_bias(past, shield)
     return min(both) > 0 and sum(Fraction(1, one) for one in both) <= room
 
 
 def test_a_dynamic_shield_solves_the_problem_of_its_history() -> None:
-    wanted = specification(shield="dynamic", threshold="1/4", length=8)
+    wanted = specification(shield="dynamic", bound="1/4", length=8)
     shield = Shield.synthesize(wanted)
     run(shield, 3, 8)
     tops = [kinds[1] for kinds in shield.counts]
@@ -129,7 +129,7 @@ def test_a_dynamic_shield_solves_the_problem_of_its_history() -> None:
     expected = solve(
         dynamic_problem(
             wanted.fairness_property,
-            wanted.threshold,
+            wanted.bound,
             "vacuous",
             shield.inputs,
             8,
@@ -160,7 +160,7 @@ def test_preparing_within_a_period_does_nothing() -> None:
 
 
 def test_static_shields_start_each_period_alike() -> None:
-    shield = Shield.synthesize(specification(shield="static-fair", length=6, threshold="1/3"))
+    shield = Shield.synthesize(specification(shield="static-fair", length=6, bound="1/3"))
     events = [next(people(9)) for _ in range(6)]
     decisions = [[shield.decide(*event[:2]) for event in events] for _ in range(3)]
     assert decisions[0] == decisions[1] == decisions[2]
@@ -184,7 +184,7 @@ def test_rates_stay_within_bounds_where_enough_came() -> None:
 
 def test_where_no_shield_exists_recommendations_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     shield = Shield.synthesize(
-        specification(shield="dynamic", threshold="0", empty_group="zero", length=2)
+        specification(shield="dynamic", bound="0", empty_group="zero", length=2)
     )
     assert [shield.decide("a", 1), shield.decide("a", 1)] == [0, 0]
 
@@ -221,7 +221,7 @@ def test_the_assumption_is_read_off_the_problem() -> None:
 
 def test_an_impossible_period_is_an_error_at_synthesis() -> None:
     # Labels decide what is counted: accepting or not, two people can end up 1 apart.
-    wanted = specification(property="custom", threshold="0", length=3)
+    wanted = specification(property="custom", bound="0", length=3)
     shield = Shield.synthesize(wanted)
     impossible = Solution(shield._policy.first_solution().problem, None, math.inf, 0.0)  # type: ignore[arg-type]
     with pytest.raises(InfeasibleShieldError):

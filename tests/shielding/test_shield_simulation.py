@@ -20,7 +20,7 @@ RUNS = 12
 def specified(
     property_name: str, shield: str, length: int, groups: tuple[str, ...] = ("a", "b"), **rest: Any
 ) -> ShieldSpecification:
-    fairness = {"property": property_name, "threshold": "1/5"}
+    fairness = {"property": property_name, "bound": "1/5"}
     horizon = {"length": length, "shield": shield}
     for key, value in rest.items():
         (fairness if key == "empty_group" else horizon)[key] = value
@@ -123,7 +123,7 @@ def test_as_one_by_one(case: str) -> None:
             assert report.interventions == simulation.interventions[where]
             assert report.cost == pytest.approx(simulation.cost[where])
             assert report.active == simulation.active[where]
-            kept = report.threshold == specification.threshold
+            kept = report.bound == specification.bound
             assert simulation.infeasible[where] == (not kept)
             if simulation.closest is not None:
                 assert simulation.closest[where] == (not kept)
@@ -134,7 +134,7 @@ def test_as_one_by_one(case: str) -> None:
                 assert report.assumption_held == simulation.assumption_held[where]
             bias = report.bias if simulation.shield == "finite" else report.bias_so_far
             assert simulation.bias[where] == pytest.approx(float(bias))
-            assert simulation.above[where] == (bias > specification.threshold)
+            assert simulation.above[where] == (bias > specification.bound)
             assert simulation.correct is not None
             assert simulation.correct[where] == right[period]
             interventions += report.interventions
@@ -155,7 +155,7 @@ def test_without_a_shield_recommendations_pass() -> None:
             tops[events.groups[run, step]] += int(events.recommendations[run, step])
             if (step + 1) % length == 0 and min(bottoms) > 0:
                 bias = abs(tops[0] / bottoms[0] - tops[1] / bottoms[1])
-                assert simulation.bias_without[run, step // length] == pytest.approx(bias)
+                assert simulation.bias_unshielded[run, step // length] == pytest.approx(bias)
 
 
 def test_decisions_found_again_piece_by_piece_are_the_same() -> None:

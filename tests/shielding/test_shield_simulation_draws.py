@@ -21,7 +21,7 @@ def specified(length: int = 10, property_name: str = "demographic_parity", **hor
     return ShieldSpecification.from_dict(
         {
             "name": "made up",
-            "fairness": {"property": property_name, "threshold": "1/5"},
+            "fairness": {"property": property_name, "bound": "1/5"},
             "groups": {"names": ["a", "b"]},
             "horizon": {"length": length, **horizon},
         }
@@ -46,7 +46,7 @@ def test_the_seed_fixes_everything() -> None:
     )
     np.testing.assert_array_equal(one.counts, same.counts)
     np.testing.assert_array_equal(one.cost, same.cost)
-    assert (one.counts_without != other.counts_without).any()
+    assert (one.counts_unshielded != other.counts_unshielded).any()
 
 
 @pytest.mark.parametrize("kind", [np.uint64, np.uint8, np.int8])
@@ -73,7 +73,7 @@ def test_many_runs_are_simulated_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     assert simulation.runs == 25
     assert simulation.counts.sum() == 25 * 10
     # No part repeats another.
-    assert len(np.unique(simulation.counts_without.reshape(25, -1), axis=0)) > 10
+    assert len(np.unique(simulation.counts_unshielded.reshape(25, -1), axis=0)) > 10
 
 
 @pytest.mark.parametrize("drawn", ["distribution", "rows"])
@@ -87,7 +87,7 @@ def test_shares_of_what_is_drawn(drawn: str) -> None:
         positive = 0.1 * 0.2 + 0.3 * 0.9 + 0.4 * 0.5 + 0.2 * 0.5
     else:
         accepted, positive = [1 / 4, 1 / 4], 3 / 4
-    counts = simulation.counts_without.sum(axis=(0, 1))
+    counts = simulation.counts_unshielded.sum(axis=(0, 1))
     trials = 500 * 10
     observed = [(int(counts[group, 1]), accepted[group]) for group in (0, 1)]
     for count, share in (*observed, (int(counts.sum()), positive)):
@@ -153,7 +153,7 @@ def test_no_shield_no_simulation() -> None:
             "name": "right as often",
             "fairness": {
                 "property": "custom",
-                "threshold": "1/10",
+                "bound": "1/10",
                 "numerator": ["accept:1", "reject:0"],
                 "denominator": ["accept", "reject"],
             },
@@ -163,4 +163,4 @@ def test_no_shield_no_simulation() -> None:
     )
     with pytest.raises(InfeasibleShieldError) as caught:
         simulate(specification, SKEWED, ROWS, runs=2)
-    assert caught.value.details["smallest_threshold"] == 1
+    assert caught.value.details["smallest_bound"] == 1

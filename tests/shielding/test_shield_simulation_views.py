@@ -23,11 +23,11 @@ def made(counts: Any, **changes: Any) -> Simulation:
     shape = counts.shape[:2]
     values: dict[str, Any] = {
         "fairness": NAMED_PROPERTIES["demographic_parity"],
-        "threshold": Fraction(1, 10),
+        "bound": Fraction(1, 10),
         "empty_group": "vacuous",
         "shield": "static-fair",
         "horizon": 10,
-        "counts_without": counts,
+        "counts_unshielded": counts,
         "counts": counts,
         "active": np.ones(shape, dtype=bool),
         "assumption_held": None,
@@ -65,13 +65,13 @@ def test_bias_of_the_history(data: st.DataObject) -> None:
     counts = np.array(numbers).reshape(shape)
     empty_group = data.draw(st.sampled_from(["vacuous", "zero"]), label="empty group")
     shield = data.draw(st.sampled_from(["finite", "dynamic"]), label="shield")
-    threshold = data.draw(st.fractions(0, 1, max_denominator=20), label="threshold")
+    bound = data.draw(st.fractions(0, 1, max_denominator=20), label="bound")
     simulation = made(
         counts,
         fairness=fairness,
         empty_group=empty_group,
         shield=shield,
-        threshold=threshold,
+        bound=bound,
     )
     for run in range(2):
         for period in range(3):
@@ -89,8 +89,8 @@ def test_bias_of_the_history(data: st.DataObject) -> None:
             ]
             bias = exact(rates, fairness.measure, empty_group)
             assert simulation.bias[run, period] == pytest.approx(float(bias), abs=1e-12)
-            assert simulation.above[run, period] == (bias > threshold)
-            assert simulation.fair[run, period] == (bias <= threshold)
+            assert simulation.above[run, period] == (bias > bound)
+            assert simulation.fair[run, period] == (bias <= bound)
 
 
 def test_a_bias_that_equals_the_threshold_is_not_above() -> None:
@@ -111,7 +111,7 @@ def test_what_is_guaranteed_ends_with_the_assumption() -> None:
 
 def test_utility_loss_is_a_share_of_the_decisions() -> None:
     counts = np.ones((1, 2, 2, 2))
-    simulation = made(counts, correct_without=np.array([[8, 7]]), correct=np.array([[6, 8]]))
+    simulation = made(counts, correct_unshielded=np.array([[8, 7]]), correct=np.array([[6, 8]]))
     assert simulation.utility_loss is not None
     assert simulation.utility_loss.tolist() == [[0.2, -0.1]]
     assert made(counts).utility_loss is None

@@ -1,4 +1,4 @@
-"""Specifications of shields: exact thresholds, what is filled in, changes and fingerprints."""
+"""Specifications of shields: exact bounds, what is filled in, changes and fingerprints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.specification import ShieldSpecification
 
 PLAIN: dict[str, Any] = {
-    "fairness": {"property": "demographic_parity", "threshold": 0.1},
+    "fairness": {"property": "demographic_parity", "bound": 0.1},
     "groups": {"names": ["female", "male"]},
     "horizon": {"length": 100},
 }
@@ -29,23 +29,23 @@ def specified(**parts: Any) -> ShieldSpecification:
     return ShieldSpecification.from_dict({**PLAIN, **parts})
 
 
-def of_threshold(threshold: Any) -> Fraction:
-    return specified(fairness={"property": "demographic_parity", "threshold": threshold}).threshold
+def of_bound(bound: Any) -> Fraction:
+    return specified(fairness={"property": "demographic_parity", "bound": bound}).bound
 
 
 @given(st.integers(0, 10**12), st.integers(0, 12))
-def test_a_threshold_in_toml_is_read_as_the_decimal_that_stands_there(
+def test_a_bound_in_toml_is_read_as_the_decimal_that_stands_there(
     digits: int, places: int
 ) -> None:
     written = format(Decimal(digits).scaleb(-12 - places), "f")
     if "." not in written:
         written += ".0"
     text = f"""
-        fairness = {{ property = "demographic_parity", threshold = {written} }}
+        fairness = {{ property = "demographic_parity", bound = {written} }}
         groups = {{ names = ["a", "b"] }}
         horizon = {{ length = 3 }}
     """
-    assert ShieldSpecification.parse(text).threshold == Fraction(digits, 10 ** (12 + places))
+    assert ShieldSpecification.parse(text).bound == Fraction(digits, 10 ** (12 + places))
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_threshold_in_toml_is_read_as_the_decimal_that_stands_there(
         (1e-3, Fraction(1, 1000)),
     ],
 )
-def test_a_threshold_given_in_python(given_value: Any, expected: Fraction) -> None:
-    assert of_threshold(given_value) == expected
+def test_a_bound_given_in_python(given_value: Any, expected: Fraction) -> None:
+    assert of_bound(given_value) == expected
 
 
 def test_what_is_not_said_is_filled_in() -> None:
@@ -88,7 +88,7 @@ def test_periodic_shields_always_go_on(kind: str) -> None:
 
 
 def test_labelled_properties_expect_either_label() -> None:
-    made = specified(fairness={"property": "equal_opportunity", "threshold": 0.1})
+    made = specified(fairness={"property": "equal_opportunity", "bound": 0.1})
     labels = made.input_distribution().labels
     assert labels is not None
     assert labels.tolist() == [[0.5, 0.5], [0.5, 0.5]]
@@ -96,19 +96,17 @@ def test_labelled_properties_expect_either_label() -> None:
 
 def test_a_custom_property_goes_by_its_events() -> None:
     events = {"numerator": ["accept:1"], "denominator": ["accept:0", "accept:1"]}
-    made = specified(
-        fairness={"property": "custom", "threshold": 0.1, "measure": "ratio", **events}
-    )
+    made = specified(fairness={"property": "custom", "bound": 0.1, "measure": "ratio", **events})
     expected = property_from_events("custom", measure="ratio", **events)
     assert made.fairness_property == expected
 
 
 @pytest.mark.parametrize("measure", ["demographic_parity", "disparate_impact"])
-def test_welfare_bounds_as_wide_as_the_threshold_will_do(measure: str) -> None:
+def test_welfare_bounds_as_wide_as_the_bound_will_do(measure: str) -> None:
     # 0.5 - 0.4 is a tenth, and so is 1 - 0.45 / 0.5; in floats neither is.
     welfare = [0.4, 0.5] if measure == "demographic_parity" else [0.45, 0.5]
     made = specified(
-        fairness={"property": measure, "threshold": 0.1},
+        fairness={"property": measure, "bound": 0.1},
         horizon={"length": 9, "shield": "static-bounded-welfare", "welfare": welfare},
     )
     assert made.horizon.welfare == tuple(Fraction(str(bound)) for bound in welfare)
@@ -117,7 +115,7 @@ def test_welfare_bounds_as_wide_as_the_threshold_will_do(measure: str) -> None:
 def test_dict_and_back_is_the_same() -> None:
     made = specified(
         name="x",
-        fairness={"property": "equal_opportunity", "threshold": "1/7", "empty_group": "zero"},
+        fairness={"property": "equal_opportunity", "bound": "1/7", "empty_group": "zero"},
         horizon={"length": 4, "shield": "dynamic", "periods": 3},
         inputs={
             "table": [
@@ -128,7 +126,7 @@ def test_dict_and_back_is_the_same() -> None:
         },
     )  # fmt: skip
     written = made.to_dict()
-    assert written["fairness"]["threshold"] == "1/7"
+    assert written["fairness"]["bound"] == "1/7"
     again = ShieldSpecification.from_dict(json.loads(json.dumps(written)))
     assert again == made
     assert hash(again) == hash(made)
@@ -137,8 +135,8 @@ def test_dict_and_back_is_the_same() -> None:
 
 
 def test_changes_by_name_and_by_path() -> None:
-    made = specified().with_changes(threshold=0.2, **{"horizon.length": 7, "name": "other"})
-    assert (made.threshold, made.horizon.length, made.name) == (Fraction(1, 5), 7, "other")
+    made = specified().with_changes(bound=0.2, **{"horizon.length": 7, "name": "other"})
+    assert (made.bound, made.horizon.length, made.name) == (Fraction(1, 5), 7, "other")
     assert made.groups == specified().groups
 
 
@@ -151,7 +149,7 @@ def test_changing_the_kind_takes_away_what_only_the_former_has() -> None:
         for before in (made, saved):
             changed = before.with_changes(shield=kind)
             assert (changed.horizon.welfare, changed.horizon.after) == (None, after)
-    parity = {"property": "demographic_parity", "threshold": 0.1}
+    parity = {"property": "demographic_parity", "bound": 0.1}
     custom = specified(
         fairness={
             **parity, "property": "custom", "numerator": ["accept"],
@@ -169,8 +167,8 @@ def test_changing_the_source_of_the_inputs() -> None:
 
 
 def test_changes_that_cannot_be() -> None:
-    with pytest.raises(ParameterError, match="no key 'treshold'; did you mean 'threshold'"):
-        specified().with_changes(treshold=0.2)
+    with pytest.raises(ParameterError, match="no key 'buond'; did you mean 'bound'"):
+        specified().with_changes(buond=0.2)
     with pytest.raises(SpecificationError, match=r"changes: horizon\.length"):
         specified().with_changes(length=0)
 
@@ -180,14 +178,14 @@ def test_the_fingerprint_goes_by_what_is_specified_and_expected() -> None:
     inputs = made.input_distribution()
     other = InputDistribution.uniform(["female", "male"], costs=[2])
     assert made.digest(inputs) == specified(inputs={"costs": [1.0]}).digest(inputs)
-    assert made.digest(inputs) == made.with_changes(threshold="1/10").digest(inputs)
+    assert made.digest(inputs) == made.with_changes(bound="1/10").digest(inputs)
     different = {
         made.digest(inputs),
         made.digest(other),
         *(
             made.with_changes(**change).digest(inputs)
             for change in (
-                {"threshold": 0.2},
+                {"bound": 0.2},
                 {"length": 99},
                 {"empty_group": "zero"},
                 {"after": "next"},
@@ -204,7 +202,7 @@ def test_the_log_is_found_beside_the_file(tmp_path: Path) -> None:
     text = """
         [fairness]
         property = "equal_opportunity"
-        threshold = 0.1
+        bound = 0.1
         [groups]
         names = ["a", "b"]
         unknown = "pass"

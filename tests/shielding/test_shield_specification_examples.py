@@ -10,7 +10,7 @@ import pytest
 from testsgd.shielding.specification import ShieldSpecification
 
 FOLDER = Path(__file__).parents[2] / "examples" / "shields"
-# File, property, threshold, groups, kind of shield, whether labels are expected.
+# File, property, bound, groups, kind of shield, whether labels are expected.
 EXAMPLES = [
     ("grants-bounded-welfare", "demographic_parity", "1/10", 2, "static-bounded-welfare", False),
     ("hiring-equal-opportunity", "equal_opportunity", "3/20", 2, "finite", True),
@@ -24,15 +24,13 @@ def test_every_example_is_known_here() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.toml")) == [row[0] for row in EXAMPLES]
 
 
-@pytest.mark.parametrize(
-    ("name", "property_name", "threshold", "groups", "kind", "labels"), EXAMPLES
-)
+@pytest.mark.parametrize(("name", "property_name", "bound", "groups", "kind", "labels"), EXAMPLES)
 def test_an_example(
-    name: str, property_name: str, threshold: str, groups: int, kind: str, labels: bool
+    name: str, property_name: str, bound: str, groups: int, kind: str, labels: bool
 ) -> None:
     made = ShieldSpecification.read(FOLDER / f"{name}.toml")
     assert made.fairness_property.name == property_name
-    assert made.threshold == Fraction(threshold)
+    assert made.bound == Fraction(bound)
     assert len(made.groups.names) == groups
     assert made.horizon.shield == kind
     inputs = made.input_distribution()

@@ -15,7 +15,7 @@ TEXT = """\
 name = "loans"
 [fairness]
 property = "demographic_parity"
-threshold = 0.1
+bound = 0.1
 [groups]
 names = ["female", "male"]
 [horizon]
@@ -47,26 +47,26 @@ MISTAKES = [
     (1, 'title = "x"', "title", "unknown key"),
     # the bound
     (3, 'property = "parity"', "fairness.property", "(seen: 'parity')"),
-    (4, "threshold = -0.1", "fairness.threshold", "between 0 and 1 (seen: -0.1)"),
-    (4, "threshold = 1.01", "fairness.threshold", "between 0 and 1 (seen: 1.01)"),
-    (4, "threshold = 2", "fairness.threshold", "between 0 and 1 (seen: 2)"),
-    (4, "threshold = nan", "fairness.threshold", "finite number (seen: NaN)"),
-    (4, "threshold = inf", "fairness.threshold", "finite number (seen: Infinity)"),
-    (4, "threshold = 1e-999999999", "fairness.threshold", "at most 30 decimals"),
-    (4, "threshold = true", "fairness.threshold", "written as a decimal"),
-    (4, 'threshold = "a tenth"', "fairness.threshold", "written as a decimal"),
-    (4, 'threshold = "1/0"', "fairness.threshold", "a quotient by 0"),
-    (4, 'threshold = "11/10"', "fairness.threshold", "between 0 and 1"),
-    (4, 'threshold = "1e-999999999"', "fairness.threshold", "written as a decimal"),
-    (4, 'threshold = 0.1\nempty_group = "one"', "fairness.empty_group", "(seen: 'one')"),
+    (4, "bound = -0.1", "fairness.bound", "between 0 and 1 (seen: -0.1)"),
+    (4, "bound = 1.01", "fairness.bound", "between 0 and 1 (seen: 1.01)"),
+    (4, "bound = 2", "fairness.bound", "between 0 and 1 (seen: 2)"),
+    (4, "bound = nan", "fairness.bound", "finite number (seen: NaN)"),
+    (4, "bound = inf", "fairness.bound", "finite number (seen: Infinity)"),
+    (4, "bound = 1e-999999999", "fairness.bound", "at most 30 decimals"),
+    (4, "bound = true", "fairness.bound", "written as a decimal"),
+    (4, 'bound = "a tenth"', "fairness.bound", "written as a decimal"),
+    (4, 'bound = "1/0"', "fairness.bound", "a quotient by 0"),
+    (4, 'bound = "11/10"', "fairness.bound", "between 0 and 1"),
+    (4, 'bound = "1e-999999999"', "fairness.bound", "written as a decimal"),
+    (4, 'bound = 0.1\nempty_group = "one"', "fairness.empty_group", "(seen: 'one')"),
     # properties of one's own
     (
         4,
-        'threshold = 0.1\nnumerator = ["accept"]',
+        'bound = 0.1\nnumerator = ["accept"]',
         "fairness.numerator",
         'only property = "custom"',
     ),
-    (4, 'threshold = 0.1\nmeasure = "ratio"', "fairness.measure", 'only property = "custom"'),
+    (4, 'bound = 0.1\nmeasure = "ratio"', "fairness.measure", 'only property = "custom"'),
     (3, f"{CUSTOM}numerator = []", "fairness.numerator", "needs a list of events"),
     (
         3,
@@ -169,7 +169,7 @@ def test_a_mistake_is_named_by_its_key(line: int, written: str, key: str, words:
 @pytest.mark.parametrize(
     ("line", "written", "named"),
     [
-        (4, "threshold = 2", 4),
+        (4, "bound = 2", 4),
         (6, 'names = ["a"]', 6),
         (8, f"{BOUNDED}welfare = [0.1, 0.9]", 10),
         # A list over several lines is one value, and its key says which entry is meant.
@@ -183,7 +183,7 @@ def test_a_mistake_is_named_by_its_line(line: int, written: str, named: int) -> 
 def with_inputs(**inputs: Any) -> ShieldSpecification:
     return ShieldSpecification.from_dict(
         {
-            "fairness": {"property": "equal_opportunity", "threshold": 0.1},
+            "fairness": {"property": "equal_opportunity", "bound": 0.1},
             "groups": {"names": ["a", "b"]},
             "horizon": {"length": 3},
             "inputs": inputs,

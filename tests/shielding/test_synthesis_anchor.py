@@ -17,21 +17,21 @@ BELOW = TENTH - Fraction(1, 10**6)
 
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("storage", ["whole", "windows"])
-@pytest.mark.parametrize(("threshold", "cost"), [(TENTH, 1.00233), (BELOW, 1.03411)])
+@pytest.mark.parametrize(("bound", "cost"), [(TENTH, 1.00233), (BELOW, 1.03411)])
 def test_demographic_parity_of_100(
-    threshold: Fraction, cost: float, storage: str, compiled: bool
+    bound: Fraction, cost: float, storage: str, compiled: bool
 ) -> None:
     inputs = InputDistribution.uniform(("a", "b"))
-    problem = finite_problem(NAMED_PROPERTIES["demographic_parity"], threshold, "zero", inputs, 100)
+    problem = finite_problem(NAMED_PROPERTIES["demographic_parity"], bound, "zero", inputs, 100)
     solution = solve(problem, storage=storage, compiled=compiled)  # type: ignore[arg-type]
     assert solution.expected_cost == pytest.approx(cost, abs=5e-6)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize(("threshold", "cost"), [(TENTH, 22.1107), (BELOW, 23.3922)])
-def test_equal_opportunity_of_75(threshold: Fraction, cost: float, compiled: bool) -> None:
+@pytest.mark.parametrize(("bound", "cost"), [(TENTH, 22.1107), (BELOW, 23.3922)])
+def test_equal_opportunity_of_75(bound: Fraction, cost: float, compiled: bool) -> None:
     inputs = InputDistribution.uniform(("a", "b"), labelled=True)
-    problem = finite_problem(NAMED_PROPERTIES["equal_opportunity"], threshold, "zero", inputs, 75)
+    problem = finite_problem(NAMED_PROPERTIES["equal_opportunity"], bound, "zero", inputs, 75)
     solution = solve(problem, compiled=compiled)
     assert solution.expected_cost == pytest.approx(cost, abs=5e-5)
 

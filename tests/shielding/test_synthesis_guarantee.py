@@ -77,18 +77,18 @@ def test_everything_that_can_happen_ends_fair(
 ) -> None:
     fairness = fairness_of(name)
     for groups, costs, horizon in ((2, 1, 13), (2, 3, 9), (3, 1, 6)):
-        for threshold in (Fraction(1, 4), Fraction(1, 10)):
+        for bound in (Fraction(1, 4), Fraction(1, 10)):
             inputs = _one_sided(groups, costs)
-            problem = finite_problem(fairness, threshold, empty_group, inputs, horizon)  # type: ignore[arg-type]
+            problem = finite_problem(fairness, bound, empty_group, inputs, horizon)  # type: ignore[arg-type]
             solution = solve(problem, storage=storage, compiled=compiled)  # type: ignore[arg-type]
             assert solution.feasible
             biases = {
                 _unfair(end, fairness, groups, empty_group) for end in _all_ends(solution, fairness)
             }
-            assert max(biases) <= threshold
+            assert max(biases) <= bound
             # The bound bites: something was let happen that is not perfectly equal. (If absent
             # groups have rate 0, no ratio but that of all rejected can be kept.)
-            if threshold == Fraction(1, 4):
+            if bound == Fraction(1, 4):
                 assert (max(biases) > 0) != (name == "disparate_impact" and empty_group == "zero")
 
 
@@ -99,9 +99,9 @@ def test_a_greedy_adversary(name: str, data: st.DataObject) -> None:
     """Who sends, each time, the person and label that make the bias so far largest."""
     events: Events = NAMED.get(name) or CUSTOM[name]
     fairness, horizon, groups = fairness_of(name), 12, 2
-    threshold = data.draw(st.sampled_from([Fraction(1, 5), Fraction(1, 2), Fraction(1)]))
+    bound = data.draw(st.sampled_from([Fraction(1, 5), Fraction(1, 2), Fraction(1)]))
     empty_group = data.draw(st.sampled_from(["vacuous", "zero"]))
-    problem = finite_problem(fairness, threshold, empty_group, _one_sided(groups, 1), horizon)
+    problem = finite_problem(fairness, bound, empty_group, _one_sided(groups, 1), horizon)
     solution = solve(problem, compiled=False)
     if not solution.feasible:
         return
@@ -118,14 +118,14 @@ def test_a_greedy_adversary(name: str, data: st.DataObject) -> None:
         return max(options, key=lambda one: bias((*trace, (one[0], one[1], one[3]))))
 
     trace = run_period(solution.policy, fairness, adversary, groups=groups, length=horizon)
-    assert bias(trace) <= threshold
+    assert bias(trace) <= bound
 
 
 def test_long_horizon_random_and_skewed_sequences() -> None:
     """Hundreds of runs of 100 events at once, most of which were not expected at all."""
-    runs, horizon, threshold = 400, 100, Fraction(1, 10)
+    runs, horizon, bound = 400, 100, Fraction(1, 10)
     fairness = fairness_of("demographic_parity")
-    problem = finite_problem(fairness, threshold, "vacuous", _one_sided(2, 2), horizon)
+    problem = finite_problem(fairness, bound, "vacuous", _one_sided(2, 2), horizon)
     policy = solve(problem, compiled=False).policy
     generator = np.random.default_rng(7)
     seldom = generator.choice([0.0, 0.01, 0.1, 0.5, 0.99], size=runs)
@@ -139,4 +139,4 @@ def test_long_horizon_random_and_skewed_sequences() -> None:
         decisions = np.where(changed, 1 - recommended, recommended)
         counts[np.arange(runs), 2 * groups + decisions] += 1
     for end in counts.tolist():
-        assert _unfair(tuple(end), fairness, 2, "vacuous") <= threshold
+        assert _unfair(tuple(end), fairness, 2, "vacuous") <= bound

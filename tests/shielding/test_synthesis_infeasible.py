@@ -1,4 +1,4 @@
-"""Where no shield exists, and the smallest threshold for which one does."""
+"""Where no shield exists, and the smallest bound for which one does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from testsgd.shielding.requirement import After, Balanced, BiasAtMost
 from testsgd.shielding.synthesis import (
     ShieldProblem,
     finite_problem,
-    smallest_feasible_threshold,
+    smallest_feasible_bound,
     solve,
 )
 
@@ -36,20 +36,20 @@ PAIR = ("a", "b")
 TINY = Fraction(1, 10**12)
 
 
-def _with(problem: ShieldProblem, threshold: Fraction) -> ShieldProblem:
+def _with(problem: ShieldProblem, bound: Fraction) -> ShieldProblem:
     requirement = problem.requirement
     if isinstance(requirement, After):
-        bound = requirement.requirement
-        assert isinstance(bound, BiasAtMost)
-        changed = replace(requirement, requirement=replace(bound, threshold=threshold))
+        of_history = requirement.requirement
+        assert isinstance(of_history, BiasAtMost)
+        changed = replace(requirement, requirement=replace(of_history, bound=bound))
         return replace(problem, requirement=changed)
     assert isinstance(requirement, BiasAtMost)
-    return replace(problem, requirement=replace(requirement, threshold=threshold))
+    return replace(problem, requirement=replace(requirement, bound=bound))
 
 
 @given(data=st.data())
 @settings(max_examples=80)
-def test_smallest_threshold_is_feasible_and_nothing_below(data: st.DataObject) -> None:
+def test_smallest_bound_is_feasible_and_nothing_below(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from([*NAMED, *CUSTOM]))
     events = NAMED.get(name) or CUSTOM[name]
     who = data.draw(inputs(most_costs=1))
@@ -70,14 +70,14 @@ def test_smallest_threshold_is_feasible_and_nothing_below(data: st.DataObject) -
         past = After(tuple(tops), tuple(bottoms), problem.requirement)
         problem = replace(problem, requirement=past)
     game = Game(events, bounded(Fraction(0), measure="", empty_group=""), who, horizon)
-    least = smallest_feasible_threshold(problem)
+    least = smallest_feasible_bound(problem)
     assert least == least_bound(game, empty_group, (tops, bottoms))
     assert solve(_with(problem, least), compiled=False).feasible
     if least > 0:
         assert not solve(_with(problem, least - TINY), compiled=False).feasible
 
 
-def test_smallest_threshold_with_a_history_too_long_for_floats() -> None:
+def test_smallest_bound_with_a_history_too_long_for_floats() -> None:
     """Rates nearer to each other than floating point can tell from other fractions."""
     inputs_ = InputDistribution.uniform(PAIR)
     many = 10**9 + 7
@@ -92,7 +92,7 @@ def test_smallest_threshold_with_a_history_too_long_for_floats() -> None:
         3,
     )
     truth = least_bound(game, "vacuous", ([many // 3] * 2, [many, many - 2]))
-    least = smallest_feasible_threshold(problem)
+    least = smallest_feasible_bound(problem)
     assert least == truth
     assert solve(_with(problem, least), compiled=False).feasible
     assert not solve(_with(problem, least - Fraction(1, 10**30)), compiled=False).feasible
@@ -123,7 +123,7 @@ def test_named_properties_can_always_be_kept(name: str, empty_group: str, groups
     fairness = NAMED_PROPERTIES[name]
     who = InputDistribution.uniform(tuple("abc"[:groups]), labelled=fairness.labelled)
     problem = finite_problem(fairness, Fraction(0), empty_group, who, 7)  # type: ignore[arg-type]
-    assert smallest_feasible_threshold(problem) == 0
+    assert smallest_feasible_bound(problem) == 0
     assert solve(problem, compiled=False).feasible
 
 
@@ -144,7 +144,7 @@ def test_a_group_that_never_comes_can_still_come() -> None:
     problem = ShieldProblem(NAMED_PROPERTIES["demographic_parity"], past, who, 1)
     # One person of the second group has rate 0 or 1, a half away.
     assert not solve(problem, compiled=False).feasible
-    assert smallest_feasible_threshold(problem) == Fraction(1, 2)
+    assert smallest_feasible_bound(problem) == Fraction(1, 2)
 
 
 def test_labels_of_probability_0_can_still_come() -> None:
@@ -160,11 +160,11 @@ def test_labels_of_probability_0_can_still_come() -> None:
     assert solution.policy.changes(1, (1, 0, 0, 0), 0, 1) == 1
 
 
-def test_only_a_bound_on_the_bias_has_a_smallest_threshold() -> None:
+def test_only_a_bound_on_the_bias_has_a_smallest_bound() -> None:
     who = InputDistribution.uniform(PAIR)
     problem = ShieldProblem(NAMED_PROPERTIES["demographic_parity"], Balanced(1), who, 3)
     with pytest.raises(TypeError, match="bound on the bias"):
-        smallest_feasible_threshold(problem)
+        smallest_feasible_bound(problem)
 
 
 @pytest.mark.parametrize("cost", [1e100, 1e300, 1.7e308])

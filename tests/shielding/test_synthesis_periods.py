@@ -61,13 +61,13 @@ def test_bounded_welfare_exists_and_costs_what_it_should(data: st.DataObject) ->
     assert _checked(Game(NAMED[name], judge, who, horizon), problem)
 
 
-def _can_leave(near: list[Fraction], steps: list[Fraction], threshold: Fraction) -> bool:
+def _can_leave(near: list[Fraction], steps: list[Fraction], bound: Fraction) -> bool:
     """Whether two rates that are rounded towards the middle may end too far apart."""
     above = [rate >= (min(near) + max(near)) / 2 for rate in near]
     highest = [rate if up else rate + one for rate, up, one in zip(near, above, steps, strict=True)]
     lowest = [rate - one if up else rate for rate, up, one in zip(near, above, steps, strict=True)]
     return any(
-        highest[one] - lowest[other] > threshold
+        highest[one] - lowest[other] > bound
         for one, other in permutations(range(len(near)), 2)
         # These come nearer to each other.
         if not (above[one] and not above[other])
@@ -82,7 +82,7 @@ def test_dynamic_exists_after_fair_histories(data: st.DataObject) -> None:
     who = data.draw(inputs())
     groups = who.groups
     horizon = data.draw(st.integers(1, longest(NAMED[name], groups)))
-    threshold = data.draw(st.fractions(0, 1, max_denominator=6))
+    bound = data.draw(st.fractions(0, 1, max_denominator=6))
     empty_group = data.draw(st.sampled_from(["vacuous", "zero"]))
     bottoms = data.draw(st.lists(st.integers(0, 9), min_size=groups, max_size=groups))
     tops = [data.draw(st.integers(0, bottom)) for bottom in bottoms]
@@ -110,17 +110,17 @@ def test_dynamic_exists_after_fair_histories(data: st.DataObject) -> None:
             if min(people) == 0:
                 return True
             steps = [Fraction(1, one) for one in people]
-            if groups == 2 and sum(steps) > threshold + abs(near[0] - near[1]):
+            if groups == 2 and sum(steps) > bound + abs(near[0] - near[1]):
                 return True
-            if groups == 3 and _can_leave(near, steps, threshold):
+            if groups == 3 and _can_leave(near, steps, bound):
                 return True
-        return bias(own_tops, own_bottoms) <= threshold
+        return bias(own_tops, own_bottoms) <= bound
 
     nothing = [0] * groups
     distribution = who.distribution(labelled=NAMED[name].labelled)
     problem = dynamic_problem(
-        fairness_of(name), threshold, empty_group, distribution, horizon,
+        fairness_of(name), bound, empty_group, distribution, horizon,
         past_numerators=tops, past_denominators=bottoms,
     )  # fmt: skip
     exists = _checked(Game(NAMED[name], judge, who, horizon), problem)
-    assert exists or bias(nothing, nothing) > threshold
+    assert exists or bias(nothing, nothing) > bound

@@ -63,7 +63,7 @@ SpecificationOption = Annotated[
 
 BoundOption = Annotated[
     str | None,
-    typer.Option(help="Another bound (threshold) than the specification's, such as 0.05 or 1/20."),
+    typer.Option(help="Another bound on the bias than the specification's, such as 0.05 or 1/20."),
 ]
 
 LengthOption = Annotated[int | None, typer.Option(help="Another horizon.")]
@@ -88,7 +88,7 @@ def byte_count(text: str, where: str) -> int:
 
 def changes_of(bound: str | None, length: int | None) -> dict[str, str | int]:
     """Return the keys of a specification that options change."""
-    changes = {"threshold": bound, "length": length}
+    changes = {"bound": bound, "length": length}
     return {name: value for name, value in changes.items() if value is not None}
 
 
@@ -261,7 +261,7 @@ def simulate(
         periods=periods,
         random_state=seed,
         jobs=processors(jobs),
-        max_above=fail_above,
+        fail_above=fail_above,
         **changes_of(bound, length),
     )
     written = result.write(folder, wanted)

@@ -2,7 +2,7 @@
 
 Each decision adds whole numbers to two counters of the person's group, a numerator and a
 denominator; their ratio is the group's rate. The bias is how far the rates are apart. Everything
-is decided in whole numbers, so that a bias that equals the threshold is at most the threshold.
+is decided in whole numbers, so that a bias that equals the bound is at most the bound.
 """
 
 from __future__ import annotations
@@ -287,17 +287,17 @@ def rounded_biases(
 def bias_at_most(
     numerators: Counts,
     denominators: Counts,
-    threshold: Fraction,
+    bound: Fraction,
     *,
     measure: Measure,
     empty_group: EmptyGroup,
 ) -> NDArray[np.bool_]:
-    """Return for many states whether their bias is at most a threshold, in whole numbers.
+    """Return for many states whether their bias is at most a bound, in whole numbers.
 
     Parameters
     ----------
     numerators, denominators : numpy.ndarray of int, shape (n, groups)
-    threshold : fractions.Fraction
+    bound : fractions.Fraction
     measure, empty_group : str
         As for :func:`bias`.
 
@@ -311,11 +311,11 @@ def bias_at_most(
     ...              measure="difference", empty_group="vacuous")
     array([ True])
     """
-    tops, bottoms = whole_numbers(numerators, denominators, threshold)
+    tops, bottoms = whole_numbers(numerators, denominators, bound)
     empty = bottoms == 0
     if empty_group == "zero" and empty.any():
         tops, bottoms = np.where(empty, 0, tops), np.where(empty, 1, bottoms)
-    part, whole = threshold.numerator, threshold.denominator
+    part, whole = bound.numerator, bound.denominator
     holds = np.ones(len(tops), dtype=bool)
     for one, other in combinations(range(tops.shape[1]), 2):
         first, second = tops[:, one] * bottoms[:, other], tops[:, other] * bottoms[:, one]
@@ -360,7 +360,7 @@ class PropertyTable(Part):
     """What is counted, and how far groups may be apart; which names are known, each kind says."""
 
     property: str = Field(description="a known property, or custom")
-    threshold: ExactShare = Field(description="the largest bias, exactly as written")
+    bound: ExactShare = Field(description="the largest bias, exactly as written")
     empty_group: EmptyGroup = Field(
         "vacuous", description="a group of which nobody came is left out, or its rate is zero"
     )

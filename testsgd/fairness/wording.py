@@ -1,4 +1,4 @@
-"""How what a fairness property counts, a bias and its threshold are worded."""
+"""How what a fairness property counts, a bias and its bound are worded."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class CountedProperty(Part):
     measure: Literal["difference", "ratio"] = Field(
         description="the largest difference of two rates, or 1 minus the smallest over the largest"
     )
-    threshold: float
-    threshold_exact: str = Field(description="the same as a fraction")
+    bound: float
+    bound_exact: str = Field(description="the same as a fraction")
     empty_group: Literal["vacuous", "zero"] = Field(
         description="a group without a rate is left out, or has rate 0"
     )
 
 
 def counted_property(
-    fairness: FairnessProperty, threshold: Fraction, empty_group: EmptyGroup
+    fairness: FairnessProperty, bound: Fraction, empty_group: EmptyGroup
 ) -> dict[str, Any]:
     """Return the fields of a :class:`CountedProperty`, but for its name."""
     return {
@@ -51,8 +51,8 @@ def counted_property(
         "denominator": _counted_events(fairness, fairness.denominator),
         "labelled": fairness.labelled,
         "measure": fairness.measure,
-        "threshold": float(threshold),
-        "threshold_exact": str(threshold),
+        "bound": float(bound),
+        "bound_exact": str(bound),
         "empty_group": empty_group,
     }
 
@@ -69,9 +69,9 @@ def _counted_events(fairness: FairnessProperty, added: Increments) -> list[str]:
     ]
 
 
-def threshold_text(counted: CountedProperty) -> str:
-    """Write the threshold."""
-    return exact_number(counted.threshold_exact)
+def bound_text(counted: CountedProperty) -> str:
+    """Write the bound."""
+    return exact_number(counted.bound_exact)
 
 
 def exact_number(text: str) -> str:

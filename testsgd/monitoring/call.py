@@ -56,7 +56,7 @@ def load_monitor(
     --------
     >>> import testsgd
     >>> monitor = testsgd.load_monitor({
-    ...     "properties": [{"property": "demographic_parity", "threshold": 0.1}]})
+    ...     "properties": [{"property": "demographic_parity", "bound": 0.1}]})
     >>> monitor.observe({"group": "female", "decision": 1})
     ()
     """
@@ -124,7 +124,7 @@ def monitor(
     >>> import testsgd
     >>> people = [{"group": "ab"[n % 2], "decision": n % 2} for n in range(400)]
     >>> result = testsgd.monitor({
-    ...     "properties": [{"property": "demographic_parity", "threshold": 0.1}]}, people)
+    ...     "properties": [{"property": "demographic_parity", "bound": 0.1}]}, people)
     >>> result.alerts, result.exit_code
     (1, 1)
     """

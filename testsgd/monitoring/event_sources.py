@@ -142,7 +142,7 @@ class _CellReader:
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
-        fields = [field for watched in specification.monitored for field in watched.given]
+        fields = [field for watched in specification.monitored for field in watched.condition_on]
         self._texts = {named.id, named.group, *fields}
         self._time = named.time
         self._dates = specification.time.unit == "iso"
@@ -188,7 +188,7 @@ def _number(text: str) -> float | None:
 
 def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSource:
     named = specification.events
-    fields = [field for watched in specification.monitored for field in watched.given]
+    fields = [field for watched in specification.monitored for field in watched.condition_on]
     used = dict.fromkeys((*named.names, *fields))
     _check_columns([str(name) for name in frame.columns], specification, "events")
     columns = [name for name in used if name in frame.columns]
@@ -215,7 +215,7 @@ def _check_columns(names: list[str], specification: MonitorSpecification, where:
         raise DataError(
             f"the column {twice!r} stands twice", where=where, remedy="name each column once"
         )
-    fields = [field for watched in specification.monitored for field in watched.given]
+    fields = [field for watched in specification.monitored for field in watched.condition_on]
     needed = (named.group, named.decision, *fields)
     if named.id in names:
         # Rows with the same id say one thing each.

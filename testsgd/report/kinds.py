@@ -17,9 +17,9 @@ RESULTS = {
     "testsgd.mitigation/2": "testsgd.mitigation:MitigationResult",
     "testsgd.comparison/2": "testsgd.comparison:ComparisonResult",
     "testsgd.certify/2": "testsgd.certification:CertificationResult",
-    "testsgd.shield/1": "testsgd.shielding:ShieldResult",
-    "testsgd.shield-simulation/1": "testsgd.shielding:SimulationResult",
-    "testsgd.monitoring/1": "testsgd.monitoring:MonitorResult",
+    "testsgd.shield/2": "testsgd.shielding:ShieldResult",
+    "testsgd.shield-simulation/2": "testsgd.shielding:SimulationResult",
+    "testsgd.monitoring/2": "testsgd.monitoring:MonitorResult",
 }
 """The class of the results of each schema, as its module and name."""
 

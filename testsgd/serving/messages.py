@@ -31,14 +31,14 @@ def shield_state(shield: Shield) -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON-able. The threshold and all biases are exact: fractions in a text such as ``"1/10"``.
+        JSON-able. The bound and all biases are exact: fractions in a text such as ``"1/10"``.
     """
     specification = shield.specification
     return {
         "name": specification.name,
         "groups": list(shield.inputs.groups),
         "property": specification.fairness_property.name,
-        "threshold": str(specification.threshold),
+        "bound": str(specification.bound),
         "shield": specification.horizon.shield,
         "horizon": specification.horizon.length,
         **shield.to_dict(),

@@ -38,6 +38,6 @@ from .synthesis import Storage as Storage
 from .synthesis import dynamic_problem as dynamic_problem
 from .synthesis import finite_problem as finite_problem
 from .synthesis import predicted_bytes as predicted_bytes
-from .synthesis import smallest_feasible_threshold as smallest_feasible_threshold
+from .synthesis import smallest_feasible_bound as smallest_feasible_bound
 from .synthesis import solve as solve
 from .synthesis import static_welfare_problem as static_welfare_problem

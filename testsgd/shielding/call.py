@@ -134,7 +134,7 @@ def synthesize_shield(
     fsync : bool
         Wait until each decision is on the disc: then a power failure loses none either.
     **changes
-        Keys of the specification to change, such as ``threshold="1/20"`` or ``length=50``.
+        Keys of the specification to change, such as ``bound="1/20"`` or ``length=50``.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def synthesize_shield(
     Raises
     ------
     InfeasibleShieldError
-        If there is no such shield; names the smallest threshold that can be kept.
+        If there is no such shield; names the smallest bound that can be kept.
     TestSGDError
         Another member of the family :mod:`testsgd.errors`, if something about the input is wrong.
 
@@ -158,7 +158,7 @@ def synthesize_shield(
     >>> import testsgd
     >>> shield = testsgd.synthesize_shield({
     ...     "name": "loans",
-    ...     "fairness": {"property": "demographic_parity", "threshold": "1/4"},
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
     ...     "groups": {"names": ["female", "male"]},
     ...     "horizon": {"length": 8}})
     >>> for person in range(4):
@@ -279,7 +279,7 @@ def simulate_shield(
     periods: int | None = None,
     random_state: int = 0,
     jobs: int = 1,
-    max_above: float | None = None,
+    fail_above: float | None = None,
     **changes: Any,
 ) -> SimulationResult:
     """Simulate runs without a shield and with it.
@@ -299,8 +299,8 @@ def simulate_shield(
         Same number, same people.
     jobs : int
         Processors to work on.
-    max_above : float, optional
-        Gate: the largest share of runs that may be above the threshold with the shield.
+    fail_above : float, optional
+        Gate: the largest share of runs that may be above the bound with the shield.
     **changes
         Keys of a specification to change, as for :func:`synthesize_shield`.
 
@@ -318,15 +318,15 @@ def simulate_shield(
     >>> import testsgd
     >>> result = testsgd.simulate_shield({
     ...     "name": "loans",
-    ...     "fairness": {"property": "demographic_parity", "threshold": "1/4"},
+    ...     "fairness": {"property": "demographic_parity", "bound": "1/4"},
     ...     "groups": {"names": ["female", "male"]},
     ...     "horizon": {"length": 20}}, runs=100)
-    >>> result.above, result.above_without > 0.1
+    >>> result.above, result.above_unshielded > 0.1
     (0.0, True)
     """
-    if max_above is not None and not 0 <= max_above <= 1:
+    if fail_above is not None and not 0 <= fail_above <= 1:
         raise ParameterError(
-            f"{max_above} is no share", where="max_above", remedy="give a share such as 0.05"
+            f"{fail_above} is no share", where="fail_above", remedy="give a share such as 0.05"
         )
     specification, inputs, solution = _subject(shield, changes)
     wanted = periods if periods is not None else specification.horizon.periods or 1
@@ -352,7 +352,7 @@ def simulate_shield(
         logged=None if log is None else len(events.groups),
         seconds=time.perf_counter() - started,
         expected_cost=solution.expected_cost,
-        max_above=max_above,
+        fail_above=fail_above,
     )
     return SimulationResult(summary, simulation)
 

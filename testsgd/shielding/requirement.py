@@ -35,16 +35,16 @@ class _Rules(TypedDict):
 
 @dataclass(frozen=True)
 class BiasAtMost:
-    """The bias is at most a threshold."""
+    """The bias is at most a bound."""
 
-    threshold: Fraction
+    bound: Fraction
     # As for :func:`testsgd.shielding.bias`.
     measure: Measure = "difference"
     empty_group: EmptyGroup = "vacuous"
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do."""
-        return bias_at_most(numerators, denominators, self.threshold, **self._rules)
+        return bias_at_most(numerators, denominators, self.bound, **self._rules)
 
     def bias(self, numerators: Sequence[int], denominators: Sequence[int]) -> Fraction:
         """Return the exact bias of counters, one of each a group."""
@@ -90,21 +90,21 @@ class Balanced:
 class SmallSteps:
     """So many have come that one decision more or less moves the rates little enough.
 
-    Two groups' rates can be steered to within a threshold if one over the people of each group,
-    added up, is at most the threshold plus the bias so far (Assumption 2 of the paper on fairness
+    Two groups' rates can be steered to within a bound if one over the people of each group,
+    added up, is at most the bound plus the bias so far (Assumption 2 of the paper on fairness
     shields). The higher rate is kept by rounding down, the lower one by rounding up.
 
     More than two groups are on the side of the highest or of the lowest rate, whichever is nearer.
     Groups on different sides are as two groups are. On the same side, rates move the same way: one
-    over the people of the group that moves away from the other is to be at most the threshold less
-    what is between the two, and of the group that moves towards it, the threshold and what is
+    over the people of the group that moves away from the other is to be at most the bound less
+    what is between the two, and of the group that moves towards it, the bound and what is
     between them.
 
     A group of which nobody has come, and which is left out until then, can start at any rate: it
     counts as if it were in the middle of the others. (Of two groups the bias so far is then 0.)
     """
 
-    threshold: Fraction
+    bound: Fraction
     # The history's counters, one of each a group.
     past_numerators: tuple[int, ...]
     past_denominators: tuple[int, ...]
@@ -120,11 +120,11 @@ class SmallSteps:
             high, low = (one, other) if rates[one] >= rates[other] else (other, one)
             apart = rates[high] - rates[low]
             if len(rates) == 2 or rates[high] >= middle > rates[low]:
-                kept &= _steps_at_most(self.threshold + apart, people[:, [high, low]])
+                kept &= _steps_at_most(self.bound + apart, people[:, [high, low]])
                 continue
             away, towards = (low, high) if rates[low] >= middle else (high, low)
-            kept &= _steps_at_most(self.threshold - apart, people[:, [away]])
-            kept &= _steps_at_most(self.threshold + apart, people[:, [towards]])
+            kept &= _steps_at_most(self.bound - apart, people[:, [away]])
+            kept &= _steps_at_most(self.bound + apart, people[:, [towards]])
         return np.asarray(kept)
 
     def _past_rates(self) -> list[Fraction]:

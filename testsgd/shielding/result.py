@@ -61,7 +61,7 @@ class ShieldResult(DocumentResult[ShieldSummary]):
         return self.summary.synthesis.expected_cost
 
     def __repr__(self) -> str:
-        return f"<ShieldResult {self.summary.bound.name!r}: {self.verdict.headline}>"
+        return f"<ShieldResult {self.summary.requirement.name!r}: {self.verdict.headline}>"
 
 
 class SimulationResult(DocumentResult[SimulationSummary]):
@@ -100,14 +100,14 @@ class SimulationResult(DocumentResult[SimulationSummary]):
         return self.summary.verdict
 
     @property
-    def above_without(self) -> float:
-        """Share of the runs that are above the threshold without the shield."""
-        return self.summary.without.above / self.summary.settings.runs
+    def above_unshielded(self) -> float:
+        """Share of the runs that are above the bound without the shield."""
+        return self.summary.unshielded.above / self.summary.settings.runs
 
     @property
     def above(self) -> float:
-        """Share of the runs that are above the threshold with the shield."""
+        """Share of the runs that are above the bound with the shield."""
         return self.summary.shielded.above / self.summary.settings.runs
 
     def __repr__(self) -> str:
-        return f"<SimulationResult of {self.summary.bound.name!r}: {self.verdict.headline}>"
+        return f"<SimulationResult of {self.summary.requirement.name!r}: {self.verdict.headline}>"

@@ -43,24 +43,24 @@ class Simulation:
     """Simulated runs, period by period; every array begins with (runs, periods)."""
 
     fairness: FairnessProperty
-    threshold: Fraction
+    bound: Fraction
     empty_group: EmptyGroup
     shield: str  # The kind of shield.
     horizon: int  # Events of a period.
     # What was counted in the period alone, without and with the shield; shape (runs, periods,
     # groups, kinds).
-    counts_without: Ints
+    counts_unshielded: Ints
     counts: Ints
     active: NDArray[np.bool_]  # False where no shield existed, so that recommendations passed.
-    # Whether the period met what the kind's theorem assumes, with a shield for the threshold; None
+    # Whether the period met what the kind's theorem assumes, with a shield for the bound; None
     # if it assumes nothing.
     assumption_held: NDArray[np.bool_] | None
     interventions: Ints
     cost: NDArray[np.float64]
     # Decisions that are the label, without and with the shield; None without labels.
-    correct_without: Ints | None = None
+    correct_unshielded: Ints | None = None
     correct: Ints | None = None
-    # Where no shield for the threshold existed, and one for the smallest bound that could be kept
+    # Where no shield for the bound existed, and one for the smallest bound that could be kept
     # decided; None if the specification does not ask for it.
     closest: NDArray[np.bool_] | None = None
 
@@ -75,9 +75,9 @@ class Simulation:
         return int(self.counts.shape[1])
 
     @property
-    def bias_without(self) -> NDArray[np.float64]:
+    def bias_unshielded(self) -> NDArray[np.float64]:
         """Bias without a shield at the end of each period."""
-        return self._bias(self.counts_without)
+        return self._bias(self.counts_unshielded)
 
     @property
     def bias(self) -> NDArray[np.float64]:
@@ -88,23 +88,23 @@ class Simulation:
         return self._bias(self.counts)
 
     @property
-    def above_without(self) -> NDArray[np.bool_]:
-        """Whether the bias without a shield is above the threshold, decided in whole numbers."""
-        return self._above(self.counts_without)
+    def above_unshielded(self) -> NDArray[np.bool_]:
+        """Whether the bias without a shield is above the bound, decided in whole numbers."""
+        return self._above(self.counts_unshielded)
 
     @property
     def above(self) -> NDArray[np.bool_]:
-        """Whether the bias with the shield is above the threshold, decided in whole numbers."""
+        """Whether the bias with the shield is above the bound, decided in whole numbers."""
         return self._above(self.counts)
 
     @property
     def fair(self) -> NDArray[np.bool_]:
-        """Whether the bias with the shield is at most the threshold."""
+        """Whether the bias with the shield is at most the bound."""
         return ~self.above
 
     @property
     def infeasible(self) -> NDArray[np.bool_]:
-        """Whether no shield for the threshold existed."""
+        """Whether no shield for the bound existed."""
         return ~self.active if self.closest is None else ~self.active | self.closest
 
     @property
@@ -117,9 +117,9 @@ class Simulation:
     @property
     def utility_loss(self) -> NDArray[np.float64] | None:
         """Share of a period's events on which the shield loses accuracy; None without labels."""
-        if self.correct is None or self.correct_without is None:
+        if self.correct is None or self.correct_unshielded is None:
             return None
-        return np.asarray((self.correct_without - self.correct) / self.horizon)
+        return np.asarray((self.correct_unshielded - self.correct) / self.horizon)
 
     def _totals(self, counts: Ints) -> tuple[Ints, Ints]:
         """Return numerators and denominators of what is judged, shape (runs, periods, groups)."""
@@ -138,7 +138,7 @@ class Simulation:
 
     @property
     def _bound(self) -> BiasAtMost:
-        return BiasAtMost(self.threshold, self.fairness.measure, self.empty_group)
+        return BiasAtMost(self.bound, self.fairness.measure, self.empty_group)
 
 
 def simulate(
@@ -187,11 +187,11 @@ def simulate(
     Examples
     --------
     >>> specification = ShieldSpecification.from_dict({
-    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
+    ...     "name": "loans", "fairness": {"property": "demographic_parity", "bound": "1/10"},
     ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 20}})
     >>> inputs = specification.input_distribution()
     >>> simulation = simulate(specification, inputs, inputs, runs=200)
-    >>> int(simulation.above.sum()), bool(simulation.above_without.mean() > 0.5)
+    >>> int(simulation.above.sum()), bool(simulation.above_unshielded.mean() > 0.5)
     (0, True)
     """
     for name, number in (("runs", runs), ("periods", periods)):
@@ -301,17 +301,17 @@ def _simulation(
     promised = shielded.held & shielded.active & ~shielded.closest
     return Simulation(
         fairness=specification.fairness_property,
-        threshold=specification.threshold,
+        bound=specification.bound,
         empty_group=specification.fairness.empty_group,
         shield=horizon.shield,
         horizon=horizon.length,
-        counts_without=plain.counts,
+        counts_unshielded=plain.counts,
         counts=shielded.counts,
         active=shielded.active,
         assumption_held=None if horizon.shield == "finite" else promised,
         interventions=shielded.interventions,
         cost=shielded.cost,
-        correct_without=plain.correct if labelled else None,
+        correct_unshielded=plain.correct if labelled else None,
         correct=shielded.correct if labelled else None,
         closest=shielded.closest if horizon.closest else None,
     )
@@ -348,10 +348,10 @@ def _after_history(
     fairness = specification.fairness_property
     tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
     problem = period_problem(specification, inputs, tops, bottoms)
-    solution, threshold = period_solution(specification, problem, alike=many)
-    if threshold == specification.threshold:
+    solution, bound = period_solution(specification, problem, alike=many)
+    if bound == specification.bound:
         return _with_solution(specification, inputs, events, solution)
-    policy = None if threshold is None else solution.policy
+    policy = None if bound is None else solution.policy
     return run_period(fairness, inputs, events, policy, closest=policy is not None)
 
 

@@ -239,10 +239,10 @@ class ShieldSpecification(ExactDocument):
     Examples
     --------
     >>> specification = ShieldSpecification.from_dict({
-    ...     "fairness": {"property": "demographic_parity", "threshold": 0.1},
+    ...     "fairness": {"property": "demographic_parity", "bound": 0.1},
     ...     "groups": {"names": ["female", "male"]},
     ...     "horizon": {"length": 100}})
-    >>> specification.threshold, specification.horizon.after
+    >>> specification.bound, specification.horizon.after
     (Fraction(1, 10), 'stop')
     """
 
@@ -260,11 +260,11 @@ class ShieldSpecification(ExactDocument):
     def _parts_agree(self) -> ShieldSpecification:
         welfare = self.horizon.welfare
         measure = self.fairness_property.measure
-        if welfare is not None and (widest := bounded_bias(welfare, measure)) > self.threshold:
+        if welfare is not None and (widest := bounded_bias(welfare, measure)) > self.bound:
             raise mistake(
                 ("horizon", "welfare"),
                 f"rates between {welfare[0]} and {welfare[1]} allow a bias of {widest}, more than "
-                f"the threshold, {self.threshold}",
+                f"the bound, {self.bound}",
                 "narrow the bounds",
             )
         if self.inputs.table is not None:
@@ -291,14 +291,14 @@ class ShieldSpecification(ExactDocument):
         return self.fairness.made()
 
     @property
-    def threshold(self) -> Fraction:
+    def bound(self) -> Fraction:
         """The largest bias, exactly."""
-        return self.fairness.threshold
+        return self.fairness.bound
 
     @property
-    def bound(self) -> BiasAtMost:
+    def requirement(self) -> BiasAtMost:
         """What is kept of the bias, and how it is computed."""
-        return BiasAtMost(self.threshold, self.fairness_property.measure, self.fairness.empty_group)
+        return BiasAtMost(self.bound, self.fairness_property.measure, self.fairness.empty_group)
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
@@ -377,7 +377,7 @@ class ShieldSpecification(ExactDocument):
         Parameters
         ----------
         **changes
-            By the key's name (``threshold=0.2``) or its whole path
+            By the key's name (``bound=0.2``) or its whole path
             (``**{"horizon.length": 50}``); None takes a key away. What only another kind of shield
             has is taken away with the kind.
 
@@ -395,9 +395,9 @@ class ShieldSpecification(ExactDocument):
         Examples
         --------
         >>> specification = ShieldSpecification.from_dict({
-        ...     "fairness": {"property": "demographic_parity", "threshold": 0.1},
+        ...     "fairness": {"property": "demographic_parity", "bound": 0.1},
         ...     "groups": {"names": ["female", "male"]}, "horizon": {"length": 100}})
-        >>> specification.with_changes(threshold="1/3", length=9).threshold
+        >>> specification.with_changes(bound="1/3", length=9).bound
         Fraction(1, 3)
         """
         document = self.model_dump(exclude_unset=True)

@@ -145,14 +145,14 @@ class ShieldProblem:
 
 def finite_problem(
     fairness: FairnessProperty,
-    threshold: Fraction,
+    bound: Fraction,
     empty_group: EmptyGroup,
     inputs: InputDistribution,
     horizon: int,
 ) -> ShieldProblem:
-    """Ask that the bias is at most a threshold at the end (FinHzn, definition 1 of the paper)."""
-    bound = BiasAtMost(threshold, fairness.measure, empty_group)
-    return ShieldProblem(fairness, bound, inputs, horizon)
+    """Ask that the bias is at most a bound at the end (FinHzn, definition 1 of the paper)."""
+    requirement = BiasAtMost(bound, fairness.measure, empty_group)
+    return ShieldProblem(fairness, requirement, inputs, horizon)
 
 
 def static_welfare_problem(
@@ -172,7 +172,7 @@ def static_welfare_problem(
 
 def dynamic_problem(
     fairness: FairnessProperty,
-    threshold: Fraction,
+    bound: Fraction,
     empty_group: EmptyGroup,
     inputs: InputDistribution,
     horizon: int,
@@ -186,22 +186,22 @@ def dynamic_problem(
     same as :func:`finite_problem`.
     """
     tops, bottoms = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
-    bound = BiasAtMost(threshold, fairness.measure, empty_group)
+    requirement = BiasAtMost(bound, fairness.measure, empty_group)
     if not any(bottoms):
-        return ShieldProblem(fairness, bound, inputs, horizon)
-    whole = After(tops, bottoms, bound)
-    assumption = SmallSteps(threshold, tops, bottoms, empty_group)
+        return ShieldProblem(fairness, requirement, inputs, horizon)
+    whole = After(tops, bottoms, requirement)
+    assumption = SmallSteps(bound, tops, bottoms, empty_group)
     return ShieldProblem(fairness, Provided(assumption, whole), inputs, horizon)
 
 
-def smallest_feasible_threshold(problem: ShieldProblem) -> Fraction:
-    """Find the least threshold that a shield could keep, whoever comes.
+def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
+    """Find the least bound that a shield could keep, whoever comes.
 
     Parameters
     ----------
     problem : ShieldProblem
         Its requirement is a bound on the bias, of what comes or of a history and what comes; the
-        threshold in it does not count.
+        bound in it does not count.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def smallest_feasible_threshold(problem: ShieldProblem) -> Fraction:
         past = requirement
         requirement = requirement.requirement
     if not isinstance(requirement, BiasAtMost):
-        raise TypeError("only a bound on the bias has a smallest threshold")
+        raise TypeError("only a bound on the bias has a smallest bound")
     lattice = problem.lattice
     final = np.empty(lattice.size(lattice.horizon))
     largest, rate = 1, 1.0
@@ -250,17 +250,17 @@ def _exactly(
     value: float,
     rounded: float,
 ) -> Fraction:
-    """Find the smallest threshold, known but for rounding, among the exact biases near it."""
+    """Find the smallest bound, known but for rounding, among the exact biases near it."""
     near: set[Fraction] = set()
     for _, tops, bottoms in _ends(problem, past):
         close = np.abs(requirement.rounded_biases(tops, bottoms) - value) <= 2 * rounded
         near.update(map(requirement.bias, tops[close].tolist(), bottoms[close].tolist()))
 
-    def feasible(threshold: Fraction) -> bool:
-        bound = replace(requirement, threshold=threshold)
+    def feasible(bound: Fraction) -> bool:
+        tried = replace(requirement, bound=bound)
         final = np.empty(problem.lattice.size(problem.lattice.horizon))
         for where, tops, bottoms in _ends(problem, past):
-            final[where] = ~bound.holds(tops, bottoms)
+            final[where] = ~tried.holds(tops, bottoms)
         return worst_case(problem.lattice, problem.transitions, final) == 0
 
     biases = sorted(near)
@@ -276,10 +276,10 @@ def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     kept = problem.requirement
     if isinstance(kept, Provided):
         kept = kept.requirement
-    smallest = smallest_feasible_threshold(replace(problem, requirement=kept))
+    smallest = smallest_feasible_bound(replace(problem, requirement=kept))
     bound = kept.requirement if isinstance(kept, After) else kept
     assert isinstance(bound, BiasAtMost)
-    bound = replace(bound, threshold=smallest)
+    bound = replace(bound, bound=smallest)
     if isinstance(kept, After):
         return replace(problem, requirement=replace(kept, requirement=bound)), smallest
     return replace(problem, requirement=bound), smallest

@@ -64,20 +64,20 @@ class AlertedGroup:
 
 @dataclass(frozen=True)
 class Alert:
-    """What a monitor says when the bias passes the threshold."""
+    """What a monitor says when the bias passes the bound."""
 
     # What evidence has raised is never cleared: it is evidence about the whole stream.
     kind: Literal["raised", "cleared"]
     property: str  # Which of the specification's properties.
     rule: Literal["estimate", "evidence"]
-    given: Given  # Fields and values within which the groups are compared.
+    conditions: Given  # Fields and values within which the groups are compared.
     window: int | None  # Number of the tumbling window, from 0.
     # How many trials this comparison has counted so far; in the tumbling window, if there is one.
     trials: int
     time: float | None  # When it happened, in seconds.
     bias: Fraction  # By the estimates of the rates.
     interval: tuple[float, float] | None  # By evidence, of the two groups.
-    threshold: Fraction
+    bound: Fraction
     # The groups with the highest and the lowest rate, or that evidence tells apart.
     highest: str
     lowest: str
@@ -116,7 +116,7 @@ class Alert:
             "fingerprint": self.fingerprint,
             "property": self.property,
             "rule": self.rule,
-            "given": dict(self.given),
+            "conditions": dict(self.conditions),
             "window": self.window,
             "trials": self.trials,
             "time": self.time,
@@ -124,8 +124,8 @@ class Alert:
             "bias": float(self.bias),
             "bias_exact": str(self.bias),
             "interval": None if self.interval is None else list(self.interval),
-            "threshold": float(self.threshold),
-            "threshold_exact": str(self.threshold),
+            "bound": float(self.bound),
+            "bound_exact": str(self.bound),
             "highest": self.highest,
             "lowest": self.lowest,
             "groups": [group.to_dict() for group in self.groups],
@@ -139,13 +139,13 @@ class Alert:
             values["alert"],
             values["property"],
             values["rule"],
-            tuple(values["given"].items()),
+            tuple(values["conditions"].items()),
             values["window"],
             values["trials"],
             values["time"],
             Fraction(values["bias_exact"]),
             None if interval is None else (interval[0], interval[1]),
-            Fraction(values["threshold_exact"]),
+            Fraction(values["bound_exact"]),
             values["highest"],
             values["lowest"],
             tuple(AlertedGroup.from_dict(item) for item in values.get("groups", ())),

@@ -76,7 +76,7 @@ class WindowStatus:
     # Without and with the prior belief.
     bias: Fraction
     estimate: Fraction
-    above: bool  # Whether the estimate is above the threshold.
+    above: bool  # Whether the estimate is above the bound.
 
 
 class Comparison:
@@ -89,14 +89,19 @@ class Comparison:
     def __init__(
         self,
         monitored: MonitoredProperty,
-        given: Given,
+        conditions: Given,
         names: tuple[str, ...],
         prior: Prior,
         evidence: PairEvidence | None,
         source: Source,
     ) -> None:
         self._source = source
-        self.monitored, self.given, self.prior, self.evidence = monitored, given, prior, evidence
+        self.monitored, self.conditions, self.prior, self.evidence = (
+            monitored,
+            conditions,
+            prior,
+            evidence,
+        )
         self.counts = GroupCounts(names)
         self.counted = self.alerts = self.windows_judged = self.windows_above = 0
         self.in_alert = False
@@ -136,7 +141,7 @@ class Comparison:
         apart, monitored = self.extremes(counts), self.monitored
         if apart is None:
             return None, False
-        return apart, apart.above(monitored.threshold, monitored.fairness.measure)
+        return apart, apart.above(monitored.bound, monitored.fairness.measure)
 
     def judge_estimate(self, time: float | None) -> Alert | None:
         """Raise or clear an alert by the estimates so far."""
@@ -158,7 +163,7 @@ class Comparison:
     def judge_window(
         self, window: int, counts: GroupCounts, time: float | None, *, again: bool
     ) -> Alert | None:
-        """Raise an alert if a tumbling window is above the threshold.
+        """Raise an alert if a tumbling window is above the bound.
 
         `again`: whether one was raised for it before; then there is no second one.
         """
@@ -216,13 +221,13 @@ class Comparison:
             kind=kind,
             property=self.monitored.name,
             rule=self.monitored.rule,
-            given=self.given,
+            conditions=self.conditions,
             window=window,
             trials=self.counted if window is None else counts.trials,
             time=time,
             bias=self._bias(apart),
             interval=interval,
-            threshold=self.monitored.threshold,
+            bound=self.monitored.bound,
             highest="" if apart is None else counts.names[apart.highest],
             lowest="" if apart is None else counts.names[apart.lowest],
             groups=self._groups(counts),
@@ -248,7 +253,7 @@ class Comparison:
             for window in self.windows
         ]
         return {
-            "given": [list(pair) for pair in self.given],
+            "conditions": [list(pair) for pair in self.conditions],
             "counts": self.counts.to_state(),
             "newest": self._newest,
             **{name: getattr(self, name) for name in _COUNTED},

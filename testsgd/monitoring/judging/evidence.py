@@ -41,24 +41,24 @@ class PairEvidence:
 
     Of each pair it multiplies the wealth of two betting martingales, one against each rate. Where
     the rates are what they are said to be, the product is a martingale that begins at 1; so the
-    e-process that is the least product over all rates that keep the threshold exceeds 1 / error
+    e-process that is the least product over all rates that keep the bound exceeds 1 / error
     with at most that probability (Ville).
     """
 
-    __slots__ = ("_error", "_groups", "_next", "_places", "bet", "proved", "threshold")
+    __slots__ = ("_error", "_groups", "_next", "_places", "bet", "bound", "proved")
 
     def __init__(
         self,
         error: float,
         groups: int | None,
-        threshold: Fraction,
+        bound: Fraction,
         measure: Measure,
         tuned_for: float,
     ) -> None:
         self._error, self._groups = error, groups
         self.bet: Bet = {"measure": measure, "tuned_for": tuned_for}
-        # Evidence against a slightly larger threshold is evidence against the exact one.
-        self.threshold = math.nextafter(float(threshold), 2.0)
+        # Evidence against a slightly larger bound is evidence against the exact one.
+        self.bound = math.nextafter(float(bound), 2.0)
         self._places: dict[Pair, int] = {}
         self._next: dict[Pair, int] = {}
         self.proved: Pair | None = None
@@ -86,9 +86,9 @@ class PairEvidence:
                 (bottoms[pair[0]], bottoms[pair[1]]),
             )
             level = -math.log(error)
-            if not may_be_evident(*seen, self.threshold, level, **self.bet):
+            if not may_be_evident(*seen, self.bound, level, **self.bet):
                 continue
-            if float(pair_evidence(*seen, self.threshold, **self.bet)) >= level:
+            if float(pair_evidence(*seen, self.bound, **self.bet)) >= level:
                 self.proved = pair
                 return pair
         return None

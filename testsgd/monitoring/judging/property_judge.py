@@ -42,7 +42,7 @@ class PropertyJudge:
         self._names = specification.groups.names or ()
         self._source = Source(specification.name, specification.digest())
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
-        self._given = tuple(given_fields.index(field) for field in monitored.given)
+        self._given = tuple(given_fields.index(field) for field in monitored.condition_on)
         fairness, window = monitored.fairness, specification.window
         self._labelled = fairness.labelled
         # [decision][label]
@@ -99,7 +99,7 @@ class PropertyJudge:
         time: float | None,
         now: float | None,
     ) -> list[Alert]:
-        given = tuple(trial.given[index] for index in self._given)
+        given = tuple(trial.conditions[index] for index in self._given)
         comparison = self._comparison(given)
         if comparison is None:
             self.uncompared += 1
@@ -130,8 +130,8 @@ class PropertyJudge:
         if monitored.rule == "evidence":
             error = part_of(self._error, len(self.comparisons)) if given else self._error
             groups, measure = len(self._names) or None, monitored.fairness.measure
-            evidence = PairEvidence(error, groups, monitored.threshold, measure, self._tuned_for)
-        pairs = tuple(zip(monitored.given, given, strict=True))
+            evidence = PairEvidence(error, groups, monitored.bound, measure, self._tuned_for)
+        pairs = tuple(zip(monitored.condition_on, given, strict=True))
         comparison = Comparison(monitored, pairs, self._names, self._prior, evidence, self._source)
         self.comparisons[given] = comparison
         return comparison
@@ -141,7 +141,7 @@ class PropertyJudge:
         assert self._sliding is not None
         touched: dict[Comparison, None] = {}
         for counted in self._sliding.expired(time):
-            comparison = self.comparisons[counted.given]
+            comparison = self.comparisons[counted.conditions]
             comparison.counts.remove(counted.group, counted.added)
             touched[comparison] = None
         return list(touched)
@@ -150,13 +150,13 @@ class PropertyJudge:
         self,
         comparison: Comparison,
         window: TumblingWindow,
-        given: Values,
+        conditions: Values,
         counts: GroupCounts,
         time: float | None,
     ) -> list[Alert]:
-        again = given in window.raised
+        again = conditions in window.raised
         alerts = _some(comparison.judge_window(window.number, counts, time, again=again))
-        window.raised.update(given for _ in alerts)
+        window.raised.update(conditions for _ in alerts)
         return alerts
 
     def _close(self, window: TumblingWindow, time: float | None) -> list[Alert]:

@@ -119,10 +119,10 @@ class Extremes:
     high: tuple[int, int]
     low: tuple[int, int]
 
-    def above(self, threshold: Fraction, measure: Measure) -> bool:
-        """Return whether the bias is above a threshold, in whole numbers."""
+    def above(self, bound: Fraction, measure: Measure) -> bool:
+        """Return whether the bias is above a bound, in whole numbers."""
         (top, bottom), (low_top, low_bottom) = self.high, self.low
-        part, whole = threshold.numerator, threshold.denominator
+        part, whole = bound.numerator, bound.denominator
         first, second = top * low_bottom, low_top * bottom
         if measure == "difference":
             return (first - second) * whole > part * bottom * low_bottom

@@ -16,7 +16,7 @@ Values = tuple[str, ...]
 class Counted(NamedTuple):
     """A trial as a sliding window keeps it: of whom, what it added, and when."""
 
-    given: Values
+    conditions: Values
     group: str
     added: tuple[int, int]
     time: float | None

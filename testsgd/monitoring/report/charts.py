@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from testsgd.fairness.wording import bias_text, threshold_text
+from testsgd.fairness.wording import bias_text, bound_text
 from testsgd.monitoring.report.summary import (
     AlertSummary,
     CoursePoint,
@@ -82,18 +82,18 @@ def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> F
         for window in windows
     )
     plane = Plane(
-        title=f"Bias of {plural(len(windows), 'window')}, {count(above)} above the threshold",
+        title=f"Bias of {plural(len(windows), 'window')}, {count(above)} above the bound",
         across=count_scale(first - 0.5, last + 0.5),
-        upwards=_bias_scale([window.estimate for window in windows], 1.25 * known.threshold),
+        upwards=_bias_scale([window.estimate for window in windows], 1.25 * known.bound),
         name="Bias of each window",
         below="Window",
         bars=tuple(bars),
-        thresholds=(Threshold(known.threshold),),
+        thresholds=(Threshold(known.bound),),
         height=_BIAS_HEIGHT,
     )
     caption = (
-        "One bar a window, in their order; orange is above the threshold. Dashed: the threshold "
-        f"{threshold_text(known)}."
+        "One bar a window, in their order; orange is above the bound. Dashed: the bound "
+        f"{bound_text(known)}."
     )
     return Figure(f"Bias of each window: {comparison_title(comparison)}", (plane,), caption)
 
@@ -123,7 +123,7 @@ def _rates_plane(
 def _bias_plane(
     summary: MonitoringSummary, comparison: MonitoredComparison, settled: Sequence[CoursePoint]
 ) -> Plane:
-    """Draw the bias with the threshold and, at the right end, where it lies by evidence."""
+    """Draw the bias with the bound and, at the right end, where it lies by evidence."""
     known, last = property_of(summary, comparison), _last(comparison)
     alerts = _alerts_of(comparison, summary.alerts)
     trials = _trials_at(alerts, comparison.course, sliding=summary.settings.window == "sliding")
@@ -132,10 +132,10 @@ def _bias_plane(
         interval = (comparison.low, comparison.high)
     biases = [point.bias for point in settled] + [alert.bias for alert in alerts]
     across = count_scale(0, last)
-    upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.threshold)
-    low, high = known.threshold, upwards.high
+    upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.bound)
+    low, high = known.bound, upwards.high
     corners = (across.low, low), (across.high, low), (across.high, high), (across.low, high)
-    name, end = f"threshold {threshold_text(known)}", bias_text(comparison.estimate)
+    name, end = f"bound {bound_text(known)}", bias_text(comparison.estimate)
     return Plane(
         title=f"Bias over {plural(last, 'trial')}: at the end {end}, {name}",
         across=across,
@@ -146,7 +146,7 @@ def _bias_plane(
         spans=_spans(comparison, alerts, trials),
         flags=_flags(alerts, trials),
         lines=(Line(tuple((point.trials, point.bias) for point in comparison.course), "ink"),),
-        thresholds=(Threshold(known.threshold, name),),
+        thresholds=(Threshold(known.bound, name),),
         interval=interval,
         height=_BIAS_HEIGHT,
     )
@@ -161,8 +161,8 @@ def _alerts_of(
     comparison: MonitoredComparison, alerts: Sequence[AlertSummary]
 ) -> list[AlertSummary]:
     """Return a comparison's alerts; its first may be from before this run."""
-    title = comparison.property, comparison.given
-    own = [alert for alert in alerts if (alert.property, alert.given) == title]
+    title = comparison.property, comparison.conditions
+    own = [alert for alert in alerts if (alert.property, alert.conditions) == title]
     if comparison.first_alert is not None and comparison.first_alert not in own:
         own.insert(0, comparison.first_alert)
     return own

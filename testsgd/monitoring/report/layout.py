@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from testsgd.fairness.wording import (
     EMPTY_GROUPS,
     bias_text,
+    bound_text,
     events_text,
     exact_number,
-    threshold_text,
 )
 from testsgd.monitoring.report.charts import course_figure, windows_figure
 from testsgd.monitoring.report.summary import (
@@ -154,7 +154,7 @@ def _worst_figure(summary: MonitoringSummary) -> tuple[KeyFigure, ...]:
     worst = summary.comparisons[0]
     where = "" if len(summary.comparisons) == 1 else " where it is most alarming"
     title = comparison_title(worst)
-    allowed = f"at most {threshold_text(property_of(summary, worst))} is allowed"
+    allowed = f"at most {bound_text(property_of(summary, worst))} is allowed"
     if summary.settings.window == "tumbling":
         above = f"{count(worst.windows_above)} of {count(worst.windows_judged)}"
         about, standing = f"{allowed} in each; {title}", "bad" if worst.windows_above else "good"
@@ -213,9 +213,7 @@ def _comparisons_table(summary: MonitoringSummary) -> Table:
                 lambda comparison: ends_text(comparison.low, comparison.high),
                 shown=any(comparison.low is not None for comparison in comparisons),
             ),
-            Listed(
-                "Threshold", lambda comparison: threshold_text(property_of(summary, comparison))
-            ),
+            Listed("Bound", lambda comparison: bound_text(property_of(summary, comparison))),
             Listed("Trials", lambda comparison: count(comparison.trials)),
             Listed("Alerts", lambda comparison: count(comparison.alerts)),
         ),
@@ -265,7 +263,7 @@ def _outcome(
         were = "was" if comparison.windows_above == 1 else "were"
         told += [
             Strong(count(comparison.windows_above)),
-            f" of {plural(comparison.windows_judged, 'window')} {were} above the threshold; over "
+            f" of {plural(comparison.windows_judged, 'window')} {were} above the bound; over "
             f"all trials so far the bias is estimated at {bias}",
         ]
     else:
@@ -277,7 +275,7 @@ def _outcome(
     if comparison.first_alert is not None:
         first = f", the first one {alert_place(comparison.first_alert)}"
     told.append(
-        f". At most {threshold_text(known)} is allowed{' in each window' * tumbling}. Alerts come "
+        f". At most {bound_text(known)} is allowed{' in each window' * tumbling}. Alerts come "
         f"by {_RULES[known.rule]}{first}."
     )
     return tuple(told)
@@ -338,7 +336,7 @@ def _windows_table(windows: Sequence[WindowSummary]) -> Table:
             Listed("Trials", lambda window: count(window.trials)),
             Listed("Bias as observed", lambda window: bias_text(window.bias), shown=prior),
             Listed("Bias", lambda window: bias_text(window.estimate), "strong"),
-            Listed("Above the threshold", lambda window: "yes" if window.above else "", "text"),
+            Listed("Above the bound", lambda window: "yes" if window.above else "", "text"),
         ),
         row=lambda window: {"emphasis": window.above},
     )
@@ -424,13 +422,13 @@ def _stream(stream: StreamSummary) -> tuple[Block, ...]:
         ("Trials not compared", stream.uncompared, "Of more than 1,000 combinations of given "
          "values; not counted."),
         ("Late labels", stream.late, "They came after the deadline and changed nothing."),
-        ("Events in another unit of time", stream.dead_unit, "Dead letters; not counted."),
-        ("Events too far ahead", stream.dead_ahead, "Dead letters: ahead of the clock, or of the "
-         "other events; not counted, and time did not move."),
-        ("Events too late", stream.dead_late, "Dead letters: they came after later ones; not "
-         "counted."),
-        ("Events that did not fit", stream.dead_wrong, "Dead letters: they waited, and were wrong "
-         "when others had confirmed their time; not counted."),
+        ("Events in another unit of time", stream.dead_letters_unit, "Dead letters; not counted."),
+        ("Events too far ahead", stream.dead_letters_ahead, "Dead letters: ahead of the clock, or "
+         "of the other events; not counted, and time did not move."),
+        ("Events too late", stream.dead_letters_late, "Dead letters: they came after later ones; "
+         "not counted."),
+        ("Events that did not fit", stream.dead_letters_wrong, "Dead letters: they waited, and "
+         "were wrong when others had confirmed their time; not counted."),
         ("Events that wait", stream.waiting, "Until others confirm their time; not counted."),
         ("Dropped trials", stream.dropped, "Their deadline passed before all was known; not "
          "counted."),
@@ -504,8 +502,8 @@ def _property(known: PropertySummary) -> Facts:
             ("Numerator of a rate counts", events_text(known.numerator)),
             ("Denominator counts", events_text(known.denominator)),
             ("Bias", "ratio of rates" if known.measure == "ratio" else "difference of rates"),
-            ("Threshold", threshold_text(known)),
-            ("Compared within", series(known.given)),
+            ("Bound", bound_text(known)),
+            ("Compared within", series(known.condition_on)),
             ("A group without a rate", EMPTY_GROUPS[known.empty_group]),
             ("Alerts by", _RULES[known.rule]),
             ("Judged", judged),

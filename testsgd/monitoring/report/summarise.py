@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from testsgd.fairness.wording import counted_property
 from testsgd.monitoring.report.summary import (
     AlertSummary,
+    ConditionSummary,
     CoursePoint,
-    GivenSummary,
     MonitoredComparison,
     MonitoredGroup,
     MonitoringSummary,
@@ -62,7 +62,11 @@ def summarise_monitoring(
         "settings": _settings(specification),
         "properties": [_property(watched) for watched in specification.monitored],
         "stream": _part(
-            StreamSummary, status, refused=refused, dead_this_run=dead_letters, resumed=resumed
+            StreamSummary,
+            status,
+            refused=refused,
+            dead_letters_this_run=dead_letters,
+            resumed=resumed,
         ),
         "comparisons": [_comparison(comparison) for comparison in ordered],
         "alerts_raised": status.alerts,
@@ -100,7 +104,7 @@ def _settings(specification: MonitorSpecification) -> MonitorSettings:
 
 
 def _property(monitored: MonitoredProperty) -> PropertySummary:
-    counted = counted_property(monitored.fairness, monitored.threshold, monitored.empty_group)
+    counted = counted_property(monitored.fairness, monitored.bound, monitored.empty_group)
     return _part(PropertySummary, monitored, **counted)
 
 
@@ -111,7 +115,7 @@ def _comparison(status: ComparisonStatus) -> MonitoredComparison:
         MonitoredComparison,
         status,
         property=status.property.name,
-        given=_given(status.given),
+        conditions=_given(status.conditions),
         bias_exact=str(status.bias),
         estimate_exact=str(status.estimate),
         low=low,
@@ -161,7 +165,7 @@ def _alert(alert: Alert) -> AlertSummary:
         AlertSummary,
         alert,
         alert=alert.kind,
-        given=_given(alert.given),
+        conditions=_given(alert.conditions),
         time_iso=alert.iso_time(),
         bias_exact=str(alert.bias),
         low=low,
@@ -169,5 +173,5 @@ def _alert(alert: Alert) -> AlertSummary:
     )
 
 
-def _given(given: Sequence[tuple[str, str]]) -> list[GivenSummary]:
-    return [GivenSummary(field=field, value=value) for field, value in given]
+def _given(given: Sequence[tuple[str, str]]) -> list[ConditionSummary]:
+    return [ConditionSummary(field=field, value=value) for field, value in given]

@@ -1,7 +1,7 @@
 """The summary of a monitor: one JSON-able document from which every view is rendered.
 
-The document is versioned (``testsgd.monitoring/1``) and described by the JSON Schema
-``schemas/monitoring-1.json``, which is generated from the classes below.
+The document is versioned (``testsgd.monitoring/2``) and described by the JSON Schema
+``schemas/monitoring-2.json``, which is generated from the classes below.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pydantic import ConfigDict, Field
 from testsgd.fairness.wording import CountedProperty
 from testsgd.report.summaries import Part
 
-SCHEMA_NAME = "testsgd.monitoring/1"
+SCHEMA_NAME = "testsgd.monitoring/2"
 Rule = Literal["estimate", "evidence"]
 Standing = Literal["beyond", "within", "undecided"]
 
 
-class GivenSummary(Part):
+class ConditionSummary(Part):
     """A field, and the value of it within which groups are compared."""
 
     field: str = Field(description="name of the field")
@@ -77,17 +77,19 @@ class StreamSummary(Part):
     uncompared: int = Field(
         description="trials with given values beyond the thousandth combination, not counted"
     )
-    dead_unit: int = Field(
+    dead_letters_unit: int = Field(
         0, description="dead letters: events whose time is in another unit than the others'"
     )
-    dead_ahead: int = Field(0, description="dead letters: events too far ahead in time")
-    dead_late: int = Field(0, description="dead letters: events that came too late")
-    dead_wrong: int = Field(
+    dead_letters_ahead: int = Field(0, description="dead letters: events too far ahead in time")
+    dead_letters_late: int = Field(0, description="dead letters: events that came too late")
+    dead_letters_wrong: int = Field(
         0,
         description="dead letters: events that waited, and did not fit when others had confirmed "
         "their time",
     )
-    dead_this_run: int = Field(0, description="those of all dead letters that came in this run")
+    dead_letters_this_run: int = Field(
+        0, description="those of all dead letters that came in this run"
+    )
     waiting: int = Field(
         0, description="events that wait for others to confirm their time; not taken"
     )
@@ -105,8 +107,8 @@ class PropertySummary(CountedProperty):
     """What is compared, and when that is an alert."""
 
     name: str = Field(description="what the property is called here")
-    threshold: float = Field(description="a bias above this is an alert")
-    given: list[str] = Field(description="fields whose values must be equal to be compared")
+    bound: float = Field(description="a bias above this is an alert")
+    condition_on: list[str] = Field(description="fields whose values must be equal to be compared")
     rule: Rule = Field(description="alerts are raised by the estimate, or by evidence")
     check: Literal["every", "end"] = Field(
         description="judged after every trial, or at the end of each window"
@@ -131,7 +133,7 @@ class AlertSummary(Part):
         "", description="of this alert; the same if the same monitor sees the same events again"
     )
     property: str = Field(description="name of the property")
-    given: list[GivenSummary] = Field(description="within which values")
+    conditions: list[ConditionSummary] = Field(description="within which values")
     rule: Rule = Field(description="by the estimate, or by evidence")
     window: int | None = Field(description="number of the tumbling window, from 0; null: none")
     trials: int = Field(
@@ -145,7 +147,7 @@ class AlertSummary(Part):
     bias_exact: str = Field(description="the same as a fraction")
     low: float | None = Field(description="lower end of the interval by evidence")
     high: float | None = Field(description="its upper end")
-    threshold: float = Field(description="what the bias is compared with")
+    bound: float = Field(description="what the bias is compared with")
     highest: str = Field(description="the group with the highest rate")
     lowest: str = Field(description="the group with the lowest rate")
     groups: list[AlertedGroupSummary] = Field(
@@ -179,16 +181,16 @@ class WindowSummary(Part):
     trials: int = Field(description="trials that were counted in it")
     bias: float = Field(description="bias as observed")
     estimate: float = Field(description="bias by the estimate")
-    above: bool = Field(description="true: the estimate is above the threshold")
+    above: bool = Field(description="true: the estimate is above the bound")
 
 
 class MonitoredComparison(Part):
     """One property within one combination of given values."""
 
     property: str = Field(description="name of the property")
-    given: list[GivenSummary] = Field(description="within which values")
+    conditions: list[ConditionSummary] = Field(description="within which values")
     standing: Standing = Field(
-        description="evidence: the bias is above the threshold, is not, or neither is known; "
+        description="evidence: the bias is above the bound, is not, or neither is known; "
         "estimate: the alert holds, does not, or there is nothing to compare"
     )
     trials: int = Field(description="trials that were counted")
@@ -209,7 +211,7 @@ class MonitoredComparison(Part):
         description="tumbling windows that were judged; the last thousand"
     )
     windows_judged: int = Field(description="all tumbling windows that were judged")
-    windows_above: int = Field(description="those of them that were above the threshold")
+    windows_above: int = Field(description="those of them that were above the bound")
 
 
 class MonitorVerdict(Part):
@@ -230,8 +232,8 @@ class MonitoringSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.monitoring/1"] = Field(
-        "testsgd.monitoring/1", alias="schema", description="name and version of this format"
+    schema_: Literal["testsgd.monitoring/2"] = Field(
+        "testsgd.monitoring/2", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from testsgd.fairness.wording import bias_text, threshold_text
+from testsgd.fairness.wording import bias_text, bound_text
 from testsgd.monitoring.report.summary import (
     MonitoringSummary,
     MonitorSettings,
@@ -45,7 +45,7 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
         status, code, headline = "not_enough_evidence", NOT_ENOUGH, _doubt(summary)
     else:
         headline = _calm(summary)
-    if (stream.refused or stream.dead_this_run) and not summary.alerts_raised:
+    if (stream.refused or stream.dead_letters_this_run) and not summary.alerts_raised:
         code = WRONG_EVENTS
     return MonitorVerdict(
         status=status,
@@ -68,7 +68,7 @@ def _alarm(summary: MonitoringSummary) -> str:
         return "An alert was raised."
     first = alarmed[0]
     watched, title = property_of(summary, first), comparison_title(first)
-    limit, tumbling = threshold_text(watched), summary.settings.window == "tumbling"
+    limit, tumbling = bound_text(watched), summary.settings.window == "tumbling"
     estimate = bias_text(first.estimate)
     if len(alarmed) > 1:
         told = (
@@ -107,7 +107,7 @@ def _doubt(summary: MonitoringSummary) -> str:
             f"{plural(len(comparisons), 'comparison')} {_are(len(undecided))} undecided."
         )
     only = undecided[0]
-    limit, title = threshold_text(property_of(summary, only)), comparison_title(only)
+    limit, title = bound_text(property_of(summary, only)), comparison_title(only)
     if only.low is None:
         return f"In {title} there is nothing to compare yet."
     return (
@@ -120,11 +120,10 @@ def _calm(summary: MonitoringSummary) -> str:
     only, number = summary.comparisons[0], len(summary.comparisons)
     if number > 1:
         return (
-            f"No alert was raised: in all {count(number)} comparisons the bias is within its "
-            "threshold."
+            f"No alert was raised: in all {count(number)} comparisons the bias is within its bound."
         )
     watched, title = property_of(summary, only), comparison_title(only)
-    limit = threshold_text(watched)
+    limit = bound_text(watched)
     if watched.rule == "evidence":
         return f"The bias in {title} is shown to be at most {limit}."
     return (

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bias_text, events_text, exact_number
 from testsgd.monitoring.report.summary import (
     AlertSummary,
-    GivenSummary,
+    ConditionSummary,
     MonitoredComparison,
     MonitoringSummary,
     MonitorSettings,
@@ -57,10 +57,10 @@ def property_title(name: str) -> str:
     return f"{head.replace('_', ' ')}{given}{fields}"
 
 
-def given_text(given: Sequence[GivenSummary]) -> str:
+def conditions_text(given: Sequence[ConditionSummary]) -> str:
     """Name the values within which groups are compared; empty if within none.
 
-    >>> given_text([GivenSummary(field="department", value="A")])
+    >>> conditions_text([ConditionSummary(field="department", value="A")])
     'department = A'
     """
     return ", ".join(f"{given_value.field} = {given_value.value}" for given_value in given)
@@ -69,9 +69,9 @@ def given_text(given: Sequence[GivenSummary]) -> str:
 def comparison_title(compared: MonitoredComparison | AlertSummary) -> str:
     """Name a comparison: its property, and within which values."""
     title = property_title(compared.property)
-    if not compared.given:
+    if not compared.conditions:
         return title
-    return f"{title.partition(' given ')[0]} for {given_text(compared.given)}"
+    return f"{title.partition(' given ')[0]} for {conditions_text(compared.conditions)}"
 
 
 def property_of(summary: MonitoringSummary, comparison: MonitoredComparison) -> PropertySummary:
@@ -178,10 +178,10 @@ def duration_words(seconds: float) -> str:
 def dead_letters_text(stream: StreamSummary) -> str:
     """Return how many dead letters there were, and why; empty if there were none."""
     told = (
-        (stream.dead_unit, "in another unit of time"),
-        (stream.dead_ahead, "too far ahead"),
-        (stream.dead_late, "too late"),
-        (stream.dead_wrong, "wrong when others had confirmed its time"),
+        (stream.dead_letters_unit, "in another unit of time"),
+        (stream.dead_letters_ahead, "too far ahead"),
+        (stream.dead_letters_late, "too late"),
+        (stream.dead_letters_wrong, "wrong when others had confirmed its time"),
     )
     reasons = series([f"{count(number)} {why}" for number, why in told if number])
     number = sum(number for number, _ in told)
@@ -228,12 +228,12 @@ _INDEPENDENT = Note(
 _ESTIMATES = Note(
     "Not promised: anything about alerts by the estimate",
     "Such an alert says that the estimated bias of the trials that were counted is above the "
-    "threshold, which is exact. It says nothing about other people. With few trials it is often "
+    "bound, which is exact. It says nothing about other people. With few trials it is often "
     "chance, and the more often one looks, the more such alerts come.",
 )
 _SILENCE = Note(
     "Not promised: that silence means fairness",
-    "Without an alert the bias may still be above the threshold, as far as the intervals allow. "
+    "Without an alert the bias may still be above the bound, as far as the intervals allow. "
     "Nothing is said about other properties, about groups that are not compared, or about whether "
     "a single decision is right.",
 )
@@ -245,7 +245,7 @@ def promises(summary: MonitoringSummary) -> tuple[Note, ...]:
     few = Note(
         "Promised: few false alarms by evidence",
         "The probability that evidence raises an alert anywhere, although the true bias there is "
-        f"at most the threshold, is at most {false_alarms(summary.settings)}. This holds for all "
+        f"at most the bound, is at most {false_alarms(summary.settings)}. This holds for all "
         "comparisons together, over the whole stream, however long it is and however often one "
         "looks. The intervals of biases hold together with "
         f"{share(summary.settings.confidence)} confidence in the same sense; the interval of a "

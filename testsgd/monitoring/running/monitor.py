@@ -26,7 +26,7 @@ from testsgd.monitoring.trials import (
     TrialAssembler,
 )
 
-FORMAT = "testsgd.monitor-state/1"
+FORMAT = "testsgd.monitor-state/2"
 
 
 def write_state(path: Path, specification: MonitorSpecification, state: dict[str, Any]) -> None:
@@ -109,7 +109,7 @@ class Monitor:
     --------
     >>> specification = MonitorSpecification.from_dict({
     ...     "window": {"kind": "tumbling", "length": 20},
-    ...     "properties": [{"property": "demographic_parity", "threshold": "1/10"}]})
+    ...     "properties": [{"property": "demographic_parity", "bound": "1/10"}]})
     >>> monitor = Monitor(specification)
     >>> for person in range(10):
     ...     alerts = monitor.observe({"group": "a", "decision": 1})
@@ -301,7 +301,7 @@ class Monitor:
         ]
         return MonitorStatus(
             **asdict(book.counters),
-            **{f"dead_{reason}": number for reason, number in line.dead.items()},
+            **{f"dead_letters_{reason}": number for reason, number in line.dead.items()},
             open=book.open,
             uncompared=sum(judge.uncompared for judge in self._judges),
             waiting=len(line.waiting),

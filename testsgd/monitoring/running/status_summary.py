@@ -38,7 +38,7 @@ class ComparisonStatus:
     """A property within one combination of given values."""
 
     property: MonitoredProperty
-    given: Given
+    conditions: Given
     groups: tuple[GroupStatus, ...]  # In the order in which they came, or of the specification.
     trials: int  # That were counted, ever.
     # Without and with the prior belief; 0 if there is nothing to compare.
@@ -46,7 +46,7 @@ class ComparisonStatus:
     estimate: Fraction
     # Of the bias, by evidence; it holds together with those of all other comparisons.
     interval: tuple[float, float] | None
-    # By evidence: the bias is proved to be above the threshold, or at most it, or neither. By
+    # By evidence: the bias is proved to be above the bound, or at most it, or neither. By
     # estimates: in alert, not in alert, or nothing to compare so far.
     standing: Standing
     alerts: int  # That were raised, ever.
@@ -54,7 +54,7 @@ class ComparisonStatus:
     first_alert: Alert | None
     trajectory: tuple[TrajectoryPoint, ...]  # A few hundred moments.
     windows: tuple[WindowStatus, ...]  # The last thousand tumbling windows that were judged.
-    # All of them, and those above the threshold.
+    # All of them, and those above the bound.
     windows_judged: int
     windows_above: int
 
@@ -81,10 +81,10 @@ class MonitorStatus:
     comparisons: tuple[ComparisonStatus, ...]
     # Events that were not counted because of their time: in another unit, too far ahead, too late;
     # and those that did not fit when others had confirmed their time.
-    dead_unit: int = 0
-    dead_ahead: int = 0
-    dead_late: int = 0
-    dead_wrong: int = 0
+    dead_letters_unit: int = 0
+    dead_letters_ahead: int = 0
+    dead_letters_late: int = 0
+    dead_letters_wrong: int = 0
     waiting: int = 0  # Events that wait for others to confirm their time; not among the `events`.
     # Of time: as declared, or as the first events show it. None if no time is needed, or none came.
     unit: Unit | None = None
@@ -92,7 +92,12 @@ class MonitorStatus:
     @property
     def dead_letters(self) -> int:
         """Events that were not counted because of their time."""
-        return self.dead_unit + self.dead_ahead + self.dead_late + self.dead_wrong
+        return (
+            self.dead_letters_unit
+            + self.dead_letters_ahead
+            + self.dead_letters_late
+            + self.dead_letters_wrong
+        )
 
     @property
     def alerts(self) -> int:
@@ -192,7 +197,7 @@ def _status(
     )
     return ComparisonStatus(
         property=comparison.monitored,
-        given=comparison.given,
+        conditions=comparison.conditions,
         groups=groups,
         trials=comparison.counted,
         bias=comparison.bias(counts),
@@ -214,7 +219,7 @@ def _standing(comparison: Comparison, interval: Interval | None) -> Standing:
     if comparison.in_alert:
         return "beyond"
     if interval is not None:
-        return "within" if Fraction(interval[1]) <= monitored.threshold else "undecided"
+        return "within" if Fraction(interval[1]) <= monitored.bound else "undecided"
     if monitored.check == "end":
         return "within" if comparison.windows_judged else "undecided"
     return "undecided" if comparison.extremes(comparison.counts) is None else "within"

@@ -42,7 +42,7 @@ class PropertyPart(PropertyTable):
     """What is compared, how far groups may be apart, and when that is judged how."""
 
     property: WatchedName = Field(description="a known property, or custom")
-    given: tuple[str, ...] = Field(
+    condition_on: tuple[str, ...] = Field(
         (), description="fields within whose combinations of values groups are compared"
     )
     rule: Rule | None = Field(
@@ -54,11 +54,11 @@ class PropertyPart(PropertyTable):
 
     @model_validator(mode="after")
     def _fields_are_fields(self) -> PropertyPart:
-        for index, field in enumerate(self.given):
+        for index, field in enumerate(self.condition_on):
             if not field.strip():
-                raise mistake(("given", index), "a field needs a name")
-        if (twice := repeated(list(self.given))) is not None:
-            raise mistake("given", f"the field {twice!r} stands twice", "remove one of them")
+                raise mistake(("condition_on", index), "a field needs a name")
+        if (twice := repeated(list(self.condition_on))) is not None:
+            raise mistake("condition_on", f"the field {twice!r} stands twice", "remove one of them")
         return self
 
 
@@ -68,9 +68,11 @@ class MonitoredProperty:
 
     name: str  # What reports call it; no two of a monitor have the same.
     fairness: FairnessProperty  # What is counted, and how rates are compared.
-    threshold: Fraction  # The largest bias that is allowed.
+    bound: Fraction  # The largest bias that is allowed.
     empty_group: EmptyGroup  # Of a group that nobody has come of.
-    given: tuple[str, ...]  # Fields; groups are compared within each combination of their values.
+    condition_on: tuple[
+        str, ...
+    ]  # Fields; groups are compared within each combination of their values.
     rule: Rule
     check: Check  # After every trial, or at the end of each tumbling window.
 
@@ -86,9 +88,9 @@ class MonitoredProperty:
             "measure": self.fairness.measure,
             "numerator": [list(row) for row in self.fairness.numerator],
             "denominator": [list(row) for row in self.fairness.denominator],
-            "threshold": str(self.threshold),
+            "bound": str(self.bound),
             "empty_group": self.empty_group,
-            "given": list(self.given),
+            "condition_on": list(self.condition_on),
             "rule": self.rule,
             "check": self.check,
         }
@@ -108,11 +110,12 @@ def monitored_properties(
     """Take joint names apart, fill in what is not said and give each property a name."""
     made = [
         MonitoredProperty(
-            fairness.name + (" given " + " and ".join(part.given) if part.given else ""),
+            fairness.name
+            + (" given " + " and ".join(part.condition_on) if part.condition_on else ""),
             fairness,
-            part.threshold,
+            part.bound,
             part.empty_group,
-            part.given,
+            part.condition_on,
             part.rule
             or ("evidence" if window == "all" and allows_evidence(fairness) else "estimate"),
             part.check or ("end" if window == "tumbling" else "every"),
@@ -163,8 +166,8 @@ class MonitorSpecification(ExactDocument):
     Examples
     --------
     >>> specification = MonitorSpecification.from_dict({
-    ...     "properties": [{"property": "equalized_odds", "threshold": 0.1}]})
-    >>> [(one.name, one.threshold, one.rule) for one in specification.monitored]
+    ...     "properties": [{"property": "equalized_odds", "bound": 0.1}]})
+    >>> [(one.name, one.bound, one.rule) for one in specification.monitored]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('equal_opportunity', Fraction(1, 10), 'evidence'),
      ('predictive_equality', Fraction(1, 10), 'evidence')]
@@ -187,10 +190,10 @@ class MonitorSpecification(ExactDocument):
     @model_validator(mode="after")
     def _properties_fit_the_rest(self) -> MonitorSpecification:
         for index, part in enumerate(self.properties):
-            for position, field in enumerate(part.given):
+            for position, field in enumerate(part.condition_on):
                 if role := self.events.roles.get(field):
                     what = f"the field {field!r} is the {role} of an event already"
-                    key = ("properties", index, "given", position)
+                    key = ("properties", index, "condition_on", position)
                     raise mistake(key, what, "name another field")
             self._check_rule(index, part)
             if part.check == "end" and self.window.kind != "tumbling":

@@ -141,7 +141,7 @@ class Event(NamedTuple):
     group: str | None
     decision: int | None
     label: int | None
-    given: tuple[str | None, ...]
+    conditions: tuple[str | None, ...]
     time: float | None
     unit: Unit | None = None
 
@@ -156,7 +156,7 @@ class EventReader:
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
-        fields = [field for watched in specification.monitored for field in watched.given]
+        fields = [field for watched in specification.monitored for field in watched.condition_on]
         self.given_fields = tuple(dict.fromkeys(fields))
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
         self._decisions = _meanings(named.unfavourable, named.favourable)

@@ -29,7 +29,7 @@ class Trial(NamedTuple):
 
     number: int
     group: str
-    given: tuple[str, ...]
+    conditions: tuple[str, ...]
     decision: int
     time: float | None
     label: int | None = None
@@ -60,7 +60,7 @@ class Record:
     group: str | None = None
     decision: int | None = None
     label: int | None = None
-    given: tuple[str | None, ...] = ()
+    conditions: tuple[str | None, ...] = ()
     number: int = -1
     time: float | None = None
     due: float | None = None
@@ -70,7 +70,7 @@ class Record:
     @property
     def whole(self) -> bool:
         """Whether everything but the label is known."""
-        return self.group is not None and self.decision is not None and None not in self.given
+        return self.group is not None and self.decision is not None and None not in self.conditions
 
     def add(self, event: Event) -> bool:
         """Take what an event says, see :meth:`check`, and say whether it was not known."""
@@ -79,13 +79,13 @@ class Record:
             self.group, changed = event.group, True
         if event.decision is not None and self.decision is None:
             self.decision, changed = event.decision, True
-        if event.given and None in self.given:
+        if event.conditions and None in self.conditions:
             given = tuple(
                 known if said is None else said
-                for known, said in zip(self.given, event.given, strict=True)
+                for known, said in zip(self.conditions, event.conditions, strict=True)
             )
-            changed = changed or given != self.given
-            self.given = given
+            changed = changed or given != self.conditions
+            self.conditions = given
         if changed and event.time is not None:
             # Events may come in another order than they happened.
             self.time = event.time if self.time is None else max(self.time, event.time)
@@ -95,8 +95,8 @@ class Record:
 
     def check(self, event: Event, given_fields: tuple[str, ...]) -> None:
         """Check that an event says nothing else than was said."""
-        said = (event.group, event.decision, event.label, *event.given)
-        known = (self.group, self.decision, self.label, *self.given)
+        said = (event.group, event.decision, event.label, *event.conditions)
+        known = (self.group, self.decision, self.label, *self.conditions)
         for index, (new, old) in enumerate(zip(said, known, strict=True)):
             if new is not None and old is not None and new != old:
                 field = ("group", "decision", "label", *given_fields)[index]
@@ -114,7 +114,7 @@ class Record:
         """Return the trial that it is by now."""
         assert self.group is not None
         assert self.decision is not None
-        given = tuple(value for value in self.given if value is not None)
+        given = tuple(value for value in self.conditions if value is not None)
         return Trial(self.number, self.group, given, self.decision, self.time, label)
 
     def to_state(self) -> list[Any]:
@@ -229,7 +229,7 @@ class TrialAssembler:
 
     def _plays_no_part(self, event: Event) -> bool:
         """Return whether an event without decision and group is to be left out, or refuse it."""
-        if event.given and any(value is not None for value in event.given):
+        if event.conditions and any(value is not None for value in event.conditions):
             return False
         if event.label is None:
             if self._ignores:
@@ -247,10 +247,10 @@ class TrialAssembler:
             found = self._records.get(event.name)
             # An id that may come again is free from the deadline on, whoever notices it first.
             if found is None or (not self._remembers and self._overdue(found, event.time)):
-                return Record(event.name, given=nothing), True
+                return Record(event.name, conditions=nothing), True
             return found, False
         if event.decision is not None or event.group is not None or event.label is None:
-            return Record(None, given=nothing), True
+            return Record(None, conditions=nothing), True
         if self._last is None or (self._last.state != "unknown" and self._last.label is not None):
             remedy = "give one label after each decision, or give both the id of their trial"
             raise EventError("no decision waits for this label", where="label", remedy=remedy)
@@ -273,7 +273,7 @@ class TrialAssembler:
 
     def _check_whole(self, event: Event) -> None:
         said: dict[str, object] = {"group": event.group, "decision": event.decision}
-        said |= zip(self._given, event.given, strict=True)
+        said |= zip(self._given, event.conditions, strict=True)
         missing = [field for field, value in said.items() if value is None]
         if missing:
             what = f"the event has no {missing[0]} and no id by which another could add it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, events_text, threshold_text
+from testsgd.fairness.wording import EMPTY_GROUPS, bias_text, bound_text, events_text
 from testsgd.report.blocks import (
     Block,
     Document,
@@ -39,9 +39,9 @@ from testsgd.report.scales import linear_scale
 from testsgd.report.summaries import origin, version_facts
 from testsgd.shielding.report.summary import (
     BiasBin,
-    BoundSummary,
     InputsSummary,
     PeriodSummary,
+    RequirementSummary,
     ShieldSummary,
     SideSummary,
     SimulationSummary,
@@ -82,14 +82,14 @@ _STORAGE = {
 
 def shield_layout(summary: ShieldSummary) -> Document:
     """Lay a synthesis out as a report; nothing is computed again."""
-    bound, made = summary.bound, summary.synthesis
+    requirement, made = summary.requirement, summary.synthesis
     size = "" if made.stored_bytes is None else bytes_text(made.stored_bytes)
     stored = f"the file has {size}" if size else "for the synthesis"
     used = f"{seconds(made.seconds)}, {bytes_text(made.predicted_bytes)}"
-    about = f"{property_name(bound)}, {looked_at(bound)}"
-    changes = f"of all changes in {plural(bound.horizon, 'decision')}"
+    about = f"{property_name(requirement)}, {looked_at(requirement)}"
+    changes = f"of all changes in {plural(requirement.horizon, 'decision')}"
     figures = (
-        KeyFigure("Threshold", threshold_text(bound), (about,), "good"),
+        KeyFigure("Bound", bound_text(requirement), (about,), "good"),
         KeyFigure("Expected cost", cost_text(made.expected_cost), (changes,)),
         KeyFigure("Time and memory", used, (stored,)),
     )
@@ -126,7 +126,10 @@ def simulation_layout(summary: SimulationSummary) -> Document:
             ("People are drawn", drawn),
             ("The shield expects", SOURCES[summary.inputs.source]),
             ("Seed", str(asked.random_state)),
-            ("Gate: runs above at most", "" if asked.max_above is None else share(asked.max_above)),
+            (
+                "Gate: runs above at most",
+                "" if asked.fail_above is None else share(asked.fail_above),
+            ),
             ("Time", seconds(summary.seconds)),
             *version_facts(summary),
         ),
@@ -159,17 +162,17 @@ def _document(
     closing: str = "",
 ) -> Document:
     """Put together what both reports have, and what only this one has."""
-    bound, verdict = summary.bound, summary.verdict
+    requirement, verdict = summary.requirement, summary.verdict
     standing = _STANDINGS.get(verdict.status, "bad")
     explained = (
-        f"The bias is {bias_meaning(bound)}, looked at {looked_at(bound)}. A group's rate is: "
-        f"{rate_text(bound)}. At most ",
-        Strong(threshold_text(bound)),
-        " is within the threshold.",
+        f"The bias is {bias_meaning(requirement)}, looked at {looked_at(requirement)}. A group's "
+        f"rate is: {rate_text(requirement)}. At most ",
+        Strong(bound_text(requirement)),
+        " is within the bound.",
     )
     return Document(
         what=what,
-        subject=bound.name,
+        subject=requirement.name,
         status=Status(STATUS_NAMES[verdict.status], standing),
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
@@ -180,7 +183,7 @@ def _document(
             Section(
                 "particulars",
                 about,
-                (_bound_facts(bound), facts, _inputs(summary.inputs)),
+                (_bound_facts(requirement), facts, _inputs(summary.inputs)),
                 markdown="folded",
             ),
             meaning_section(notes),
@@ -195,17 +198,17 @@ def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
     when = " at the end of some period" if summary.settings.periods > 1 else ""
     figures = []
     sides: tuple[tuple[str, SideSummary, Standing], ...] = (
-        ("Without the shield", summary.without, ""),
+        ("Without the shield", summary.unshielded, ""),
         ("With the shield", summary.shielded, "good"),
     )
     for name, side, good in sides:
-        about = f"above the threshold{when}: {count(side.above)} of {plural(runs, 'run')}"
+        about = f"above the bound{when}: {count(side.above)} of {plural(runs, 'run')}"
         standing = "bad" if side.above else good
         figures.append(KeyFigure(name, percent(side.above / runs), (about,), standing))
     changed = f"at a cost of {cost_text(summary.cost.mean)} a run"
     if correct is not None:
         changed += (
-            f"; accuracy {percent(correct.accuracy_without)} without it, "
+            f"; accuracy {percent(correct.accuracy_unshielded)} without it, "
             f"{percent(correct.accuracy_shielded)} with it"
         )
     return (*figures, KeyFigure("Decisions changed", percent(summary.changed), (changed,)))
@@ -219,15 +222,18 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
     bins, runs, last = summary.bins, summary.settings.runs, summary.settings.periods > 1
     widest = max(*(bias_bin.high for bias_bin in bins), 1e-3)
     across = linear_scale(0.0, widest, count=6, write=number)
-    most = [max(bias_bin.without for bias_bin in bins), max(bias_bin.shielded for bias_bin in bins)]
+    most = [
+        max(bias_bin.unshielded for bias_bin in bins),
+        max(bias_bin.shielded for bias_bin in bins),
+    ]
     alike = max(most) <= _ALIKE * min(most)
-    name = f"threshold {threshold_text(summary.bound)}"
+    name = f"bound {bound_text(summary.requirement)}"
 
     def histogram(
         title: str, side: SideSummary, height: int, of: Callable[[BiasBin], int], first: bool
     ) -> Plane:
         above = sum(of(bias_bin) for bias_bin in bins if bias_bin.above)
-        ended = f"{percent(above / runs) if above else 'none'} above the threshold"
+        ended = f"{percent(above / runs) if above else 'none'} above the bound"
         bars = (
             Bar(
                 bias_bin.low,
@@ -240,7 +246,7 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
             if of(bias_bin)
         )
         return Plane(
-            title=f"{title}: {count(above)} of {plural(runs, 'run')} ended above the threshold; "
+            title=f"{title}: {count(above)} of {plural(runs, 'run')} ended above the bound; "
             f"the run in the middle has a bias of {bias_text(side.median)}",
             across=across,
             upwards=linear_scale(0.0, (max(most) if alike else height) / runs, count=3),
@@ -248,7 +254,7 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
             strong=f"{ended}{' after the last period' * last}",
             below=None if first else "",
             bars=tuple(bars),
-            thresholds=(Threshold(summary.bound.threshold, name * first, upright=True),),
+            thresholds=(Threshold(summary.requirement.bound, name * first, upright=True),),
             height=9.0,
         )
 
@@ -258,10 +264,12 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
     which = "the run" if runs == 1 else f"each of the {count(runs)} runs"
     about = (
         f"How far apart the groups' rates are at the end of {which}"
-        f"{', after its last period' * last}. Orange lies above the threshold."
+        f"{', after its last period' * last}. Orange lies above the bound."
     )
     planes = (
-        histogram("Without the shield", summary.without, most[0], lambda bar: bar.without, True),
+        histogram(
+            "Without the shield", summary.unshielded, most[0], lambda bar: bar.unshielded, True
+        ),
         histogram("With it", summary.shielded, most[1], lambda bar: bar.shielded, False),
     )
     caption = (
@@ -276,15 +284,17 @@ def sides_table(summary: SimulationSummary) -> Table:
     """Compare the runs without the shield and with it."""
     runs, correct = summary.settings.runs, summary.utility
     once = summary.settings.periods == 1
-    accuracies = (correct.accuracy_without, correct.accuracy_shielded) if correct else (None, None)
-    sides = (("Without the shield", summary.without), ("With it", summary.shielded))
+    accuracies = (
+        (correct.accuracy_unshielded, correct.accuracy_shielded) if correct else (None, None)
+    )
+    sides = (("Without the shield", summary.unshielded), ("With it", summary.shielded))
     return listing(
         "The runs without the shield and with it",
         [(name, side, share) for (name, side), share in zip(sides, accuracies, strict=True)],
         (
             Listed("", lambda row: row[0], "name"),
             Listed(
-                "Above the threshold" if once else "Above at the end of some period",
+                "Above the bound" if once else "Above at the end of some period",
                 lambda row: f"{percent(row[1].above / runs)} ({count(row[1].above)})",
                 "strong",
                 short="above" if once else "ever above",
@@ -329,21 +339,21 @@ def _periods(summary: SimulationSummary) -> tuple[Block, ...]:
         return ()
     rows = []
     for period in periods:
-        without, shielded = 1 - period.above_without / runs, 1 - period.above_shielded / runs
+        without, shielded = 1 - period.above_unshielded / runs, 1 - period.above_shielded / runs
         name = f"Period {period.period}"
         title = (
-            f"{name}: within the threshold {percent(without)} without the shield, "
+            f"{name}: within the bound {percent(without)} without the shield, "
             f"{percent(shielded)} with it"
         )
         marks = Mark(without, shape="rest"), Mark(shielded)
         line = without, shielded
         rows.append(StripRow(name, percent(shielded), title=title, marks=marks, line=line))
     figure = Figure(
-        "Runs within the threshold, period by period",
+        "Runs within the bound, period by period",
         (Strips((("", tuple(rows)),), linear_scale(0.0, 1.0, count=4), zero=False),),
         "Ring: without the shield. Dot: with it. At the right: with it.",
     )
-    about = "Share of the runs that are within the threshold at the end of each period."
+    about = "Share of the runs that are within the bound at the end of each period."
     return Only("html", (Paragraph(about), figure)), period_table(summary)
 
 
@@ -362,7 +372,7 @@ def period_table(summary: SimulationSummary) -> Table:
             Listed("Period", lambda period: count(period.period), "name", short="period"),
             Listed(
                 "Above, without",
-                lambda period: percent(period.above_without / runs),
+                lambda period: percent(period.above_unshielded / runs),
                 short="above without",
             ),
             Listed(
@@ -378,7 +388,7 @@ def period_table(summary: SimulationSummary) -> Table:
                 shown=assumed,
             ),
             Listed("Then fair", fair, short="then fair", shown=assumed),
-            Listed("Median bias, without", lambda period: bias_text(period.median_without)),
+            Listed("Median bias, without", lambda period: bias_text(period.median_unshielded)),
             Listed("Median bias, with", lambda period: bias_text(period.median_shielded)),
             Listed("Changed", lambda period: cost_text(period.interventions)),
             Listed("Cost", lambda period: cost_text(period.cost)),
@@ -411,28 +421,32 @@ def _inputs(inputs: InputsSummary) -> Table:
     )
 
 
-def _bound_facts(bound: BoundSummary) -> Facts:
-    welfare = "" if bound.welfare is None else " to ".join(number(end) for end in bound.welfare)
-    once = bound.shield == "finite" and bound.after == "stop"
+def _bound_facts(requirement: RequirementSummary) -> Facts:
+    welfare = (
+        ""
+        if requirement.welfare is None
+        else " to ".join(number(end) for end in requirement.welfare)
+    )
+    once = requirement.shield == "finite" and requirement.after == "stop"
     return Facts(
         "Shield",
         (
-            ("Name", bound.name),
-            ("Property", property_name(bound)),
-            ("Numerator of a rate counts", events_text(bound.numerator)),
-            ("Denominator counts", events_text(bound.denominator)),
-            ("Threshold", threshold_text(bound)),
-            ("A group without a rate", EMPTY_GROUPS[bound.empty_group]),
-            ("Groups", series(bound.groups)),
-            ("Other groups", "refused" if bound.unknown == "refuse" else "passed through"),
-            ("Kind", KIND_NAMES[bound.shield]),
-            ("Horizon" if once else "Period", plural(bound.horizon, "decision")),
-            ("Periods at most", "" if bound.periods is None else count(bound.periods)),
+            ("Name", requirement.name),
+            ("Property", property_name(requirement)),
+            ("Numerator of a rate counts", events_text(requirement.numerator)),
+            ("Denominator counts", events_text(requirement.denominator)),
+            ("Bound", bound_text(requirement)),
+            ("A group without a rate", EMPTY_GROUPS[requirement.empty_group]),
+            ("Groups", series(requirement.groups)),
+            ("Other groups", "refused" if requirement.unknown == "refuse" else "passed through"),
+            ("Kind", KIND_NAMES[requirement.shield]),
+            ("Horizon" if once else "Period", plural(requirement.horizon, "decision")),
+            ("Periods at most", "" if requirement.periods is None else count(requirement.periods)),
             ("Welfare bounds", welfare),
-            ("Assumption", ASSUMPTIONS.get(bound.shield, "")),
+            ("Assumption", ASSUMPTIONS.get(requirement.shield, "")),
             (
                 "If no shield exists for a period",
-                WHEN_INFEASIBLE.get(bound.when_infeasible or "", ""),
+                WHEN_INFEASIBLE.get(requirement.when_infeasible or "", ""),
             ),
         ),
     )

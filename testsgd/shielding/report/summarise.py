@@ -13,10 +13,10 @@ from testsgd.report.summaries import package_versions, present_moment
 from testsgd.scoring import clopper_pearson
 from testsgd.shielding.report.summary import (
     BiasBin,
-    BoundSummary,
     InputRow,
     InputsSummary,
     PeriodSummary,
+    RequirementSummary,
     ShieldSummary,
     SideSummary,
     SimulationSettings,
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Runs = tuple[Floats, Flags]  # The bias of each run, and whether it is above the threshold.
+Runs = tuple[Floats, Flags]  # The bias of each run, and whether it is above the bound.
 
 # Of the intervals for shares of runs.
 ERROR = 0.05
 
-# About so many intervals, and at most so many above the threshold.
+# About so many intervals, and at most so many above the bound.
 _WANTED = 40
 _MOST = 60
 _RECOMMENDATIONS: tuple[Literal[1], Literal[0]] = (1, 0)
@@ -53,7 +53,7 @@ def side(bias: Floats, above: Flags) -> SideSummary:
     """Summarise the runs with or without the shield.
 
     `bias`, shape (runs,): at the end of each run. `above`, shape (runs, periods): whether the bias
-    was above the threshold at the end of each period.
+    was above the bound at the end of each period.
     """
     number = int(np.count_nonzero(above.sum(axis=1)))
     low, high = clopper_pearson(number, len(above), ERROR)
@@ -79,13 +79,13 @@ def spread(values: NDArray[np.float64] | NDArray[np.int64]) -> SpreadSummary:
 
 def utility_summary(simulation: Simulation) -> UtilitySummary | None:
     """Summarise how many decisions are correct; None if no labels are known."""
-    if simulation.correct is None or simulation.correct_without is None:
+    if simulation.correct is None or simulation.correct_unshielded is None:
         return None
     decisions = simulation.periods * simulation.horizon
-    before = simulation.correct_without.sum(axis=1) / decisions
+    before = simulation.correct_unshielded.sum(axis=1) / decisions
     after = simulation.correct.sum(axis=1) / decisions
     return UtilitySummary(
-        accuracy_without=float(before.mean()),
+        accuracy_unshielded=float(before.mean()),
         accuracy_shielded=float(after.mean()),
         loss=spread(before - after),
     )
@@ -93,16 +93,16 @@ def utility_summary(simulation: Simulation) -> UtilitySummary | None:
 
 def period_summaries(simulation: Simulation) -> list[PeriodSummary]:
     """Summarise the end of each period; the first has the number 1."""
-    bias_without, bias = simulation.bias_without, simulation.bias
-    above_without, above = simulation.above_without, simulation.above
+    bias_unshielded, bias = simulation.bias_unshielded, simulation.bias
+    above_unshielded, above = simulation.above_unshielded, simulation.above
     infeasible = simulation.infeasible
     assumed = None if simulation.assumption_held is None else simulation.guaranteed
     return [
         PeriodSummary(
             period=index + 1,
-            above_without=int(above_without[:, index].sum()),
+            above_unshielded=int(above_unshielded[:, index].sum()),
             above_shielded=int(above[:, index].sum()),
-            median_without=float(np.median(bias_without[:, index])),
+            median_unshielded=float(np.median(bias_unshielded[:, index])),
             median_shielded=float(np.median(bias[:, index])),
             assumed=None if assumed is None else int(assumed[:, index].sum()),
             assumed_fair=(
@@ -116,40 +116,40 @@ def period_summaries(simulation: Simulation) -> list[PeriodSummary]:
     ]
 
 
-def bias_bins(without: Runs, shielded: Runs, *, threshold: float) -> list[BiasBin]:
-    """Count runs by their bias, in intervals that never straddle the threshold.
+def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
+    """Count runs by their bias, in intervals that never straddle the bound.
 
-    The intervals go from 0 to the largest bias, without gaps; with a threshold of 0 the first one
+    The intervals go from 0 to the largest bias, without gaps; with a bound of 0 the first one
     is the number 0 alone. `without`, `shielded`: the bias of each run, which is rounded, and
-    whether it is above the threshold, which was decided exactly.
+    whether it is above the bound, which was decided exactly.
     """
-    largest = max(float(without[0].max()), float(shielded[0].max()), threshold)
-    below, beyond = _edges(threshold, largest)
+    largest = max(float(without[0].max()), float(shielded[0].max()), bound)
+    below, beyond = _edges(bound, largest)
     bins = _counted(below, without, shielded, above=False)
     return [*bins, *_counted(beyond, without, shielded, above=True)]
 
 
-def _edges(threshold: float, largest: float) -> tuple[list[float], list[float]]:
-    """Cut what is at most the threshold into equal intervals, and what is above into as wide ones.
+def _edges(bound: float, largest: float) -> tuple[list[float], list[float]]:
+    """Cut what is at most the bound into equal intervals, and what is above into as wide ones.
 
     The last interval may reach beyond the largest bias.
     """
-    if threshold <= 0:
+    if bound <= 0:
         width = max(largest, 1e-3) / _WANTED
         below = [0.0, 0.0]
     else:
-        parts = max(1, round(_WANTED * threshold / max(largest, threshold)))
-        # Above a threshold that is a small part of the whole, intervals are wider than below.
-        width = max(threshold / parts, (largest - threshold) / _MOST)
-        below = [threshold * index / parts for index in range(parts + 1)]
-    more = max(0, math.ceil((largest - threshold) / width - 1e-9))
-    return below, [threshold + width * index for index in range(more + 1)]
+        parts = max(1, round(_WANTED * bound / max(largest, bound)))
+        # Above a bound that is a small part of the whole, intervals are wider than below.
+        width = max(bound / parts, (largest - bound) / _MOST)
+        below = [bound * index / parts for index in range(parts + 1)]
+    more = max(0, math.ceil((largest - bound) / width - 1e-9))
+    return below, [bound + width * index for index in range(more + 1)]
 
 
 def _counted(edges: list[float], without: Runs, shielded: Runs, *, above: bool) -> list[BiasBin]:
     counts = [_count(runs, edges, above=above).tolist() for runs in (without, shielded)]
     return [
-        BiasBin(low=low, high=high, above=above, without=first, shielded=second)
+        BiasBin(low=low, high=high, above=above, unshielded=first, shielded=second)
         for low, high, first, second in zip(edges, edges[1:], *counts, strict=False)
     ]
 
@@ -182,7 +182,7 @@ def summarise_synthesis(
         "created": present_moment(),
         "versions": package_versions(_PACKAGES),
         "digest": digest,
-        "bound": _bound(specification),
+        "requirement": _bound(specification),
         "inputs": _inputs(specification, inputs),
         "synthesis": SynthesisSummary(
             expected_cost=float(solution.expected_cost),
@@ -205,16 +205,16 @@ def summarise_simulation(
     logged: int | None,
     seconds: float,
     expected_cost: float | None,
-    max_above: float | None = None,
+    fail_above: float | None = None,
 ) -> SimulationSummary:
     """Write what a simulation showed as one document.
 
     `logged`: rows of the log that people were drawn from; None: they are from the distribution.
     `seconds`: what the simulation took. `expected_cost`: of a first period, by the distribution.
-    `max_above`: the gate, the largest share of runs above the threshold with the shield.
+    `fail_above`: the gate, the largest share of runs above the bound with the shield.
     """
-    bias_without, bias = simulation.bias_without, simulation.bias
-    above_without, above = simulation.above_without, simulation.above
+    bias_unshielded, bias = simulation.bias_unshielded, simulation.bias
+    above_unshielded, above = simulation.above_unshielded, simulation.above
     guaranteed = simulation.guaranteed
     interventions = simulation.interventions.sum(axis=1)
     decisions = simulation.runs * simulation.periods * simulation.horizon
@@ -227,18 +227,18 @@ def summarise_simulation(
             random_state=random_state,
             events="distribution" if logged is None else "log",
             logged=logged,
-            max_above=max_above,
+            fail_above=fail_above,
         ),
-        "bound": _bound(specification),
+        "requirement": _bound(specification),
         "inputs": _inputs(specification, inputs),
         "seconds": seconds,
         "expected_cost": None if expected_cost == math.inf else expected_cost,
-        "without": side(bias_without[:, -1], above_without),
+        "unshielded": side(bias_unshielded[:, -1], above_unshielded),
         "shielded": side(bias[:, -1], above),
         "bins": bias_bins(
-            (bias_without[:, -1], above_without[:, -1]),
+            (bias_unshielded[:, -1], above_unshielded[:, -1]),
             (bias[:, -1], above[:, -1]),
-            threshold=float(simulation.threshold),
+            bound=float(simulation.bound),
         ),
         "interventions": spread(interventions),
         "changed": float(interventions.sum() / decisions),
@@ -252,12 +252,12 @@ def summarise_simulation(
     return SimulationSummary(**told, verdict=verdict)
 
 
-def _bound(specification: ShieldSpecification) -> BoundSummary:
+def _bound(specification: ShieldSpecification) -> RequirementSummary:
     fairness, horizon = specification.fairness_property, specification.horizon
     welfare = horizon.welfare
-    return BoundSummary(
+    return RequirementSummary(
         name=specification.name,
-        **counted_property(fairness, specification.threshold, specification.fairness.empty_group),
+        **counted_property(fairness, specification.bound, specification.fairness.empty_group),
         groups=list(specification.groups.names),
         unknown=specification.groups.unknown,
         shield=horizon.shield,

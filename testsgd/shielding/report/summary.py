@@ -1,7 +1,7 @@
 """The summary of a synthesis: one JSON-able document from which every view is rendered.
 
-The document is versioned (``testsgd.shield/1``) and described by the JSON Schema
-``schemas/shield-1.json``, which is generated from the classes below.
+The document is versioned (``testsgd.shield/2``) and described by the JSON Schema
+``schemas/shield-2.json``, which is generated from the classes below.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from testsgd.fairness.wording import CountedProperty
 from testsgd.report.summaries import Part
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
-SCHEMA_NAME = "testsgd.shield/1"
-SIMULATION_SCHEMA_NAME = "testsgd.shield-simulation/1"
+SCHEMA_NAME = "testsgd.shield/2"
+SIMULATION_SCHEMA_NAME = "testsgd.shield-simulation/2"
 
 
-class BoundSummary(CountedProperty):
+class RequirementSummary(CountedProperty):
     """What is kept, for whom and until when."""
 
     name: str = Field(description="what the specification is called")
-    threshold: float = Field(description="the bias may be at most this")
+    bound: float = Field(description="the bias may be at most this")
     groups: list[str] = Field(description="the groups")
     unknown: Literal["refuse", "pass"] = Field(description="what happens to other groups")
     shield: ShieldKind = Field(description="the kind of shield")
@@ -89,13 +89,13 @@ class ShieldSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.shield/1"] = Field(
-        "testsgd.shield/1", alias="schema", description="name and version of this format"
+    schema_: Literal["testsgd.shield/2"] = Field(
+        "testsgd.shield/2", alias="schema", description="name and version of this format"
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     digest: str = Field(description="sha256 of the specification with its distribution")
-    bound: BoundSummary = Field(description="what is kept, for whom and until when")
+    requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
     inputs: InputsSummary = Field(description="the distribution that the shield expects")
     synthesis: SynthesisSummary = Field(description="what was computed, and what it took")
     verdict: ShieldVerdict = Field(description="the outcome in words, with the exit code")
@@ -111,8 +111,8 @@ class SimulationSettings(Part):
         description="people are drawn from the shield's own distribution, or from a log"
     )
     logged: int | None = Field(description="rows of the log; null without one")
-    max_above: float | None = Field(
-        description="gate: the largest share of runs that may be above the threshold with the "
+    fail_above: float | None = Field(
+        description="gate: the largest share of runs that may be above the bound with the "
         "shield; null: no such gate"
     )
 
@@ -120,7 +120,7 @@ class SimulationSettings(Part):
 class SideSummary(Part):
     """Runs without the shield, or the same runs with it."""
 
-    above: int = Field(description="runs whose bias is above the threshold when it is looked at")
+    above: int = Field(description="runs whose bias is above the bound when it is looked at")
     above_low: float = Field(description="lower end of an interval for their share")
     above_high: float = Field(description="its upper end (Clopper and Pearson, 95%)")
     median: float = Field(description="bias of the run in the middle, at its end")
@@ -133,8 +133,8 @@ class BiasBin(Part):
 
     low: float = Field(description="lower end, exclusive; inclusive of the first")
     high: float = Field(description="upper end, inclusive")
-    above: bool = Field(description="true: the interval lies above the threshold")
-    without: int = Field(description="runs without the shield that ended there")
+    above: bool = Field(description="true: the interval lies above the bound")
+    unshielded: int = Field(description="runs without the shield that ended there")
     shielded: int = Field(description="runs with the shield that ended there")
 
 
@@ -149,7 +149,7 @@ class SpreadSummary(Part):
 class UtilitySummary(Part):
     """How many decisions are correct; known only if the true labels are."""
 
-    accuracy_without: float = Field(description="share of correct recommendations")
+    accuracy_unshielded: float = Field(description="share of correct recommendations")
     accuracy_shielded: float = Field(description="share of correct decisions with the shield")
     loss: SpreadSummary = Field(description="accuracy without minus with the shield, run by run")
 
@@ -158,18 +158,18 @@ class PeriodSummary(Part):
     """The end of one period, over all runs."""
 
     period: int = Field(description="its number, from 1")
-    above_without: int = Field(description="runs above the threshold without the shield")
-    above_shielded: int = Field(description="runs above the threshold with it")
-    median_without: float = Field(description="bias of the run in the middle without the shield")
+    above_unshielded: int = Field(description="runs above the bound without the shield")
+    above_shielded: int = Field(description="runs above the bound with it")
+    median_unshielded: float = Field(description="bias of the run in the middle without the shield")
     median_shielded: float = Field(description="bias of the run in the middle with it")
     assumed: int | None = Field(
         description="runs whose assumption held until then; null: none is needed"
     )
     assumed_fair: int | None = Field(
-        description="those of them that are not above the threshold; null: none is needed"
+        description="those of them that are not above the bound; null: none is needed"
     )
     infeasible: int = Field(
-        0, description="runs for which no shield of the threshold existed in this period"
+        0, description="runs for which no shield of the bound existed in this period"
     )
     interventions: float = Field(description="changed decisions of the period, mean over the runs")
     cost: float = Field(description="cost of these changes, mean over the runs")
@@ -180,21 +180,21 @@ class SimulationSummary(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    schema_: Literal["testsgd.shield-simulation/1"] = Field(
-        "testsgd.shield-simulation/1",
+    schema_: Literal["testsgd.shield-simulation/2"] = Field(
+        "testsgd.shield-simulation/2",
         alias="schema",
         description="name and version of this format",
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     settings: SimulationSettings = Field(description="what was asked for")
-    bound: BoundSummary = Field(description="what is kept, for whom and until when")
+    requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
     inputs: InputsSummary = Field(description="the distribution that the shield expects")
     seconds: float = Field(description="wall-clock time of the simulation")
     expected_cost: float | None = Field(
         description="of a first period, by the distribution; null if it is not known"
     )
-    without: SideSummary = Field(description="the runs as they would be without the shield")
+    unshielded: SideSummary = Field(description="the runs as they would be without the shield")
     shielded: SideSummary = Field(description="the same runs with the shield")
     bins: list[BiasBin] = Field(description="how the bias at the end of the runs is distributed")
     interventions: SpreadSummary = Field(description="changed decisions of a run")
@@ -203,5 +203,5 @@ class SimulationSummary(Part):
     utility: UtilitySummary | None = Field(description="null if no labels are known")
     periods: list[PeriodSummary] = Field(description="the end of each period, over all runs")
     guaranteed: int = Field(description="ends of periods at which the bound is guaranteed")
-    broken: int = Field(description="those of them that were above the threshold: never any")
+    broken: int = Field(description="those of them that were above the bound: never any")
     verdict: ShieldVerdict = Field(description="the outcome in words, with the exit code")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from testsgd.fairness.wording import threshold_text
+from testsgd.fairness.wording import bound_text
 from testsgd.report.formatting import MINUS, count, percent, plural, seconds, share
 from testsgd.shielding.report.summary import (
     ShieldSummary,
@@ -14,10 +14,10 @@ from testsgd.shielding.report.summary import (
 )
 from testsgd.shielding.report.wording import (
     ASSUMPTIONS,
-    bound_text,
     bytes_text,
     cost_text,
     looked_at,
+    requirement_text,
 )
 
 DONE: Literal[0] = 0
@@ -30,21 +30,24 @@ _INSTEAD = {
 
 def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
     """Describe what the shield keeps, and what it costs; the summary has no verdict so far."""
-    bound, made = summary.bound, summary.synthesis
+    requirement, made = summary.requirement, summary.synthesis
     condition, assumption = "whoever comes", []
-    if bound.shield != "finite":
+    if requirement.shield != "finite":
         condition = "as long as its assumption holds"
-        assumption = [f"The assumption is that {ASSUMPTIONS[bound.shield]}."]
+        assumption = [f"The assumption is that {ASSUMPTIONS[requirement.shield]}."]
     file = ""
     if made.stored_bytes is not None:
         file = f", and its file has {bytes_text(made.stored_bytes)}"
     return ShieldVerdict(
         status="synthesised",
         exit_code=DONE,
-        headline=f"The shield keeps {bound_text(bound)} {looked_at(bound)}, {condition}.",
+        headline=(
+            f"The shield keeps {requirement_text(requirement)} {looked_at(requirement)}, "
+            f"{condition}."
+        ),
         sentences=[
             f"By the distribution that it expects, its changes cost "
-            f"{cost_text(made.expected_cost)} in {plural(bound.horizon, 'decision')}.",
+            f"{cost_text(made.expected_cost)} in {plural(requirement.horizon, 'decision')}.",
             *assumption,
             f"The synthesis took {seconds(made.seconds)}; it was predicted to need "
             f"{bytes_text(made.predicted_bytes)} of memory{file}.",
@@ -58,7 +61,7 @@ def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:
     The summary has no verdict so far. The exit code is 1 if a guaranteed bound did not hold or the
     gate failed.
     """
-    runs, allowed = summary.settings.runs, summary.settings.max_above
+    runs, allowed = summary.settings.runs, summary.settings.fail_above
     status: Literal["guarantee_kept", "guarantee_broken", "gate_failed", "observed"]
     status = "guarantee_kept" if summary.guaranteed else "observed"
     if summary.broken:
@@ -82,35 +85,39 @@ def simulation_verdict(summary: SimulationSummary) -> ShieldVerdict:
 
 def _headline(summary: SimulationSummary) -> str:
     settings, shielded = summary.settings, summary.shielded
-    before = percent(summary.without.above / settings.runs)
+    before = percent(summary.unshielded.above / settings.runs)
     after = percent(shielded.above / settings.runs) if shielded.above else "none"
     when = "at the end" if settings.periods == 1 else "at the end of some period"
     return (
         f"With the shield {after} of {plural(settings.runs, 'run')} exceeded a bias of "
-        f"{threshold_text(summary.bound)} {when}; without it {before} did."
+        f"{bound_text(summary.requirement)} {when}; without it {before} did."
     )
 
 
 def _gate(summary: SimulationSummary) -> list[str]:
-    runs, allowed, above = summary.settings.runs, summary.settings.max_above, summary.shielded.above
+    runs, allowed, above = (
+        summary.settings.runs,
+        summary.settings.fail_above,
+        summary.shielded.above,
+    )
     if allowed is None:
         return []
     return [
         f"The gate {'holds' if above <= allowed * runs else 'failed'}: {percent(above / runs)} of "
-        f"the runs are above the threshold with the shield, and {share(allowed)} may be."
+        f"the runs are above the bound with the shield, and {share(allowed)} may be."
     ]
 
 
 def _guarantee(summary: SimulationSummary) -> str:
-    bound, settings = summary.bound, summary.settings
+    requirement, settings = summary.requirement, summary.settings
     if summary.broken:
         return (
             f"The bound was broken at {plural(summary.broken, 'end')} of a period where it is "
             "guaranteed. This must not happen: please report it."
         )
-    if bound.shield == "finite":
+    if requirement.shield == "finite":
         return "The bound is guaranteed for every sequence of people, and held in all of them."
-    assumption = f"The assumption ({ASSUMPTIONS[bound.shield]})"
+    assumption = f"The assumption ({ASSUMPTIONS[requirement.shield]})"
     if not summary.guaranteed:
         return f"{assumption} held in no run, so nothing is guaranteed of what was seen."
     ends = plural(settings.runs * settings.periods, "end")
@@ -122,11 +129,11 @@ def _guarantee(summary: SimulationSummary) -> str:
 
 def _infeasible(summary: SimulationSummary) -> list[str]:
     some, settings = sum(period.infeasible for period in summary.periods), summary.settings
-    if not some or summary.bound.when_infeasible is None:
+    if not some or summary.requirement.when_infeasible is None:
         return []
     return [
         f"For {count(some)} of {plural(settings.runs * settings.periods, 'period')} no shield "
-        f"existed after what had happened; {_INSTEAD[summary.bound.when_infeasible]}."
+        f"existed after what had happened; {_INSTEAD[summary.requirement.when_infeasible]}."
     ]
 
 
@@ -139,7 +146,9 @@ def _changes(summary: SimulationSummary) -> str:
         return f"{told}."
     each = ""
     if summary.settings.periods > 1:
-        each = " in the first period" if summary.bound.shield == "dynamic" else " in each period"
+        each = (
+            " in the first period" if summary.requirement.shield == "dynamic" else " in each period"
+        )
     return f"{told}; {cost_text(summary.expected_cost)} is expected{each} by its distribution."
 
 

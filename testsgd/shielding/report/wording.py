@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from testsgd.fairness.wording import EMPTY_GROUP_NOTES, events_text, threshold_text
+from testsgd.fairness.wording import EMPTY_GROUP_NOTES, bound_text, events_text
 from testsgd.report.blocks import Note
 from testsgd.report.formatting import plural, series
 from testsgd.shielding.report.summary import (
-    BoundSummary,
     InputsSummary,
+    RequirementSummary,
     ShieldSummary,
     SimulationSummary,
 )
@@ -16,7 +16,7 @@ STATUS_NAMES = {
     "synthesised": "Synthesised",
     "guarantee_kept": "Guarantee kept",
     "guarantee_broken": "Guarantee broken",
-    "gate_failed": "Too many runs above the threshold",
+    "gate_failed": "Too many runs above the bound",
     "observed": "Observed, nothing guaranteed",
 }
 KIND_NAMES = {
@@ -54,9 +54,9 @@ _LIMITS = (
 )
 
 
-def property_name(bound: BoundSummary) -> str:
+def property_name(requirement: RequirementSummary) -> str:
     """Name the fairness property in words."""
-    return bound.property.replace("_", " ")
+    return requirement.property.replace("_", " ")
 
 
 def cost_text(cost: float) -> str:
@@ -81,35 +81,41 @@ def bytes_text(size: int) -> str:
     return f"{size} bytes"
 
 
-def looked_at(bound: BoundSummary) -> str:
+def looked_at(requirement: RequirementSummary) -> str:
     """Describe when the bias is looked at."""
-    decisions = plural(bound.horizon, "decision")
-    if bound.shield == "finite":
-        return f"after {decisions}" if bound.after == "stop" else f"in each {decisions}"
+    decisions = plural(requirement.horizon, "decision")
+    if requirement.shield == "finite":
+        return f"after {decisions}" if requirement.after == "stop" else f"in each {decisions}"
     return f"over all decisions so far, after each period of {decisions}"
 
 
-def bound_text(bound: BoundSummary) -> str:
+def requirement_text(requirement: RequirementSummary) -> str:
     """Return what is kept, such as "demographic parity of female and male within 0.1"."""
-    groups = series(bound.groups) if len(bound.groups) <= 4 else plural(len(bound.groups), "group")
-    subject = "the custom property" if bound.property == "custom" else property_name(bound)
-    return f"{subject} of {groups} within {threshold_text(bound)}"
+    groups = (
+        series(requirement.groups)
+        if len(requirement.groups) <= 4
+        else plural(len(requirement.groups), "group")
+    )
+    subject = (
+        "the custom property" if requirement.property == "custom" else property_name(requirement)
+    )
+    return f"{subject} of {groups} within {bound_text(requirement)}"
 
 
-def rate_text(bound: BoundSummary) -> str:
+def rate_text(requirement: RequirementSummary) -> str:
     """Describe what a group's rate is."""
     own = (
-        f"how often {events_text(bound.numerator)} happened in the group, over how often "
-        f"{events_text(bound.denominator)} did"
+        f"how often {events_text(requirement.numerator)} happened in the group, over how often "
+        f"{events_text(requirement.denominator)} did"
     )
-    return _RATES.get(bound.property, own)
+    return _RATES.get(requirement.property, own)
 
 
-def bias_meaning(bound: BoundSummary) -> str:
+def bias_meaning(requirement: RequirementSummary) -> str:
     """Describe what the bias is."""
-    if bound.measure == "ratio":
+    if requirement.measure == "ratio":
         return "1 minus the smallest rate of a group over the largest"
-    if len(bound.groups) == 2:
+    if len(requirement.groups) == 2:
         return "the difference between the rates of the two groups"
     return "the largest difference between the rates of any two groups"
 
@@ -117,8 +123,8 @@ def bias_meaning(bound: BoundSummary) -> str:
 def shield_notes(summary: ShieldSummary) -> tuple[Note, ...]:
     """Explain the numbers of a synthesis."""
     return (
-        *_bias_notes(summary.bound),
-        _guarantee(summary.bound),
+        *_bias_notes(summary.requirement),
+        _guarantee(summary.requirement),
         _cost(summary.inputs),
         Note("What a shield does not do", _LIMITS),
     )
@@ -130,8 +136,8 @@ def simulation_notes(summary: SimulationSummary) -> tuple[Note, ...]:
     if summary.settings.logged is not None:
         drawn = "the rows of the log, each equally likely every time"
     return (
-        *_bias_notes(summary.bound),
-        _guarantee(summary.bound),
+        *_bias_notes(summary.requirement),
+        _guarantee(summary.requirement),
         Note(
             "Runs",
             f"People are drawn from {drawn}. Each run is looked at twice: with the recommendations "
@@ -145,23 +151,24 @@ def simulation_notes(summary: SimulationSummary) -> tuple[Note, ...]:
     )
 
 
-def _bias_notes(bound: BoundSummary) -> tuple[Note, ...]:
+def _bias_notes(requirement: RequirementSummary) -> tuple[Note, ...]:
     return (
         Note(
             "Bias",
-            f"The rate of a group is: {rate_text(bound)}. The bias is {bias_meaning(bound)}. It is "
-            f"looked at {looked_at(bound)}. {EMPTY_GROUP_NOTES[bound.empty_group]}",
+            f"The rate of a group is: {rate_text(requirement)}. The bias is "
+            f"{bias_meaning(requirement)}. It is looked at "
+            f"{looked_at(requirement)}. {EMPTY_GROUP_NOTES[requirement.empty_group]}",
         ),
         Note(
-            "Threshold",
-            f"A bias of exactly {threshold_text(bound)} is within the threshold. Whether it is, is "
+            "Bound",
+            f"A bias of exactly {bound_text(requirement)} is within the bound. Whether it is, is "
             "decided with whole numbers, so no rounding plays a part.",
         ),
     )
 
 
-def _guarantee(bound: BoundSummary) -> Note:
-    if bound.shield == "finite":
+def _guarantee(requirement: RequirementSummary) -> Note:
+    if requirement.shield == "finite":
         return Note(
             "Guarantee",
             "The bound holds for every sequence of people and recommendations, not only for likely "
@@ -169,17 +176,17 @@ def _guarantee(bound: BoundSummary) -> Note:
             "nothing else.",
         )
     rest = ", and the shield may let recommendations pass."
-    if bound.shield == "static-fair":
+    if requirement.shield == "static-fair":
         rest = "; each period taken alone keeps the bound always."
-    elif bound.when_infeasible == "closest":
+    elif requirement.when_infeasible == "closest":
         rest = (
             " of this bound. If then no shield exists for a period, the smallest bound that can be "
             "kept, whoever comes, is kept in it."
         )
     return Note(
         "Guarantee",
-        f"The bound holds if this assumption does in every period: {ASSUMPTIONS[bound.shield]}. "
-        f"Where it does not, nothing is guaranteed{rest}",
+        "The bound holds if this assumption does in every period: "
+        f"{ASSUMPTIONS[requirement.shield]}. Where it does not, nothing is guaranteed{rest}",
     )
 
 

@@ -55,12 +55,12 @@ def label_line(label: int, event: str | None) -> bytes:
     return f'{{"label":{label}{last}}}\n'.encode("ascii")
 
 
-def period_line(period: int, active: bool, threshold: Fraction | None = None) -> bytes:
+def period_line(period: int, active: bool, bound: Fraction | None = None) -> bytes:
     r"""Write the start of a period for which a shield was synthesised anew.
 
-    A threshold is written if another one than the specification's is promised for the period.
+    A bound is written if another one than the specification's is promised for the period.
     """
-    last = "" if threshold is None else f',"threshold":"{threshold}"'
+    last = "" if bound is None else f',"bound":"{bound}"'
     said = "true" if active else "false"
     return f'{{"period":{period},"active":{said}{last}}}\n'.encode("ascii")
 
@@ -254,28 +254,28 @@ def _decide_again(record: dict[str, Any], decide: Callable[..., int]) -> None:
 def _begin_period(
     state: ShieldState, policy: PeriodPolicy, record: dict[str, Any], *, is_last: bool
 ) -> None:
-    threshold = _promised(policy.specification, record)
+    bound = _promised(policy.specification, record)
     due = state.step == policy.horizon and policy.anew
     if not due or record["period"] != state.period + 1:
         raise ValueError("a period begins where none can")
     if is_last:
         policy.begin(state)
     else:
-        policy.pretend(state, threshold)
-    if policy.active != (threshold is not None):
+        policy.pretend(state, bound)
+    if policy.active != (bound is not None):
         raise ValueError("a shield for the period exists now, or then, but not both times")
-    if policy.threshold != threshold:
-        raise ValueError(f"it promises a bias of {threshold}, and the shield {policy.threshold}")
+    if policy.bound != bound:
+        raise ValueError(f"it promises a bias of {bound}, and the shield {policy.bound}")
     state.next_period()
 
 
 def _promised(specification: ShieldSpecification, record: dict[str, Any]) -> Fraction | None:
     """Read the bound that was promised for a period, None if none was."""
-    threshold = record.get("threshold")
+    bound = record.get("bound")
     if not record["active"]:
         return None
-    if threshold is None:
-        return specification.threshold
+    if bound is None:
+        return specification.bound
     if not specification.horizon.closest:
-        raise ValueError("another threshold than the specification's is promised")
-    return Fraction(threshold)
+        raise ValueError("another bound than the specification's is promised")
+    return Fraction(bound)

@@ -23,7 +23,7 @@ from testsgd.shielding.synthesis import (
     closest_problem,
     dynamic_problem,
     finite_problem,
-    smallest_feasible_threshold,
+    smallest_feasible_bound,
     solve,
     static_welfare_problem,
 )
@@ -38,7 +38,7 @@ class PeriodReport:
     counts: tuple[tuple[int, ...], ...]  # How often each kind of event happened, a tuple a group.
     bias: Fraction  # Of this period alone.
     bias_so_far: Fraction  # From the first period to the end of this one.
-    fair_so_far: bool  # Whether that is at most the threshold.
+    fair_so_far: bool  # Whether that is at most the bound.
     # Whether what the promise of the specification's bound rests on was so in this period, with a
     # shield for that bound; None for a finite horizon, whose promise rests on nothing.
     assumption_held: bool | None
@@ -46,7 +46,7 @@ class PeriodReport:
     active: bool
     # The bound that was promised: the specification's, the smallest one that could be kept if that
     # one could not (``when_infeasible = "closest"``), or None if the period was not active.
-    threshold: Fraction | None
+    bound: Fraction | None
     interventions: int  # Recommendations that were changed.
     cost: float  # Of these changes.
 
@@ -64,7 +64,7 @@ class PeriodReport:
             "counts": [list(counts) for counts in self.counts],
             "bias": str(self.bias),
             "bias_so_far": str(self.bias_so_far),
-            "threshold": None if self.threshold is None else str(self.threshold),
+            "bound": None if self.bound is None else str(self.bound),
         }
 
 
@@ -83,7 +83,7 @@ def period_problem(
     if horizon.shield == "static-bounded-welfare":
         assert horizon.welfare is not None, "the specification requires it"
         return static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
-    bound, empty_group = specification.threshold, specification.fairness.empty_group
+    bound, empty_group = specification.bound, specification.fairness.empty_group
     if horizon.shield != "dynamic" or not any(past_denominators):
         return finite_problem(fairness, bound, empty_group, inputs, horizon.length)
     return dynamic_problem(
@@ -126,12 +126,12 @@ def period_solution(
     """
     solution = solve(problem, storage=storage, jobs=jobs, alike=alike)
     if solution.feasible:
-        return solution, specification.threshold
+        return solution, specification.bound
     if not specification.horizon.closest:
         return solution, None
-    closest, threshold = closest_problem(problem)
+    closest, bound = closest_problem(problem)
     del solution  # both together could be too much
-    return solve(closest, storage=storage, jobs=jobs, alike=alike), threshold
+    return solve(closest, storage=storage, jobs=jobs, alike=alike), bound
 
 
 def most_periods(specification: ShieldSpecification) -> int | None:
@@ -176,7 +176,7 @@ class PeriodPolicy:
     """What is decided in this period, and on what its promise rests.
 
     `solution` is of the first period; `storage` and `jobs` say how later periods are solved, if
-    they are. `threshold` is the bound that is promised for this period, or None: no shield exists,
+    they are. `bound` is the bound that is promised for this period, or None: no shield exists,
     and recommendations pass. `assumption` is that on which the promise rests, if on anything.
     """
 
@@ -194,7 +194,7 @@ class PeriodPolicy:
         self.kind: str = specification.horizon.shield
         self.horizon: int = specification.horizon.length
         self.most_periods = most_periods(specification)
-        self.threshold = specification.threshold if solution.feasible else None
+        self.bound = specification.bound if solution.feasible else None
         self._storage: Storage = storage
         self._jobs = jobs
         self._solution: Solution | None = solution
@@ -206,7 +206,7 @@ class PeriodPolicy:
     @property
     def active(self) -> bool:
         """Whether a shield exists for this period; otherwise recommendations pass."""
-        return self.threshold is not None
+        return self.bound is not None
 
     @property
     def anew(self) -> bool:
@@ -223,14 +223,14 @@ class PeriodPolicy:
         if not self.anew:
             return
         problem = self._next_problem(past)
-        self._solution, self.threshold = period_solution(
+        self._solution, self.bound = period_solution(
             self.specification, problem, storage=self._storage, jobs=self._jobs
         )
 
-    def pretend(self, past: ShieldState, threshold: Fraction | None) -> None:
+    def pretend(self, past: ShieldState, bound: Fraction | None) -> None:
         """Start a period that is over already: only its report is wanted, so nothing is solved."""
         self._next_problem(past)
-        self.threshold = threshold
+        self.bound = bound
 
     def _next_problem(self, past: ShieldState) -> ShieldProblem:
         # The old policy goes before the new one is found: both together could be too much.
@@ -241,7 +241,7 @@ class PeriodPolicy:
 
     def changes(self, step: int, counts: Tally, group: int, recommendation: int) -> int:
         """Return at how many of the costs, cheapest first, a recommendation is changed."""
-        if self.threshold is None:
+        if self.bound is None:
             return 0
         assert self._solution is not None
         return self._solution.policy.changes(step, counts, group, recommendation)
@@ -255,7 +255,7 @@ class PeriodPolicy:
 
 
 def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:
-    """Build the error that no shield exists, with the smallest threshold for which one would."""
+    """Build the error that no shield exists, with the smallest bound for which one would."""
     name, length = specification.fairness_property.name, specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
     if specification.horizon.shield == "static-bounded-welfare":
@@ -266,17 +266,17 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
             property=name,
             length=length,
         )
-    smallest = smallest_feasible_threshold(problem)
+    smallest = smallest_feasible_bound(problem)
     about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
     return InfeasibleShieldError(
-        f"no shield keeps the bias of {words} at most {specification.threshold} over {length} "
+        f"no shield keeps the bias of {words} at most {specification.bound} over {length} "
         "decisions, whoever comes",
-        where="fairness.threshold",
-        remedy=f"the smallest threshold for which one exists is {smallest}{about}",
+        where="fairness.bound",
+        remedy=f"the smallest bound for which one exists is {smallest}{about}",
         property=name,
         length=length,
-        threshold=specification.threshold,
-        smallest_threshold=smallest,
+        bound=specification.bound,
+        smallest_bound=smallest,
     )
 
 
@@ -306,7 +306,7 @@ class PeriodLog:
                 past=state.past,
                 interventions=state.period_interventions,
                 cost=state.period_cost,
-                threshold=policy.threshold,
+                bound=policy.bound,
                 assumption=policy.assumption,
             )
         )
@@ -323,21 +323,21 @@ class PeriodLog:
         *,
         counts: Tally,
         past: Tally,
-        threshold: Fraction | None,
+        bound: Fraction | None,
         assumption: Requirement | None,
         **noted: Any,
     ) -> PeriodReport:
         specification, totals = self._specification, self._layout.totals
-        so_far = specification.bound.bias(*totals(added(past, counts)))
+        so_far = specification.requirement.bias(*totals(added(past, counts)))
         held = assumption_held(specification.horizon.shield, assumption, totals(counts))
         return PeriodReport(
             counts=self._layout.by_group(counts),
-            bias=specification.bound.bias(*totals(counts)),
+            bias=specification.requirement.bias(*totals(counts)),
             bias_so_far=so_far,
-            fair_so_far=so_far <= specification.threshold,
+            fair_so_far=so_far <= specification.bound,
             # Without a shield for the bound, after an unfair history, it was not promised either.
-            assumption_held=held if held is None else held and threshold == specification.threshold,
-            active=threshold is not None,
-            threshold=threshold,
+            assumption_held=held if held is None else held and bound == specification.bound,
+            active=bound is not None,
+            bound=bound,
             **noted,
         )

@@ -71,7 +71,7 @@ class Shield:
     Examples
     --------
     >>> specification = ShieldSpecification.from_dict({
-    ...     "name": "loans", "fairness": {"property": "demographic_parity", "threshold": "1/10"},
+    ...     "name": "loans", "fairness": {"property": "demographic_parity", "bound": "1/10"},
     ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 4}})
     >>> shield = Shield.synthesize(specification)
     >>> [shield.decide(group, 1) for group in "aaab"], shield.bias
@@ -365,12 +365,12 @@ class Shield:
     @property
     def bias(self) -> Fraction:
         """Bias of the whole run; a decision that waits counts as if its label were 0."""
-        return self.specification.bound.bias(*self._state.totals)
+        return self.specification.requirement.bias(*self._state.totals)
 
     @property
     def period_bias(self) -> Fraction:
         """Bias of this period alone."""
-        return self.specification.bound.bias(*self._state.layout.totals(self._state.counts))
+        return self.specification.requirement.bias(*self._state.layout.totals(self._state.counts))
 
     @property
     def interventions(self) -> int:
@@ -395,7 +395,7 @@ class Shield:
     @property
     def promised(self) -> Fraction | None:
         """The bound that is promised for this period; None: no shield exists for it."""
-        return self._policy.threshold
+        return self._policy.bound
 
     @property
     def ended(self) -> bool:
@@ -439,7 +439,7 @@ class Shield:
             raise no_more(self._state.period, self._horizon)
         self._policy.begin(self._state)
         if self._journal is not None and self._policy.anew:
-            promised, bound = self._policy.threshold, self.specification.threshold
+            promised, bound = self._policy.bound, self.specification.bound
             self._journal.write(
                 period_line(
                     self._state.period + 1,
