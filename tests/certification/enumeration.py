@@ -163,7 +163,7 @@ def allowed(network: FeedForward, sums: NDArray[np.floating]) -> NDArray[np.bool
     """Say which decisions are within the decision's tolerance, shape (rows, labels)."""
     decision = network.decision
     if decision.kind == "threshold":
-        above = sums[:, 0].astype(np.float64) - decision.turning_sum
+        above = sums[:, 0].astype(np.float64) - decision.decision_threshold
         return np.stack([above <= decision.tolerance, above > -decision.tolerance], axis=1)
     behind = sums.max(axis=1, keepdims=True) - sums
     first = np.argmax(sums, axis=1)

@@ -30,8 +30,10 @@ def _neighbourhood(decision: Decision, dtype: str) -> Any:
     """Give sums just outside of the tolerance, and further out."""
     steps = np.concatenate([np.linspace(1, 3, 4000), np.geomspace(3, 1e6, 2000)])
     away = decision.tolerance * steps
-    sums = np.concatenate([decision.turning_sum - away, decision.turning_sum + away]).astype(dtype)
-    outside = np.abs(sums.astype(np.float64) - decision.turning_sum) > decision.tolerance
+    sums = np.concatenate(
+        [decision.decision_threshold - away, decision.decision_threshold + away]
+    ).astype(dtype)
+    outside = np.abs(sums.astype(np.float64) - decision.decision_threshold) > decision.tolerance
     return sums[outside]
 
 
@@ -40,7 +42,7 @@ def _neighbourhood(decision: Decision, dtype: str) -> Any:
 def test_outside_of_the_tolerance_rounding_decides_nothing(threshold: float, dtype: str) -> None:
     decision = sigmoid_decision(threshold, LABELS, dtype)  # type: ignore[arg-type]  # a parameter
     sums = _neighbourhood(decision, dtype)
-    exact = sums.astype(np.float64) > decision.turning_sum
+    exact = sums.astype(np.float64) > decision.decision_threshold
     for scores in (logistic(sums), expit(sums)):
         assert scores.dtype == dtype
         for compared in (np.asarray(threshold, dtype=dtype), np.float64(threshold)):
@@ -66,7 +68,7 @@ def test_the_bound_holds_in_long_decimals(threshold: float) -> None:
         return (share / (1 - share)).ln()
 
     low, high = logit(exact - allowed), logit(exact + allowed)
-    turning, tolerance = Decimal(decision.turning_sum), Decimal(decision.tolerance)
+    turning, tolerance = Decimal(decision.decision_threshold), Decimal(decision.tolerance)
     assert turning - tolerance <= low < high <= turning + tolerance
 
 

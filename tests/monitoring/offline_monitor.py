@@ -46,7 +46,7 @@ class Said:
     place: int
     kind: str
     property: str
-    given: tuple[tuple[str, str], ...]
+    conditions: tuple[tuple[str, str], ...]
     window: int | None
     trials: int
     bias: Fraction

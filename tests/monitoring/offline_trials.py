@@ -219,7 +219,9 @@ def is_labelled(document: Document) -> bool:
 def given_fields(document: Document) -> tuple[str, ...]:
     """All fields within which some property compares."""
     return tuple(
-        dict.fromkeys(name for one in document["properties"] for name in one.get("condition_on", ()))
+        dict.fromkeys(
+            name for one in document["properties"] for name in one.get("condition_on", ())
+        )
     )
 
 

@@ -102,9 +102,7 @@ def test_it_goes_on_from_its_state(command: Run, tmp_path: Path) -> None:
     code, out, _ = command("spec.toml", "--state", "state.json", given=lines("b0"))
     assert (code, json.loads(out)["alert"]) == (1, "raised")
     # An alert was raised once: the exit code stays.
-    code, out, err = command(
-        "spec.toml", "--state", "state.json", "--out", "r", given=FAIR * 5
-    )
+    code, out, err = command("spec.toml", "--state", "state.json", "--out", "r", given=FAIR * 5)
     assert code == 1
     assert json.loads(out)["alert"] == "cleared"
     kept = json.loads((tmp_path / "r" / "result.json").read_text(encoding="utf-8"))
@@ -199,7 +197,12 @@ def test_dead_letters_are_answered_counted_and_added_to_a_file(
     assert [(one["dead_letter"], one["line"]) for one in answers] == wanted
     assert "3 events are dead letters" in err
     kept = json.loads((tmp_path / "r" / "result.json").read_text(encoding="utf-8"))["stream"]
-    assert [kept[f"dead_letters_{reason}"] for reason in ("unit", "ahead", "late", "wrong")] == [1, 1, 1, 0]
+    assert [kept[f"dead_letters_{reason}"] for reason in ("unit", "ahead", "late", "wrong")] == [
+        1,
+        1,
+        1,
+        0,
+    ]
     assert (kept["decided"], kept["dead_letters_this_run"], kept["unit"]) == (4, 3, "s")
     # The next run adds to the file. Dead letters are wrong input, of the run in which they came.
     more = ("2062-01-01", START + 9)

@@ -34,9 +34,7 @@ def of_bound(bound: Any) -> Fraction:
 
 
 @given(st.integers(0, 10**12), st.integers(0, 12))
-def test_a_bound_in_toml_is_read_as_the_decimal_that_stands_there(
-    digits: int, places: int
-) -> None:
+def test_a_bound_in_toml_is_read_as_the_decimal_that_stands_there(digits: int, places: int) -> None:
     written = format(Decimal(digits).scaleb(-12 - places), "f")
     if "." not in written:
         written += ".0"

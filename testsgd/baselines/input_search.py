@@ -89,7 +89,7 @@ class InputCheck:
         frame = self._coding.frame(points)
         if isinstance(self._model, NetworkModel):
             sums = self._model.output_sums(self._model.encoding.encode(frame))
-            return sums.astype(np.float64) - self._model.sigmoid.turning_sum
+            return sums.astype(np.float64) - self._model.sigmoid.decision_threshold
         return self._model.decisions(frame).astype(np.float64)
 
 

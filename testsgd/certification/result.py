@@ -87,7 +87,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
     def estimated(self) -> tuple[float, float] | None:
         """Interval of the domain's unfair share, estimated by sampling; None without samples."""
         found = self.summary.estimated
-        return None if found is None else (found.domain_unfair_low, found.domain_unfair_high)
+        return None if found is None else found.domain_confidence_interval
 
     @property
     def regions(self) -> pd.DataFrame:

@@ -174,7 +174,7 @@ def clearest(
 ) -> tuple[Counterexample, ...]:
     """Return the counterexamples that are farthest from the turning point, proved ones first."""
     if network.decision.kind == "threshold":
-        margin = np.abs(answers.sums[..., 0] - network.decision.turning_sum).min(axis=1)
+        margin = np.abs(answers.sums[..., 0] - network.decision.decision_threshold).min(axis=1)
     else:
         ordered = np.sort(answers.sums, axis=2)
         margin = (ordered[..., -1] - ordered[..., -2]).min(axis=1)

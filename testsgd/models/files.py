@@ -177,8 +177,8 @@ class SigmoidOutput:
 
     `favourable`: the label whose rate the audit compares. If it is not the positive one, it is
     decided wherever the positive one is not, its score being one minus the other's. `threshold`:
-    scores of the favourable label above it, in [0, 1), count as favourable. `turning_sum`: the
-    output's sum, before the sigmoid, at which the decision turns; 0 is a score of one half.
+    scores of the favourable label above it, in [0, 1), count as favourable. `decision_threshold`:
+    the output's sum, before the sigmoid, at which the decision turns; 0 is a score of one half.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class SigmoidOutput:
         self.threshold = threshold
         self._favours_positive = favourable == labels.positive
         odds = math.log(threshold) - math.log1p(-threshold) if threshold > 0 else -math.inf
-        self.turning_sum = odds if self._favours_positive else -odds
+        self.decision_threshold = odds if self._favours_positive else -odds
 
     def scores(self, sums: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return the probability of the favourable label."""
@@ -203,7 +203,7 @@ class SigmoidOutput:
 
     def decide(self, sums: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
         """Turn the output's sums into decisions."""
-        positive = sums > self.turning_sum
+        positive = sums > self.decision_threshold
         return positive if self._favours_positive else ~positive
 
 

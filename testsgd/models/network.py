@@ -206,7 +206,9 @@ class PreparedNetworkRows:
             first = self._first[chosen]
             first += (changed[block] - self._inputs[chosen, inputs]) @ weights
             sums[block] = self._model.after_first(first)
-        near = np.flatnonzero(np.abs(sums - self._model.sigmoid.turning_sum) < _NEAR_THRESHOLD)
+        near = np.flatnonzero(
+            np.abs(sums - self._model.sigmoid.decision_threshold) < _NEAR_THRESHOLD
+        )
         if len(near):
             again = self._inputs[marked[near]]
             again[:, inputs] = changed[near]

@@ -119,7 +119,7 @@ class Decision:
 
     # One sum against a turning point, or the first of the largest sums.
     kind: Literal["threshold", "argmax"]
-    turning_sum: float  # Threshold: label 1 if the sum is above it.
+    decision_threshold: float  # Threshold: label 1 if the sum is above it.
     # Sums this near to the turning point (argmax: this near to each other) may fall either way,
     # because the output activation is itself rounded.
     tolerance: float

@@ -197,8 +197,8 @@ def build_problem(network: FeedForward, domain: Domain) -> Problem:
             )
         )
     pairs: tuple[tuple[int, int], ...] = ()
-    above = network.decision.turning_sum + network.decision.tolerance
-    below = network.decision.turning_sum - network.decision.tolerance
+    above = network.decision.decision_threshold + network.decision.tolerance
+    below = network.decision.decision_threshold - network.decision.tolerance
     classes = 2
     if network.decision.kind == "argmax":
         classes = network.outputs

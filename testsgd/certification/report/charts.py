@@ -37,11 +37,11 @@ def proved_stack(summary: CertificationSummary) -> Stack:
     )
     estimate = None
     if estimated is not None:
-        ends = " to ".join(between(estimated.domain_unfair_low, estimated.domain_unfair_high))
+        ends = " to ".join(between(*estimated.domain_confidence_interval))
         title += f"; unfair, estimated by sampling: {ends}"
         estimate = Segment(
-            1 - estimated.domain_unfair_high,
-            1 - estimated.domain_unfair_low,
+            1 - estimated.domain_confidence_interval[1],
+            1 - estimated.domain_confidence_interval[0],
             "pale",
             "unfair in all",
             ends,
@@ -64,12 +64,12 @@ def proved_stack(summary: CertificationSummary) -> Stack:
 
 def estimated_stack(summary: CertificationSummary, estimated: EstimatedSummary) -> Stack:
     """Return the undecided part alone as a bar, with what its samples say."""
-    low, high = between(estimated.low, estimated.high)
+    low, high = between(*estimated.confidence_interval)
     return Stack(
         f"Estimated unfair share of the undecided part: {low} to {high}, "
         f"{share(estimated.confidence)} confidence",
         _WHOLE,
-        (Segment(0.0, 1.0, "open"), Segment(estimated.low, estimated.high, "pale")),
+        (Segment(0.0, 1.0, "open"), Segment(*estimated.confidence_interval, "pale")),
         name=f"{estimate_title(summary)}: unfair share of the undecided part alone",
         mark=Mark(estimated.unfair / estimated.samples),
         side="less",

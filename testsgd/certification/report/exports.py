@@ -114,7 +114,7 @@ def _properties(summary: CertificationSummary) -> list[tuple[str, str]]:
         ("undecided, at most", texts.undecided),
     ]
     if found is not None:
-        ends = between(found.domain_unfair_low, found.domain_unfair_high)
+        ends = between(*found.domain_confidence_interval)
         confidence = share(found.confidence)
         written.append(
             (f"estimated by sampling: unfair, {confidence} confidence", " to ".join(ends))

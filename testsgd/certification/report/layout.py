@@ -192,8 +192,8 @@ def _proved(summary: CertificationSummary) -> tuple[Block, ...]:
 
 
 def _estimated(summary: CertificationSummary, estimated: EstimatedSummary) -> Boxed:
-    part = " to ".join(between(estimated.low, estimated.high))
-    domain = " to ".join(between(estimated.domain_unfair_low, estimated.domain_unfair_high))
+    part = " to ".join(between(*estimated.confidence_interval))
+    domain = " to ".join(between(*estimated.domain_confidence_interval))
     reading = (
         "Of the undecided part ",
         Strong(part),
@@ -413,7 +413,7 @@ def _input_table(summary: CertificationSummary) -> Table:
 def _network_facts(summary: CertificationSummary) -> Facts:
     network = summary.network
     threshold = network.decision == "threshold"
-    turning = "" if network.turning_sum is None else number(network.turning_sum)
+    turning = "" if network.decision_threshold is None else number(network.decision_threshold)
     return Facts(
         "Network",
         (

@@ -112,7 +112,7 @@ def _estimated(summary: CertificationSummary) -> tuple[Note, ...]:
 def _counterexamples(summary: CertificationSummary) -> tuple[Note, ...]:
     if not summary.counterexamples:
         return ()
-    turning = summary.network.turning_sum
+    turning = summary.network.decision_threshold
     where = "" if turning is None else f" It turns at a sum of {turning:.4g}."
     return (
         Note(

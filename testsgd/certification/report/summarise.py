@@ -75,7 +75,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
 def _network(network: FeedForward) -> NetworkSummary:
     decision = network.decision
     # JSON cannot write an infinite one: a threshold of 0 or 1 on a sigmoid is never crossed.
-    turns = decision.kind == "threshold" and math.isfinite(decision.turning_sum)
+    turns = decision.kind == "threshold" and math.isfinite(decision.decision_threshold)
     return NetworkSummary(
         name=network.name,
         kind=network.kind,
@@ -87,7 +87,7 @@ def _network(network: FeedForward) -> NetworkSummary:
         precision=network.precision,
         decision=decision.kind,
         labels=list(decision.labels),
-        turning_sum=float(decision.turning_sum) if turns else None,
+        decision_threshold=float(decision.decision_threshold) if turns else None,
         tolerance=decision.tolerance,
         file_sha256=network.file_sha256,
     )
@@ -128,12 +128,13 @@ def _estimated(certification: Certification) -> EstimatedSummary | None:
     return EstimatedSummary(
         samples=found.samples,
         unfair=found.unfair,
-        low=found.low,
-        high=found.high,
+        confidence_interval=(found.low, found.high),
         confidence=certification.parameters.confidence,
         domain_unfair=float(unfair),
-        domain_unfair_low=float(certification.unfair_low),
-        domain_unfair_high=float(certification.unfair_high),
+        domain_confidence_interval=(
+            float(certification.unfair_low),
+            float(certification.unfair_high),
+        ),
     )
 
 

@@ -37,7 +37,7 @@ class NetworkSummary(Part):
         description="how it decides: one sum above a turning point, or the largest of several"
     )
     labels: list[str] = Field(description="its decisions; of a threshold: below, above")
-    turning_sum: float | None = Field(
+    decision_threshold: float | None = Field(
         description="of a threshold: the sum of the last layer where the decision turns"
     )
     tolerance: float = Field(
@@ -85,19 +85,17 @@ class EstimatedSummary(Part):
 
     samples: int = Field(description="points drawn from the undecided part")
     unfair: int = Field(description="of them: two protected values get different decisions")
-    low: float = Field(description="lower end for the unfair share of the undecided part")
-    high: float = Field(description="its upper end (Clopper and Pearson)")
-    confidence: float = Field(description="of the interval")
+    confidence_interval: tuple[float, float] = Field(
+        description="of the unfair share of the undecided part (Clopper and Pearson)"
+    )
+    confidence: float = Field(description="of both intervals")
     domain_unfair: float = Field(
         description="unfair share of the whole domain, by all draws from the boxes left undecided: "
         "without bias, but for a cut at what is proved"
     )
-    domain_unfair_low: float = Field(
-        description="lower end for the unfair share of the whole domain, by all draws from the "
-        "boxes left undecided; never below what is proved unfair"
-    )
-    domain_unfair_high: float = Field(
-        description="its upper end; never above what is left of the part that is proved fair"
+    domain_confidence_interval: tuple[float, float] = Field(
+        description="of the unfair share of the whole domain, by all draws from the boxes left "
+        "undecided; within what is proved"
     )
 
 
@@ -178,7 +176,7 @@ class CertificationVerdict(Part):
     exit_code: Literal[0, 1, 3] = Field(description="what the command line leaves with")
     headline: str = Field(description="what is proved, as a sentence")
     rules: list[GateRule] = Field(description="the gates; empty if there are none")
-    sentences: list[str] = Field(description="what to know beside it")
+    sentences: list[str] = Field(description="what qualifies it")
 
 
 class CertificationSummary(Part):

@@ -189,7 +189,7 @@ def _most(share: float, other: float, undecided: float) -> Decimal:
 def _estimate(estimated: EstimatedSummary | None, domain: DomainSummary) -> list[str]:
     if estimated is None:
         return []
-    low, high = between(estimated.domain_unfair_low, estimated.domain_unfair_high)
+    low, high = between(*estimated.domain_confidence_interval)
     return [
         f"Estimated by sampling, not proved: with {share(estimated.confidence)} confidence the "
         f"decision changes for {low} to {high} of {people(domain)}. Of "

@@ -70,7 +70,7 @@ class TextNetwork(SigmoidNetwork[Sequence[str]]):
         sums = self.output_sums(texts)
         # Where rounding could decide, the text is computed again by itself, so that the answer does
         # not depend on the texts that happen to stand beside it.
-        near = np.flatnonzero(np.abs(sums - self.sigmoid.turning_sum) < _NEAR_THRESHOLD)
+        near = np.flatnonzero(np.abs(sums - self.sigmoid.decision_threshold) < _NEAR_THRESHOLD)
         for index in near.tolist():
             sums[index] = self._forward.sums(self.vocabulary.numbers([texts[index]]))[0]
         return self.sigmoid.decide(sums)

@@ -264,4 +264,7 @@ def _written(arrivals: Iterable[Arrival]) -> list[list[Any]]:
 
 def _read(arrivals: Iterable[Iterable[Any]]) -> list[Arrival]:
     events = ((Event(*said), *others) for said, *others in arrivals)
-    return [Arrival(event._replace(conditions=tuple(event.conditions)), *others) for event, *others in events]
+    return [
+        Arrival(event._replace(conditions=tuple(event.conditions)), *others)
+        for event, *others in events
+    ]
