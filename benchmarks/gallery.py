@@ -130,7 +130,9 @@ def _mitigation_cells(summary: MitigationSummary) -> str:
     (target,), (spread,) = summary.targets, summary.ranges
     status = f"| {summary.verdict.status.replace('_', ' ')} ({summary.verdict.exit_code}) "
     if summary.written is None:
-        before = _points(target.held_out_before.difference, target.held_out_before.confidence_interval)
+        before = _points(
+            target.held_out_before.difference, target.held_out_before.confidence_interval
+        )
         accuracy = f"{summary.accuracy_before:.1%}"
         return f"{status}| {escape(target.text)} | {before}, kept | | | | {accuracy} | | | | "
     (one,), part = summary.written.targets, summary.written.held_out

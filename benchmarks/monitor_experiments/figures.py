@@ -181,9 +181,7 @@ def _panel(panel: Panel, left: float) -> list[str]:
         parts.append(f'  <path class="grid" d="M{x:.1f} {_TOP}V{bottom}"/>\n')
         parts.append(_text(x, bottom + 18, said, "faint middle"))
     parts.append(_text(left + _WIDTH / 2, bottom + 38, panel.words, "faint middle"))
-    parts.append(
-        f'  <path class="bound" d="M{left:g} {up(THRESHOLD):.1f}H{left + _WIDTH:g}"/>\n'
-    )
+    parts.append(f'  <path class="bound" d="M{left:g} {up(THRESHOLD):.1f}H{left + _WIDTH:g}"/>\n')
     if panel.alert is not None:
         parts.append(f'  <path class="alert" d="M{across(panel.alert):.1f} {_TOP}V{bottom}"/>\n')
     for kind, rates in zip(_LINES, panel.lines, strict=True):

@@ -140,9 +140,7 @@ def several_periods(fairness: str, shield: str, training: Training, size: Size) 
     return cells
 
 
-def _cell(
-    task: Task, method: str, fairness: str, bound: Fraction, simulation: Simulation
-) -> Row:
+def _cell(task: Task, method: str, fairness: str, bound: Fraction, simulation: Simulation) -> Row:
     loss, held = simulation.utility_loss, simulation.assumption_held
     assert loss is not None
     return {

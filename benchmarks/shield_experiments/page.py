@@ -223,10 +223,7 @@ def _by_threshold(rows: list[Row]) -> str:
         [
             PROPERTIES[fairness],
             SHIELDS[shield],
-            *(
-                cell(_of(rows, fairness=fairness, shield=shield), bound)
-                for bound in bounds
-            ),
+            *(cell(_of(rows, fairness=fairness, shield=shield), bound) for bound in bounds),
         ]
         for fairness, shield in _kinds(rows)
     ]

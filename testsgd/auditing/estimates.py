@@ -47,7 +47,7 @@ class Estimates:
 
     @property
     def independent_in(self) -> Counts | Floats:
-        """Independent rows inside, which the population interval is about."""
+        """Independent rows inside, which the confidence interval is about."""
         return (
             self.rows_in if self.effective_sample_size_in is None else self.effective_sample_size_in
         )

@@ -45,7 +45,7 @@ from testsgd.shielding.report.summary import (
     ShieldSummary,
     SideSummary,
     SimulationSummary,
-    SpreadSummary,
+    RunRange,
 )
 from testsgd.shielding.report.verdict import loss_text
 from testsgd.shielding.report.wording import (
@@ -314,7 +314,7 @@ def sides_table(summary: SimulationSummary) -> Table:
 
 def _costs(summary: SimulationSummary) -> Table:
     """List what the shield changed, what that cost and how many decisions became wrong by it."""
-    spreads: list[tuple[str, SpreadSummary, Callable[[float], str]]] = [
+    spreads: list[tuple[str, RunRange, Callable[[float], str]]] = [
         ("Changed decisions", summary.interventions, cost_text),
         ("Cost of the changes", summary.cost, cost_text),
     ]

@@ -21,7 +21,7 @@ from testsgd.shielding.report.summary import (
     SideSummary,
     SimulationSettings,
     SimulationSummary,
-    SpreadSummary,
+    RunRange,
     SynthesisSummary,
     UtilitySummary,
 )
@@ -67,14 +67,14 @@ def side(bias: Floats, above: Flags) -> SideSummary:
     )
 
 
-def spread(values: NDArray[np.float64] | NDArray[np.int64]) -> SpreadSummary:
+def spread(values: NDArray[np.float64] | NDArray[np.int64]) -> RunRange:
     """Summarise a number of each run.
 
     >>> spread(np.arange(101)).mean
     50.0
     """
     low, high = np.quantile(values, [0.05, 0.95])
-    return SpreadSummary(mean=float(np.mean(values)), low=float(low), high=float(high))
+    return RunRange(mean=float(np.mean(values)), low=float(low), high=float(high))
 
 
 def utility_summary(simulation: Simulation) -> UtilitySummary | None:

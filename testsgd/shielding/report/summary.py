@@ -138,7 +138,7 @@ class BiasBin(Part):
     shielded: int = Field(description="runs with the shield that ended there")
 
 
-class SpreadSummary(Part):
+class RunRange(Part):
     """A number of each run: its mean, and where most runs are."""
 
     mean: float = Field(description="mean over the runs")
@@ -151,7 +151,7 @@ class UtilitySummary(Part):
 
     accuracy_unshielded: float = Field(description="share of correct recommendations")
     accuracy_shielded: float = Field(description="share of correct decisions with the shield")
-    loss: SpreadSummary = Field(description="accuracy without minus with the shield, run by run")
+    loss: RunRange = Field(description="accuracy without minus with the shield, run by run")
 
 
 class PeriodSummary(Part):
@@ -197,9 +197,9 @@ class SimulationSummary(Part):
     unshielded: SideSummary = Field(description="the runs as they would be without the shield")
     shielded: SideSummary = Field(description="the same runs with the shield")
     bins: list[BiasBin] = Field(description="how the bias at the end of the runs is distributed")
-    interventions: SpreadSummary = Field(description="changed decisions of a run")
+    interventions: RunRange = Field(description="changed decisions of a run")
     changed: float = Field(description="share of all decisions that were changed")
-    cost: SpreadSummary = Field(description="cost of the changes of a run")
+    cost: RunRange = Field(description="cost of the changes of a run")
     utility: UtilitySummary | None = Field(description="null if no labels are known")
     periods: list[PeriodSummary] = Field(description="the end of each period, over all runs")
     guaranteed: int = Field(description="ends of periods at which the bound is guaranteed")
