@@ -42,10 +42,10 @@ from testsgd.shielding.report.summary import (
     InputsSummary,
     PeriodSummary,
     RequirementSummary,
+    RunRange,
     ShieldSummary,
     SideSummary,
     SimulationSummary,
-    RunRange,
 )
 from testsgd.shielding.report.verdict import loss_text
 from testsgd.shielding.report.wording import (

@@ -17,11 +17,11 @@ from testsgd.shielding.report.summary import (
     InputsSummary,
     PeriodSummary,
     RequirementSummary,
+    RunRange,
     ShieldSummary,
     SideSummary,
     SimulationSettings,
     SimulationSummary,
-    RunRange,
     SynthesisSummary,
     UtilitySummary,
 )
