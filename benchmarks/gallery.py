@@ -7,6 +7,7 @@ from pathlib import Path
 from testsgd.auditing import AuditResult, AuditSummary
 from testsgd.data import load_specification
 from testsgd.mitigation import MitigationResult, MitigationSummary
+from testsgd.mitigation.report.summary import RatesSummary
 from testsgd.models import read_card
 from testsgd.report.markdown import escape
 
@@ -130,9 +131,7 @@ def _mitigation_cells(summary: MitigationSummary) -> str:
     (target,), (spread,) = summary.targets, summary.ranges
     status = f"| {summary.verdict.status.replace('_', ' ')} ({summary.verdict.exit_code}) "
     if summary.written is None:
-        before = _points(
-            target.held_out_before.difference, target.held_out_before.confidence_interval
-        )
+        before = _difference(target.held_out_before)
         accuracy = f"{summary.accuracy_before:.1%}"
         return f"{status}| {escape(target.text)} | {before}, kept | | | | {accuracy} | | | | "
     (one,), part = summary.written.targets, summary.written.held_out
@@ -147,17 +146,22 @@ def _mitigation_cells(summary: MitigationSummary) -> str:
         sizes = abs(one.effect.before or 0.0), abs(one.effect.after or 0.0)
     factor = f"{sizes[0] / sizes[1]:.1f}" if sizes[0] and sizes[1] else ""
     runs = spread.held_out_score
+    accuracy = _points(part.accuracy.change, part.accuracy.confidence_interval, 2)
     return (
         f"{status}| {escape(target.text)} "
-        f"| {_points(first.difference, first.confidence_interval)} to "
-        f"{_points(last.difference, last.confidence_interval)} | {factor} "
-        f"| {_points(one.observed_before.difference, one.observed_before.confidence_interval)} to "
-        f"{_points(one.observed_after.difference, one.observed_after.confidence_interval)} | {effect} "
-        f"| {part.accuracy.before:.1%} {_points(part.accuracy.change, part.accuracy.confidence_interval, 2)} "
+        f"| {_difference(first)} to "
+        f"{_difference(last)} | {factor} "
+        f"| {_difference(one.observed_before)} to "
+        f"{_difference(one.observed_after)} | {effect} "
+        f"| {part.accuracy.before:.1%} {accuracy} "
         f"| {part.balanced.before:.1%} to {part.balanced.after:.1%} | {part.constant:.1%} "
         f"| {'' if one.levelled_down is None else f'{one.levelled_down:.0%}'} "
         f"| {'' if runs is None else f'{runs.lowest:.1%} to {runs.highest:.1%}'} "
     )
+
+
+def _difference(rates: RatesSummary) -> str:
+    return _points(rates.difference, rates.confidence_interval)
 
 
 def _points(value: float | None, ends: tuple[float, float] | None, digits: int = 1) -> str:
