@@ -107,7 +107,7 @@ SHIELD = {
 SIMULATION = {
     "": "The document",
     "ShieldVerdict": "`verdict`",
-    "SimulationSettings": "`settings`",
+    "SimulationParameters": "`settings`",
     "RequirementSummary": "`requirement`",
     "InputsSummary": "`inputs`",
     "InputRow": "`inputs.rows[]`",

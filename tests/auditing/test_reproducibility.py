@@ -59,7 +59,9 @@ def test_a_rerun_gives_the_same_document(mode: str, model: Any) -> None:
 def test_the_number_of_threads_changes_nothing(mode: str) -> None:
     one = document(jobs=1, **MODES[mode])
     for jobs in (2, 5):
-        assert document(jobs=jobs, **MODES[mode]) == one
+        other = document(jobs=jobs, **MODES[mode])
+        other["parameters"]["jobs"] = 1
+        assert other == one
 
 
 @pytest.mark.parametrize("mode", ["pooled", "independent"])

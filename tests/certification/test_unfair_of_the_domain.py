@@ -44,9 +44,9 @@ def told_by_everybody(search: BranchAndBound, truth: Truth) -> Told:
     again = analyse_again(search, np.arange(len(search.boxes)))
     pieces = cut_boxes(again)
     share = search.boxes["share"]
-    told.beside = float((again.bounds.unfair * share)[pieces.beside].sum())
-    told.boxes_beside = int(pieces.beside.sum())
-    told.boxes_inside = int(((again.bounds.unfair > 0) & ~pieces.beside).sum())
+    told.beside = float((again.bounds.unfair * share)[pieces.falsified_outside].sum())
+    told.boxes_beside = int(pieces.falsified_outside.sum())
+    told.boxes_inside = int(((again.bounds.unfair > 0) & ~pieces.falsified_outside).sum())
     told.assumed = int(np.isfinite(again.bounds.thresholds[:, 4:]).any(axis=1).sum())
     lows, highs = search.boxes.ends(np.arange(len(search.boxes)))
     for box, (lo, hi) in enumerate(zip(lows, highs, strict=True)):
@@ -107,10 +107,12 @@ def test_what_the_search_keeps_says_where_the_falsified_lie(
     for seed in range(10, 20):
         search = searched_for(far_apart(rarely_bent(2, seed), 8), 4, compiled=compiled)
         again = analyse_again(search, np.arange(len(search.boxes)))
-        kept = (again.bounds.unfair * search.boxes["share"])[cut_boxes(again).beside].sum()
+        kept = (again.bounds.unfair * search.boxes["share"])[
+            cut_boxes(again).falsified_outside
+        ].sum()
         draws = draw_open(search, 100, np.random.default_rng(seed))
         assert draws.falsified == pytest.approx(search.unfair + kept, abs=1e-12)
-        assert draws.beside == (kept > 0)
+        assert draws.falsified_outside == (kept > 0)
         beside += kept
     assert beside > 0
 
@@ -127,7 +129,7 @@ def test_a_checkpoint_looked_at_in_another_way(tmp_path: Path, written_by_machin
         search = BranchAndBound(Prover(build_problem(*problem), compiled=not written_by_machine))
         read_checkpoint(tmp_path / "checkpoint.npz", search, about)
         again = analyse_again(search, np.arange(len(search.boxes)))
-        outside = cut_boxes(again).beside | (again.bounds.status == 2)
+        outside = cut_boxes(again).falsified_outside | (again.bounds.status == 2)
         beside = (again.bounds.unfair * search.boxes["share"])[outside].sum()
         draws = draw_open(search, 2_000, np.random.default_rng(seed))
         assert draws.falsified == pytest.approx(search.unfair + beside, abs=1e-12)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters
 from testsgd.data import Table, specification_from_mapping
-from testsgd.mitigation.candidate_evaluation import Judge
+from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.data_splits import DataSplit
 from testsgd.mitigation.table_splits import TableMaterial
 from testsgd.mitigation.targets import Target
@@ -84,12 +84,12 @@ def wrong_at(*numbers: int) -> Model:
 # One of ten validation rows is worth 10 points.
 @pytest.mark.parametrize(("budget", "few"), [(9.99, True), (10.0, False), (0.0, True)])
 def test_labels_are_few_if_one_is_worth_more_than_the_budget(budget: float, few: bool) -> None:
-    assert Judge(wrong_at(), material(), budget).by_probabilities is few
-    assert not Judge(wrong_at(), material(known=False), budget).by_probabilities
+    assert Evaluator(wrong_at(), material(), budget).by_probabilities is few
+    assert not Evaluator(wrong_at(), material(known=False), budget).by_probabilities
 
 
 def test_labels_of_validation_rows_and_chances_of_training_rows_count() -> None:
-    judge = Judge(wrong_at(21), material(), 10.0)
+    evaluator = Evaluator(wrong_at(21), material(), 10.0)
     # To be wrong at 0 to 3 in place of right, of twenty training rows.
     wrong = sum(abs(2 * chance - 1) for chance in CHANCES[:4]) / 20
     for candidate, lost in (
@@ -98,18 +98,18 @@ def test_labels_of_validation_rows_and_chances_of_training_rows_count() -> None:
         (wrong_at(), 0.0),
         (wrong_at(21, 0, 1, 2, 3, 35, 36), wrong),
     ):
-        assert judge(candidate)[0] == pytest.approx(100 * lost)
+        assert evaluator(candidate)[0] == pytest.approx(100 * lost)
 
 
 def test_where_no_chances_are_known_the_training_rows_labels_count() -> None:
-    judge = Judge(wrong_at(21), material(known=False), 0.5)
-    assert judge(wrong_at(21, 25))[0] == pytest.approx(10.0)
-    assert judge(wrong_at(21, 0, 1, 2, 35))[0] == pytest.approx(15.0)
-    assert judge(wrong_at())[0] == pytest.approx(0.0)
+    evaluator = Evaluator(wrong_at(21), material(known=False), 0.5)
+    assert evaluator(wrong_at(21, 25))[0] == pytest.approx(10.0)
+    assert evaluator(wrong_at(21, 0, 1, 2, 35))[0] == pytest.approx(15.0)
+    assert evaluator(wrong_at())[0] == pytest.approx(0.0)
 
 
 def test_the_larger_of_two_estimates_counts() -> None:
-    judge = Judge(wrong_at(21), material(), 0.5)
+    evaluator = Evaluator(wrong_at(21), material(), 0.5)
     for candidate, by_labels, expected in (
         # Wrong at 4, whose label is the favourable one with the chance 0.7 + 0.01; it is trained
         # on, so that labels say nothing.
@@ -121,16 +121,16 @@ def test_the_larger_of_two_estimates_counts() -> None:
         # Right at 21, wrong at 4 and 6.
         (wrong_at(4, 6), -0.1, (0.42 + (0.715 - 0.285) - (0.7475 - 0.2525)) / 30),
     ):
-        assert judge(candidate)[0] == pytest.approx(100 * max(by_labels, expected))
+        assert evaluator(candidate)[0] == pytest.approx(100 * max(by_labels, expected))
 
 
 def test_what_is_lost_is_lost_beside_the_reference() -> None:
     reference = wrong_at(0, 1, 21, 22, 23)
-    judge = Judge(wrong_at(), material(known=False), 0.5, reference=reference)
+    evaluator = Evaluator(wrong_at(), material(known=False), 0.5, reference=reference)
     # Two of ten validation rows are gained, and two of twenty training rows.
-    assert judge(wrong_at(24))[0] == pytest.approx(-10.0)
+    assert evaluator(wrong_at(24))[0] == pytest.approx(-10.0)
     # The scores before are those of the original all the same.
-    assert judge.before.score == pytest.approx([0.0])
+    assert evaluator.before.score == pytest.approx([0.0])
 
 
 @pytest.mark.parametrize(
@@ -153,37 +153,37 @@ def test_what_is_lost_is_lost_beside_the_reference() -> None:
 def test_who_decides_or_is_right_one_way_less_than_half_as_often_is_refused(
     likes: Callable[[int], bool], refused: bool
 ) -> None:
-    judge = Judge(wrong_at(), material(), 0.5)
-    assert judge.refuses(model(likes)) is refused
-    assert not judge.refuses(wrong_at())
+    evaluator = Evaluator(wrong_at(), material(), 0.5)
+    assert evaluator.refuses(model(likes)) is refused
+    assert not evaluator.refuses(wrong_at())
 
 
 def test_balanced_accuracy_has_a_budget_of_its_own() -> None:
     # Both wrong rows have the favourable label: of five on the validation rows, 40 points of half.
     for budget, refused in ((20.0, False), (19.9, True)):
-        judge = Judge(wrong_at(), material(known=False), 100, max_balanced_drop=budget)
-        assert judge.refuses(wrong_at(20, 22)) is refused
+        evaluator = Evaluator(wrong_at(), material(known=False), 100, max_balanced_drop=budget)
+        assert evaluator.refuses(wrong_at(20, 22)) is refused
 
 
 def test_half_as_often_is_enough() -> None:
     """Four of ten before, two of ten now."""
-    judge = Judge(model(lambda number: number in (20, 21, 22, 23)), material(), 0.5)
-    assert not judge.refuses(model(lambda number: number in (28, 29)))
-    assert judge.refuses(model(lambda number: number == 28))
+    evaluator = Evaluator(model(lambda number: number in (20, 21, 22, 23)), material(), 0.5)
+    assert not evaluator.refuses(model(lambda number: number in (28, 29)))
+    assert evaluator.refuses(model(lambda number: number == 28))
 
 
 def test_scores_are_those_of_all_rows_but_the_held_out() -> None:
-    judge = Judge(wrong_at(), material(), 0.5)
+    evaluator = Evaluator(wrong_at(), material(), 0.5)
     # Of 30 rows 16 are women's. One in two of each gender has the label.
-    assert judge.before.score == pytest.approx([0.0])
+    assert evaluator.before.score == pytest.approx([0.0])
     # Two women's labels go, 0 and 20, and a man's comes, 3.
-    _, (score,) = judge(wrong_at(0, 20, 3))
+    _, (score,) = evaluator(wrong_at(0, 20, 3))
     assert score == pytest.approx(abs(6 / 16 - 8 / 14))
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_held_out_rows_play_no_part(known: bool) -> None:
-    judge = Judge(wrong_at(2), material(known=known), 0.5)
-    assert judge(wrong_at(7, *range(30, 40))) == judge(wrong_at(7))
-    other = Judge(wrong_at(2, 31, 39), material(known=known), 0.5)
-    assert other(wrong_at(7)) == judge(wrong_at(7))
+    evaluator = Evaluator(wrong_at(2), material(known=known), 0.5)
+    assert evaluator(wrong_at(7, *range(30, 40))) == evaluator(wrong_at(7))
+    other = Evaluator(wrong_at(2, 31, 39), material(known=known), 0.5)
+    assert other(wrong_at(7)) == evaluator(wrong_at(7))

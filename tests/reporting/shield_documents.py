@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from testsgd.shielding import (
-    ShieldSummary,
-    SimulationSummary,
-)
+from testsgd.shielding import ShieldSummary, SimulationParameters, SimulationSummary
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
 from testsgd.shielding.running import period_problem
 from testsgd.shielding.simulation import Simulation
@@ -92,8 +89,11 @@ def simulated(found: Simulation | None = None, **changes: Any) -> SimulationSumm
     if found.closest is not None:
         horizon["when_infeasible"] = "closest"
     made = specification(**horizon)
+    asked = {"runs": found.runs, "periods": found.periods, "random_state": 3}
+    if "fail_above" in changes:
+        asked["fail_above"] = changes.pop("fail_above")
     given: dict[str, Any] = {
-        "random_state": 3,
+        "parameters": SimulationParameters(**asked),
         "logged": None,
         "seconds": 0.25,
         "expected_cost": 2.5,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testsgd.scoring.betting_martingale import log_wealth
-from testsgd.scoring.pair_likelihood import place_of_least
+from testsgd.scoring.pair_likelihood import minimising_position
 
 COUNTS = st.integers(2, 20) | st.integers(2, 5_000)
 
@@ -31,7 +31,7 @@ def test_no_place_of_the_line_has_less(wins, losses, gap, weight, logarithmic):
 
     wins = tuple(float(one) for one in wins)
     losses = tuple(float(one) for one in losses)
-    found = place_of_least(wins, losses, weight, gap, logarithmic=logarithmic)
+    found = minimising_position(wins, losses, weight, gap, logarithmic=logarithmic)
     low, high = (-12.0, 0.0) if logarithmic else (gap, 1.0)
     places = np.linspace(low, high, 3_001)[1:-1]
     assert low < found < high
@@ -45,5 +45,5 @@ def test_no_place_of_the_line_has_less(wins, losses, gap, weight, logarithmic):
 
 def test_where_every_place_is_as_good_it_gives_one():
     for wins, losses in (((1.0, 0.0), (1.0, 1.0)), ((1e9, 0.0), (0.0, 1e9))):
-        place = place_of_least(wins, losses, 244.0, 0.1, logarithmic=False)
+        place = minimising_position(wins, losses, 244.0, 0.1, logarithmic=False)
         assert 0.1 <= place <= 1

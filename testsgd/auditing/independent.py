@@ -98,7 +98,7 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
     def sample(group: int) -> Counts:
         sides = audit.sides(rule_sets, group)
         generator = np.random.default_rng(
-            [parameters.seed, 3, int(rule_sets.subset[group]), int(rule_sets.place[group])]
+            [parameters.seed, 3, int(rule_sets.subset[group]), int(rule_sets.position[group])]
         )
 
         def ask(count: int) -> Counts:

@@ -107,7 +107,7 @@ def _sample(
     sides = audit.sides(rule_sets, group)
     # The group's own stream: its draws do not depend on which other groups are uncertain.
     generator = np.random.default_rng(
-        [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.place[group])]
+        [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]
     )
     batch = max(100, parameters.min_samples // 2)
     while not _certain(tally, parameters):

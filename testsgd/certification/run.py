@@ -118,8 +118,8 @@ def remainder_of(
     # tells of, on average. It tells of none, one or two: add the rates of at least one and of two.
     told = int((answers.unfair | draws.more).sum()) + draws.more_left_out
     twice = int((answers.unfair & draws.more).sum())
-    # No try tells of two where nobody is falsified beside the pieces.
-    counts = np.array([told, twice] if draws.beside else [told])
+    # No try tells of two where nobody is falsified outside the pieces.
+    counts = np.array([told, twice] if draws.falsified_outside else [told])
     least, most = clopper_pearson(counts, draws.tries, (1.0 - confidence) / len(counts))
     proved = shares.falsified, shares.falsified + shares.undecided
 

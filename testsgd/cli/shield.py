@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,12 +23,13 @@ from testsgd.cli.options import (
     FormatOption,
     JobsOption,
     QuietOption,
-    SeedOption,
     VerboseOption,
     listed,
     processors,
+    with_options,
 )
 from testsgd.errors import JournalError, ParameterError, TestSGDError
+from testsgd.shielding.parameters import SimulationParameters
 
 if TYPE_CHECKING:
     from testsgd.shielding import ShieldPlan, SimulationResult
@@ -204,6 +205,7 @@ def _print(given: dict[str, object]) -> None:
     sys.stdout.flush()
 
 
+@with_options(SimulationParameters)
 def simulate(
     shield: Annotated[
         Path,
@@ -219,21 +221,8 @@ def simulate(
             "expects)"
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(help="Sequences of people.")] = 1000,
-    periods: Annotated[
-        int | None,
-        typer.Option(help="Periods of a run. (default: those of the specification, or 1)"),
-    ] = None,
     bound: BoundOption = None,
     length: LengthOption = None,
-    fail_above: Annotated[
-        float | None,
-        typer.Option(
-            help="The gate: exit with 1 if more than this share of the runs is above the bound "
-            "with the shield."
-        ),
-    ] = None,
-    seed: SeedOption = 0,
     jobs: JobsOption = None,
     out: Annotated[
         Path | None,
@@ -242,6 +231,7 @@ def simulate(
     formats: FormatOption = "html,md,json",
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
+    **parameters: Any,
 ) -> int:
     """Simulate runs without a shield and with it: bias, changes, cost and accuracy.
 
@@ -257,11 +247,8 @@ def simulate(
     result = simulate_shield(
         shield,
         log,
-        runs=runs,
-        periods=periods,
-        random_state=seed,
         jobs=processors(jobs),
-        fail_above=fail_above,
+        **parameters,
         **changes_of(bound, length),
     )
     written = result.write(folder, wanted)

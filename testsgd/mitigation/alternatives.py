@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import Estimates, Progress
 from testsgd.errors import DataError, MissingExtraError, ModelError, ParameterError
-from testsgd.mitigation.candidate_evaluation import Judge
+from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.cross_validation import Build
 from testsgd.mitigation.data_splits import Material
 from testsgd.mitigation.exponentiated_gradient import (
@@ -85,7 +85,7 @@ class Setting:
 
     original: LoadedModel[Any]
     material: Material
-    judge: Judge
+    evaluator: Evaluator
     # Returns how a model does on the held-out rows and on all.
     stand: Callable[[Any], Standing]
     parameters: MitigationParameters
@@ -210,8 +210,8 @@ def _retrained(name: str, setting: Setting) -> Alternative:
     for run in range(setting.parameters.runs):
         search = Search(
             refitters[0],
-            setting.judge,
-            refuse=setting.judge.refuses,
+            setting.evaluator,
+            refuse=setting.evaluator.refuses,
             max_accuracy_drop=setting.parameters.max_accuracy_drop,
         )
         result = search.only(refitters, seed=setting.parameters.seed + run)
@@ -233,7 +233,7 @@ def _retrained(name: str, setting: Setting) -> Alternative:
 
 def _mixed(name: str, setting: Setting) -> Alternative:
     """Train mixtures, once, and choose among them as among candidates."""
-    material, judge = setting.material, setting.judge
+    material, evaluator = setting.material, setting.evaluator
     if len(material.targets) > 1:
         return Alternative(name, "not_possible", "it is compared for one group at a time")
     started = time.perf_counter()
@@ -253,7 +253,7 @@ def _mixed(name: str, setting: Setting) -> Alternative:
         bounds=(*bounds, DIFFERENCE_BOUND),
         seed=setting.parameters.seed,
     )
-    judged = [_judged(mixture, judge) for mixture in mixtures]
+    judged = [_judged(mixture, evaluator) for mixture in mixtures]
 
     def best(budget: float) -> Mixture | None:
         allowed = [
@@ -282,14 +282,14 @@ def _mixed(name: str, setting: Setting) -> Alternative:
     )
 
 
-def _judged(mixture: Mixture, judge: Judge) -> tuple[float, float, bool]:
+def _judged(mixture: Mixture, evaluator: Evaluator) -> tuple[float, float, bool]:
     """Return what a mixture is expected to lose, its expected score, and whether it is refused.
 
     The score is the mean of the models' own, which is no smaller than the expected one. A mixture
     is refused if all of its models are: one-sided ones may be mixed with others.
     """
-    drops, scores = zip(*(judge(model) for model in mixture.models), strict=True)
-    refused = all(judge.refuses(model) for model in mixture.models)
+    drops, scores = zip(*(evaluator(model) for model in mixture.models), strict=True)
+    refused = all(evaluator.refuses(model) for model in mixture.models)
     expected = (mixture.expected(drops), mixture.expected([max(some) for some in scores]))
     drop, score = (math.inf if math.isnan(figure) else figure for figure in expected)
     return drop, score, refused

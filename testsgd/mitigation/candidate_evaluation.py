@@ -299,7 +299,7 @@ CANDIDATE_QUERIES = 200_000
 _MOST_TRAINING = 5_000
 
 
-class Judge:
+class Evaluator:
     """Judges candidates on the rows that are not held out.
 
     The budgets are in percentage points; `reference` is the model whose accuracy is not to be lost,

@@ -132,14 +132,14 @@ def _fold(
     labels = material.favourable[left]
     seen: list[tuple[DecisionCounts, _Tallies]] = []
 
-    def judge(model: Any) -> tuple[float, Sequence[float]]:
+    def evaluator(model: Any) -> tuple[float, Sequence[float]]:
         after = fold.decisions(model, left)
         tallies = _tallies(measure(model))
         counts = DecisionCounts.of(before, after, labels)
         seen.append((counts, tallies))
         return counts.accuracy_drop, _scores(tallies)
 
-    _, scores = judge(stand_in.model)
+    _, scores = evaluator(stand_in.model)
     keys: list[Key] = [_BEFORE]
     soft = fold.soft_targets(split.parts.train) if parameters.soften else None
     training = replace(fold.examples(split.parts.train), targets=soft)
@@ -148,7 +148,7 @@ def _fold(
     gaps = fold.measure(fold.seen, max_queries=CANDIDATE_QUERIES)(stand_in.model).score.tolist()
     for kind in material.wanted_kinds(parameters):
         # Every candidate is judged: what is allowed is decided when all folds are known.
-        search = Search(refitter, judge, max_accuracy_drop=100)
+        search = Search(refitter, evaluator, max_accuracy_drop=100)
         try:
             pools = fold.pools(
                 stand_in.model,

@@ -103,7 +103,7 @@ class MitigationOutcome:
     # Its score for each target on the rows that candidates were chosen by.
     before_choice: tuple[float, ...]
     # How the accuracy that candidates lose was found, see
-    # :class:`testsgd.mitigation.candidate_evaluation.Judge` and
+    # :class:`testsgd.mitigation.candidate_evaluation.Evaluator` and
     # :mod:`testsgd.mitigation.cross_validation`.
     evaluated_by: Literal["labels", "probabilities", "cross-validation"]
     refitter: Refitter[Any]  # How it was retrained.

@@ -26,7 +26,7 @@ from testsgd.data import (
     distinct_values,
 )
 from testsgd.errors import DataError, ParameterError
-from testsgd.mitigation.candidate_evaluation import Judge
+from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.data_splits import DataSplit
 from testsgd.mitigation.parameters import Kind, MitigationParameters
 from testsgd.mitigation.run import Work, search_once
@@ -388,14 +388,14 @@ def attempt(
     targets = choose_targets(findings, settings.mitigation)
     material = WeighedRows(table, favourable, split, targets, settings.audit)
     material.weights = weights
-    judge = Judge(
+    evaluator = Evaluator(
         original.model,
         material,
         settings.mitigation.max_accuracy_drop,
         max_balanced_drop=settings.mitigation.max_balanced_drop,
     )
     try:
-        found = search_once(Work(loaded, refitter, material, settings.mitigation, judge))
+        found = search_once(Work(loaded, refitter, material, settings.mitigation, evaluator))
     except DataError as error:
         return Attempt(error.what)
     reason, kept = "", None

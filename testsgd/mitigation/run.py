@@ -14,7 +14,7 @@ import numpy as np
 from testsgd.auditing import Findings, Progress, compare_audits
 from testsgd.errors import DataError
 from testsgd.mitigation.alternatives import CurveMeasure, Setting, try_alternatives
-from testsgd.mitigation.candidate_evaluation import CANDIDATE_QUERIES, Judge, compare_written
+from testsgd.mitigation.candidate_evaluation import CANDIDATE_QUERIES, Evaluator, compare_written
 from testsgd.mitigation.cross_validation import Build, CrossValidation, cross_validate
 from testsgd.mitigation.data_splits import Material
 from testsgd.mitigation.journal import Journal
@@ -37,7 +37,7 @@ class Work:
     refitter: Trainer[Any]
     material: Material
     parameters: MitigationParameters
-    judge: Judge
+    evaluator: Evaluator
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def run_mitigation(
     seconds: dict[str, float] = {}
     with _timed(seconds, "preparing"):
         reference = reference_model(original, refitter, material, parameters)
-        judge = Judge(
+        evaluator = Evaluator(
             original.model,
             material,
             parameters.max_accuracy_drop,
@@ -89,7 +89,7 @@ def run_mitigation(
     validated: CrossValidation | None = None
     # What stands in for the original in a fold must be what its retraining begins with.
     again = isinstance(refitter, (NetworkRefitter, EstimatorRefitter))
-    few = judge.by_probabilities and again
+    few = evaluator.by_probabilities and again
     if few and build is not None and isinstance(material, TableMaterial):
         with _timed(seconds, "cross-validation"):
             validated = cross_validate(
@@ -111,7 +111,7 @@ def run_mitigation(
             progress("retraining", done, total)
 
     with _timed(seconds, "retraining"):
-        work, searches = Work(original, refitter, material, parameters, judge), []
+        work, searches = Work(original, refitter, material, parameters, evaluator), []
         for run in range(1, parameters.runs + 1):
             searches.append(_search(work, run, journal, advance, validated))
             # Steps that were not needed are done too.
@@ -146,17 +146,17 @@ def run_mitigation(
     alternatives: tuple[Alternative, ...] = ()
     if compare and build is not None:
         with _timed(seconds, "other methods"):
-            setting = Setting(original, material, judge, stand, parameters, build, measure)
+            setting = Setting(original, material, evaluator, stand, parameters, build, measure)
             alternatives = try_alternatives(compare, setting, progress=progress)
     by_labels: Literal["probabilities", "labels"]
-    by_labels = "probabilities" if judge.by_probabilities else "labels"
+    by_labels = "probabilities" if evaluator.by_probabilities else "labels"
     return MitigationOutcome(
         parameters=parameters,
         material=material,
         original=original,
         before=before,
         standing=standing,
-        before_choice=tuple(judge.before_scores if validated is None else validated.before),
+        before_choice=tuple(evaluator.before_scores if validated is None else validated.before),
         evaluated_by=by_labels if validated is None else "cross-validation",
         refitter=refitter,
         runs=runs,
@@ -208,15 +208,15 @@ def _search(
     validated: CrossValidation | None = None,
 ) -> _Found:
     """Do one run up to the choice: one kind of samples after the other."""
-    material, parameters, judge = work.material, work.parameters, work.judge
+    material, parameters, evaluator = work.material, work.parameters, work.evaluator
     started = time.perf_counter()
     seed = run_seed(parameters, run)
     dosages = parameters.dosages(material.training_size)
-    before = judge.before_scores if validated is None else validated.before
+    before = evaluator.before_scores if validated is None else validated.before
     search = Search(
         work.refitter,
-        judge,
-        refuse=judge.refuses if validated is None else judge.refuses_trained,
+        evaluator,
+        refuse=evaluator.refuses if validated is None else evaluator.refuses_trained,
         figures=None if validated is None else validated.figures,
         max_accuracy_drop=parameters.max_accuracy_drop,
         journal=journal,
@@ -231,7 +231,7 @@ def _search(
                 work.original.model,
                 parameters,
                 kind=kind,
-                gaps=judge.before.score.tolist(),
+                gaps=evaluator.before.score.tolist(),
                 run=run,
                 wanted=dosages[-1].count,
             )

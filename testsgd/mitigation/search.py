@@ -90,7 +90,7 @@ class Search(Generic[M]):
     # Retrains the original model.
     refitter: Trainer[M]
     # Returns for a model the points of accuracy lost and each target's score.
-    judge: Callable[[M], tuple[float, Sequence[float]]]
+    evaluator: Callable[[M], tuple[float, Sequence[float]]]
     _: KW_ONLY
     # The budget, in percentage points.
     max_accuracy_drop: float
@@ -232,7 +232,7 @@ class Search(Generic[M]):
         found = []
         for index, stage in enumerate(stages):
             if self.figures is None:
-                drop, scores, refused = *self.judge(stage.model), False
+                drop, scores, refused = *self.evaluator(stage.model), False
             else:
                 unknown = math.nan, [math.nan], True
                 drop, scores, refused = self.figures.get((kind, step, index), unknown)

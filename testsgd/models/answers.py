@@ -79,14 +79,14 @@ def decision_scores(
     labels = [read_as.get(text, text) for text in texts]
     if favourable not in labels:
         return None
-    place = labels.index(favourable)
+    index = labels.index(favourable)
     probabilities = getattr(estimator, "predict_proba", None)
     if callable(probabilities):
-        return lambda asked: np.asarray(probabilities(asked))[:, place]
+        return lambda asked: np.asarray(probabilities(asked))[:, index]
     distances = getattr(estimator, "decision_function", None)
     if callable(distances) and len(labels) == 2:
         # Positive where the second label is said.
-        return lambda asked: np.asarray(distances(asked)) * (1 if place == 1 else -1)
+        return lambda asked: np.asarray(distances(asked)) * (1 if index == 1 else -1)
     return None
 
 
@@ -270,9 +270,9 @@ class CheckedFunction(ABC, Generic[Asked]):
                 f"the model returned an array of shape {array.shape} for {count} {one}s", hint
             )
         if pd.isna(array).any():
-            place = int(np.flatnonzero(pd.isna(array))[0])
+            index = int(np.flatnonzero(pd.isna(array))[0])
             raise self._error(
-                f"the model returned no number or label (NaN) for {one} {place}",
+                f"the model returned no number or label (NaN) for {one} {index}",
                 f"make it answer for every {one}",
             )
         if array.dtype == object and pd.api.types.infer_dtype(array) in _OBJECT_SCORES:
@@ -308,9 +308,9 @@ class CheckedFunction(ABC, Generic[Asked]):
         scores = answers.astype(np.float64)
         outside = (scores < 0) | (scores > 1)
         if outside.any():
-            place = int(np.flatnonzero(outside)[0])
+            index = int(np.flatnonzero(outside)[0])
             raise self._error(
-                f"the model returned the score {scores[place]:g} for {self.one} {place}, outside "
+                f"the model returned the score {scores[index]:g} for {self.one} {index}, outside "
                 "[0, 1]",
                 "return the probability of the favourable label",
             )

@@ -122,11 +122,11 @@ class Passes:
             if variable.path.endswith("seed_generator_state"):
                 variable.assign(np.array([generator.integers(2**31), 0], dtype=variable.dtype))
         state = self._state()
-        for place in range(passes):
+        for index in range(passes):
             # Between two passes another training may have had its turn.
             for variable, value in zip(self._variables, state, strict=True):
                 variable.assign(value)
-            network.fit(**data(place), epochs=1, verbose=0)
+            network.fit(**data(index), epochs=1, verbose=0)
             state = self._state()
             yield network.get_weights()
 
@@ -226,8 +226,8 @@ def train_network(
             keras.layers.Input((inputs.shape[1],)),
             # Named as the weights' file names them, so that they are found again without Keras.
             *(
-                keras.layers.Dense(units, "relu", name=f"dense_{place}" if place else "dense")
-                for place, units in enumerate(HIDDEN_UNITS)
+                keras.layers.Dense(units, "relu", name=f"dense_{index}" if index else "dense")
+                for index, units in enumerate(HIDDEN_UNITS)
             ),
             keras.layers.Dense(1, "sigmoid", name=f"dense_{len(HIDDEN_UNITS)}"),
         ]

@@ -37,7 +37,7 @@ class FrequentRuleSets:
     axes: tuple[Axis, ...]  # The sensitive features.
     subsets: tuple[tuple[int, ...], ...]  # Subsets of the features.
     subset: NDArray[np.int32]  # Which subset each group's rules are over; shape (groups,).
-    place: NDArray[np.int64]  # Its place among the rule sets of that subset; shape (groups,).
+    position: NDArray[np.int64]  # Its index among the rule sets of that subset; shape (groups,).
     sums: Counts  # The quantities' sums over each group's rows; shape (q, groups).
     candidates: int  # Rule sets that were looked at.
     frequent: int  # Those with enough rows inside and outside, before equal ones were joined.
@@ -47,7 +47,7 @@ class FrequentRuleSets:
 
     def rule_set(self, group: int) -> RuleSet:
         """Return a group's description."""
-        return rule_set_at(self.axes, self.subsets[self.subset[group]], int(self.place[group]))
+        return rule_set_at(self.axes, self.subsets[self.subset[group]], int(self.position[group]))
 
     def texts(self, groups: NDArray[np.intp]) -> NDArray[np.object_]:
         """Return the descriptions of many groups, joined from those of single rules."""
@@ -60,7 +60,7 @@ class FrequentRuleSets:
             chosen = np.flatnonzero(self.subset[groups] == index)
             if len(chosen) == 0:
                 continue
-            rules = decode(self.axes, subset, self.place[groups[chosen]])
+            rules = decode(self.axes, subset, self.position[groups[chosen]])
             joined = written[subset[0]][rules[0]]
             for axis, rule in zip(subset[1:], rules[1:], strict=True):
                 joined = joined + " and " + written[axis][rule]
@@ -73,7 +73,7 @@ class FrequentRuleSets:
             self.axes,
             self.subsets,
             self.subset[groups],
-            self.place[groups],
+            self.position[groups],
             self.sums[:, groups],
             self.candidates,
             self.frequent,
@@ -113,10 +113,10 @@ class FrequentRuleSets:
         """
         sums = np.zeros((len(quantities), len(self)))
         order = np.arange(len(self))
-        steps = np.diff(self.subset.astype(np.int64)), np.diff(self.place)
+        steps = np.diff(self.subset.astype(np.int64)), np.diff(self.position)
         if ((steps[0] < 0) | ((steps[0] == 0) & (steps[1] < 0))).any():
-            order = np.lexsort((self.place, self.subset))
-        subsets, indices = self.subset[order], self.place[order]
+            order = np.lexsort((self.position, self.subset))
+        subsets, indices = self.subset[order], self.position[order]
         starts = np.searchsorted(subsets, np.arange(len(self.subsets) + 1))
         max_features = max(map(len, self.subsets), default=1)
         for block in rule_set_sums(contingency, quantities, max_features):
@@ -139,7 +139,7 @@ class FrequentRuleSets:
             chosen = np.flatnonzero(self.subset[groups] == index)
             if len(chosen) == 0:
                 continue
-            rules = decode(self.axes, subset, self.place[groups[chosen]])
+            rules = decode(self.axes, subset, self.position[groups[chosen]])
             for axis, rule in zip(subset, rules, strict=True):
                 cells = contingency.coordinates[:, axis]
                 inside[chosen] &= matrices[axis][rule][:, cells]
@@ -221,7 +221,7 @@ def mine(
         groups.axes,
         groups.subsets,
         groups.subset,
-        groups.place,
+        groups.position,
         groups.sums[:-1],
         groups.candidates,
         groups.frequent,
@@ -248,7 +248,7 @@ def _complexity(rule_sets: FrequentRuleSets) -> NDArray[np.int64]:
         chosen = np.flatnonzero(rule_sets.subset == index)
         if len(chosen) == 0:
             continue
-        rules = decode(rule_sets.axes, subset, rule_sets.place[chosen])
+        rules = decode(rule_sets.axes, subset, rule_sets.position[chosen])
         values = np.zeros(len(chosen), dtype=np.int64)
         widths = np.zeros(len(chosen), dtype=np.int64)
         for axis, rule in zip(subset, rules, strict=True):

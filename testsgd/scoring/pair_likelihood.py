@@ -1,15 +1,15 @@
 """The e-process of a pair of rates: its minimum along a line, and where that reaches a level.
 
-The e-process is the product of two betting martingales (capitals), one a rate. The places on a
-line are two rates, or the logarithms of two rates, of which the first exceeds the
-second by a gap. The logarithm of a capital is convex in the place on both scales, so that along a
+The e-process is the product of the wealths of two betting martingales, one for each rate. A
+position on a line is a pair of rates, or of logarithms of rates, of which the first exceeds the
+second by a gap. The logarithm of a wealth is convex in the position on both scales, so that along a
 line there is one minimum, and the minima are convex in the gap. Newton's method finds the minimum,
 and then the gap; from outside, because the tangents of a convex function lie below it. Where a step
 leaves what is known to hold the answer, that is halved instead.
 
-A monitor asks for one pair at a time, and often. So the place of the least product is first sought
-without arrays, which is fast; the search on arrays begins there and goes on if that is not close
-enough. A bound on the evidence says when there is no need to compute it.
+A monitor asks for one pair at a time, and often. So the minimum is first sought without arrays,
+which is fast; the search on arrays begins there and goes on if that is not close enough. A bound on
+the evidence says when there is no need to compute it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SCALAR_ITERATIONS = 40
 _SERIES_FROM = 8.0
 
 
-def place_of_least(
+def minimising_position(
     wins: tuple[float, float],
     losses: tuple[float, float],
     weight: float,
@@ -40,28 +40,29 @@ def place_of_least(
     *,
     logarithmic: bool,
 ) -> float:
-    """Find where the product is least of all places of which the first exceeds the second by `gap`.
+    """Minimise the e-process over pairs of rates that differ by `gap`; return the first rate.
 
     `wins`, `losses`: successes and failures in the two groups, of which the first has the higher
-    rate. `logarithmic`: the places are logarithms of rates, or rates. Result: of the first; some
-    place on the line if there is none to be found.
+    rate. `logarithmic`: search, and answer, on the scale of logarithms. Result: some position on
+    the line if the minimum is not found.
 
     Examples
     --------
-    >>> place = place_of_least((600.0, 300.0), (400.0, 700.0), 244.0, 0.1, logarithmic=False)
-    >>> round(place, 3)
+    >>> wins, losses = (600.0, 300.0), (400.0, 700.0)
+    >>> position = minimising_position(wins, losses, 244.0, 0.1, logarithmic=False)
+    >>> round(position, 3)
     0.498
     """
     low, high = (math.log(1e-9), 0.0) if logarithmic else (gap, 1.0)
-    place = _between(wins, losses, gap, logarithmic=logarithmic)
-    if not low < place < high:
-        place = (low + high) / 2
+    position = _between(wins, losses, gap, logarithmic=logarithmic)
+    if not low < position < high:
+        position = (low + high) / 2
     for _ in range(_SCALAR_ITERATIONS):
         slope = bend = 0.0
-        for group, where in ((0, place), (1, place - gap)):
+        for group, where in ((0, position), (1, position - gap)):
             rate = math.exp(where) if logarithmic else where
             if not 0 < rate < 1:
-                return place
+                return position
             up, up_bend = _falling(rate, wins[group], weight)
             down, down_bend = _falling(1 - rate, losses[group], weight)
             first, second = up - down, up_bend + down_bend
@@ -69,14 +70,14 @@ def place_of_least(
                 first, second = rate * first, rate * (rate * second + first)
             slope, bend = slope + first, bend + second
         if slope > 0:
-            high = place
+            high = position
         else:
-            low = place
-        following = place - slope / bend if bend > 0 else low
-        if abs(slope * (following - place)) < 1e-11:
-            return place
-        place = following if low < following < high else (low + high) / 2
-    return place
+            low = position
+        following = position - slope / bend if bend > 0 else low
+        if abs(slope * (following - position)) < 1e-11:
+            return position
+        position = following if low < following < high else (low + high) / 2
+    return position
 
 
 def evidence_at_most(
@@ -87,10 +88,10 @@ def evidence_at_most(
     *,
     logarithmic: bool,
 ) -> float:
-    """Bound the least product of two capitals on a line from above, in microseconds.
+    """Bound the minimum of the e-process on a line from above, in microseconds.
 
-    Result: the logarithm of the product at one place of the line, which is near the least. Infinite
-    if there is no such place.
+    Result: its logarithm at one position of the line, which is near the minimum. Infinite if there
+    is no such position.
 
     Examples
     --------
@@ -98,9 +99,9 @@ def evidence_at_most(
     >>> round(found, 1)
     31.9
     """
-    place = _between(wins, losses, gap, logarithmic=logarithmic)
+    position = _between(wins, losses, gap, logarithmic=logarithmic)
     total = 0.0
-    for group, where in ((0, place), (1, place - gap)):
+    for group, where in ((0, position), (1, position - gap)):
         rate = math.exp(where) if logarithmic else where
         if not 0 < rate < 1:
             return math.inf
@@ -120,7 +121,7 @@ def _log_capital(rate: float, wins: float, losses: float, weight: float) -> floa
 def _between(
     wins: tuple[float, float], losses: tuple[float, float], gap: float, *, logarithmic: bool
 ) -> float:
-    """Return the mean of the observed places, each by how exactly it is known."""
+    """Return the mean of the observed rates, each weighted by its precision."""
     total = mean = 0.0
     for group, more in ((0, 0.0), (1, gap)):
         samples = wins[group] + losses[group]
@@ -214,9 +215,9 @@ class Seen:
         """Successes and failures together."""
         return self.wins + self.losses
 
-    def at(self, places: NDArray[np.intp]) -> Seen:
+    def at(self, positions: NDArray[np.intp]) -> Seen:
         """Choose some of the pairs."""
-        return Seen(self.wins[:, places], self.losses[:, places], self.weight, self.scale)
+        return Seen(self.wins[:, positions], self.losses[:, positions], self.weight, self.scale)
 
     def observed(self) -> Floats:
         """Return the observed rates on the scale; one half without samples."""
@@ -232,9 +233,9 @@ class Seen:
             return self.samples * rates / (1 - rates)
         return self.samples / (rates * (1 - rates))
 
-    def capital(self, places: Floats) -> tuple[Floats, Floats, Floats]:
+    def capital(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the logarithm of the capital at places on the scale, and two derivatives."""
-        rates = np.exp(places) if self.scale.logarithmic else places
+        rates = np.exp(positions) if self.scale.logarithmic else positions
         value = log_wealth(rates, self.wins, self.losses, self.weight)
         slope = log_wealth_slope(rates, self.wins, self.losses, self.weight)
         bend = log_wealth_curvature(rates, self.wins, self.losses, self.weight)
@@ -250,7 +251,7 @@ class OnLines:
 
     least: Floats
     slope: Floats
-    place: Floats
+    position: Floats
     share: Floats
 
 
@@ -269,22 +270,22 @@ def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
     at_low = (several[0] & (gaps <= 0)) | (several[1] & (gaps >= 0))
     at_high = (failed[0] & (gaps >= 0)) | (failed[1] & (gaps <= 0))
     inside = 1e-3 * (high - low)
-    place = np.clip(
+    position = np.clip(
         start, np.where(at_low, low + inside, low), np.where(at_high, high - inside, high)
     )
     found = np.zeros((4, len(gaps)))
     active = np.arange(len(gaps))
     for _ in range(_ITERATIONS):
-        value, slope, bend = seen.capital(np.stack([place, place - gaps]))
+        value, slope, bend = seen.capital(np.stack([position, position - gaps]))
         total, first, second = value.sum(axis=0), slope.sum(axis=0), bend.sum(axis=0)
         rising, falling = first >= 0, first <= 0
-        high, at_high = np.where(rising, place, high), at_high | rising
-        low, at_low = np.where(falling, place, low), at_low | falling
-        following = place - first / np.maximum(second, 1e-100)
+        high, at_high = np.where(rising, position, high), at_high | rising
+        low, at_low = np.where(falling, position, low), at_low | falling
+        following = position - first / np.maximum(second, 1e-100)
         middle = (low + high) / 2
         following = np.where(following <= low, np.where(at_low, middle, low), following)
         following = np.where(following >= high, np.where(at_high, middle, high), following)
-        gain = np.abs(first * (following - place))
+        gain = np.abs(first * (following - position))
         first_end, last_end = least_end[active], most_end[active]
         ended = (rising & (following <= first_end)) | (falling & (following >= last_end))
         done = (gain <= PRECISION * (1 + np.abs(total))) | (high - low <= 0)
@@ -297,7 +298,7 @@ def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
             # Until it is done, what the tangent allows it to be.
             np.where(done, total, total - np.abs(first) * (high - low)),
             share * slope[0] - (1 - share) * slope[1],
-            place,
+            position,
             share,
         )
         if done.all():
@@ -305,7 +306,7 @@ def least_on_lines(seen: Seen, gaps: Floats, start: Floats | None) -> OnLines:
         going = ~done
         seen, active, gaps = seen.at(np.flatnonzero(going)), active[going], gaps[going]
         low, high, at_low, at_high = low[going], high[going], at_low[going], at_high[going]
-        place = following[going]
+        position = following[going]
     return OnLines(*found)
 
 
@@ -340,7 +341,7 @@ def largest_gaps(seen: Seen, levels: Floats) -> Floats:
         going = ~known | (np.abs(excess) > 1e-6 * (1 + level))
         going &= outer - inner > 1e-15 * (1 + np.abs(outer))
         gaps[active] = np.where(known & ~going, following, outer)
-        start = (line.place + line.share * (following - gap))[going]
+        start = (line.position + line.share * (following - gap))[going]
         seen, active, level = seen.at(np.flatnonzero(going)), active[going], level[going]
         inner, outer, gap = inner[going], outer[going], following[going]
     return gaps

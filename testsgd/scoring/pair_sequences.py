@@ -49,7 +49,7 @@ from testsgd.scoring.pair_likelihood import (
     evidence_at_most,
     largest_gaps,
     least_on_lines,
-    place_of_least,
+    minimising_position,
 )
 from testsgd.scoring.sequences import TUNED_FOR
 
@@ -234,7 +234,7 @@ def _start_of_one(seen: Seen, gap: float) -> Floats | None:
     if seen.wins.shape[1] != 1:
         return None
     (first, second), (first_losses, second_losses) = seen.wins[:, 0], seen.losses[:, 0]
-    rate = place_of_least(
+    rate = minimising_position(
         (float(first), float(second)),
         (float(first_losses), float(second_losses)),
         seen.weight,

@@ -6,6 +6,7 @@ from .call import synthesize_shield as synthesize_shield
 from .inputs import InputDistribution as InputDistribution
 from .inputs import InputLog as InputLog
 from .inputs import read_log as read_log
+from .parameters import SimulationParameters as SimulationParameters
 from .report.summarise import summarise_simulation as summarise_simulation
 from .report.summarise import summarise_synthesis as summarise_synthesis
 from .report.summary import ShieldSummary as ShieldSummary

@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from testsgd.errors import DataError, ParameterError
+from testsgd.parameters import declared_parameters
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.parameters import SimulationParameters
 from testsgd.shielding.report.summarise import summarise_simulation, summarise_synthesis
 from testsgd.shielding.report.wording import bytes_text
 from testsgd.shielding.result import ShieldResult, SimulationResult
@@ -275,12 +277,8 @@ def simulate_shield(
     shield: Shield | SpecificationLike,
     log: str | Path | None = None,
     *,
-    runs: int = 1000,
-    periods: int | None = None,
-    random_state: int = 0,
     jobs: int = 1,
-    fail_above: float | None = None,
-    **changes: Any,
+    **options: Any,
 ) -> SimulationResult:
     """Simulate runs without a shield and with it.
 
@@ -291,18 +289,11 @@ def simulate_shield(
     log : path-like, optional
         A CSV file of people to draw from, with replacement; if not given they are drawn from the
         distribution that the shield expects.
-    runs : int
-        Sequences of people.
-    periods : int, optional
-        Of each run; if not given as many as the specification says, or one.
-    random_state : int
-        Same number, same people.
     jobs : int
         Processors to work on.
-    fail_above : float, optional
-        Gate: the largest share of runs that may be above the bound with the shield.
-    **changes
-        Keys of a specification to change, as for :func:`synthesize_shield`.
+    **options
+        The parameters of :class:`SimulationParameters`, such as ``runs=200``, and keys of a
+        specification to change, as for :func:`synthesize_shield`.
 
     Returns
     -------
@@ -324,12 +315,12 @@ def simulate_shield(
     >>> result.above, result.above_unshielded > 0.1
     (0.0, True)
     """
-    if fail_above is not None and not 0 <= fail_above <= 1:
-        raise ParameterError(
-            f"{fail_above} is no share", where="fail_above", remedy="give a share such as 0.05"
-        )
-    specification, inputs, solution = _subject(shield, changes)
-    wanted = periods if periods is not None else specification.horizon.periods or 1
+    names = declared_parameters(SimulationParameters).keys() & options.keys()
+    chosen = {name: options.pop(name) for name in names}
+    parameters = SimulationParameters(**chosen)
+    specification, inputs, solution = _subject(shield, options)
+    if parameters.periods is None:
+        parameters = replace(parameters, periods=specification.horizon.periods or 1)
     events = inputs if log is None else logged_events(log, specification, inputs)
     if solution is None:
         solution = _solved(plan_shield(specification), jobs)
@@ -338,9 +329,9 @@ def simulate_shield(
         specification,
         inputs,
         events,
-        runs=runs,
-        periods=wanted,
-        random_state=random_state,
+        runs=parameters.runs,
+        periods=parameters.periods or 1,
+        random_state=parameters.random_state,
         jobs=jobs,
         solution=solution,
     )
@@ -348,11 +339,10 @@ def simulate_shield(
         simulation,
         specification,
         inputs,
-        random_state=random_state,
+        parameters,
         logged=None if log is None else len(events.groups),
         seconds=time.perf_counter() - started,
         expected_cost=solution.expected_cost,
-        fail_above=fail_above,
     )
     return SimulationResult(summary, simulation)
 

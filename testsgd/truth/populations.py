@@ -351,7 +351,7 @@ class Truth:
         differences = np.zeros(len(groups))
         for index, of_subset in enumerate(self._differences):
             chosen = groups.subset == index
-            differences[chosen] = of_subset[groups.place[chosen]]
+            differences[chosen] = of_subset[groups.position[chosen]]
         return differences
 
     def _selection(self, group: RuleSet) -> tuple[NDArray[np.intp], ...]:

@@ -336,10 +336,12 @@ def _margin_coverage(findings: TableFindings, exact: TableFindings) -> Coverage:
     indices = {
         key: group
         for group, key in enumerate(
-            zip(exact.rule_sets.subset.tolist(), exact.rule_sets.place.tolist(), strict=True)
+            zip(exact.rule_sets.subset.tolist(), exact.rule_sets.position.tolist(), strict=True)
         )
     }
-    keys = zip(findings.rule_sets.subset.tolist(), findings.rule_sets.place.tolist(), strict=True)
+    keys = zip(
+        findings.rule_sets.subset.tolist(), findings.rule_sets.position.tolist(), strict=True
+    )
     same = np.array([indices[key] for key in keys], dtype=np.intp)
     estimates = findings.estimates
     (counted,) = (other for other in exact.others if other.estimand == "neighbourhood")

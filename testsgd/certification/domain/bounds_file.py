@@ -39,7 +39,7 @@ def read_nnet_bounds(path: Path) -> Mapping[str, Any]:
     ]
     try:
         width = int(lines[0].split(",")[1])
-        low, high = (_cells(lines[place])[:width] for place in (_MINIMUM, _MAXIMUM))
+        low, high = (_cells(lines[index])[:width] for index in (_MINIMUM, _MAXIMUM))
         if len(low) != width or len(high) != width:
             raise ValueError
     except (IndexError, ValueError) as error:
@@ -131,8 +131,8 @@ def inputs_from_bounds(
             remedy="give both for each input",
         )
     inputs = tuple(
-        _input(f"x{place}", *ends, where=where)
-        for place, ends in enumerate(zip(low, high, strict=True))
+        _input(f"x{index}", *ends, where=where)
+        for index, ends in enumerate(zip(low, high, strict=True))
     )
     protected = bounds.get("protected")
     if protected is not None and (

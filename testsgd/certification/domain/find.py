@@ -201,8 +201,8 @@ def _of_mapping(document: Mapping[str, Any], *, text: str, where: str, name: str
 
 
 def _of_bounds(bounds: Mapping[str, Any], *, where: str, name: str) -> Described:
-    inputs, place = inputs_from_bounds(bounds, where=where)
-    if place is None:
+    inputs, index = inputs_from_bounds(bounds, where=where)
+    if index is None:
         return Described(name, inputs, None, None, where)
-    item = inputs[place]
+    item = inputs[index]
     return Described(name, inputs, (item.name,), ((item.low,), (item.high,)), where)

@@ -195,11 +195,11 @@ class FeedForward:
         start = 0
         for position, given in enumerate(self.inputs):
             columns = given.columns
-            place = out[:, start : start + columns.width]
+            target = out[:, start : start + columns.width]
             if isinstance(columns, CategoryColumns):
-                place[...] = columns.table[values[:, position].astype(np.intp)]
+                target[...] = columns.table[values[:, position].astype(np.intp)]
             else:
-                place[...] = number_columns(values[:, position, None], columns)
+                target[...] = number_columns(values[:, position, None], columns)
             start += columns.width
         return out
 

@@ -280,11 +280,11 @@ def _in_order(
 ) -> tuple[list[InputColumns], np.ndarray[Any, np.dtype[np.intp]]]:
     """Bring inputs into the order of the table that the model takes."""
     starts = np.cumsum([0, *(given.columns.width for given in columns)])
-    places = sorted(range(len(columns)), key=lambda place: names.index(columns[place].name))
+    indices = sorted(range(len(columns)), key=lambda index: names.index(columns[index].name))
     order = [
-        np.arange(starts[place], starts[place] + columns[place].columns.width) for place in places
+        np.arange(starts[index], starts[index] + columns[index].columns.width) for index in indices
     ]
-    return [columns[place] for place in places], np.concatenate(order).astype(np.intp)
+    return [columns[index] for index in indices], np.concatenate(order).astype(np.intp)
 
 
 def _classifier(final: Any, threshold: float | None) -> ReadNetwork:

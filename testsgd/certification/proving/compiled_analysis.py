@@ -89,12 +89,12 @@ def _split_axis(flat: Flat, box: Box, units: Units, scratch: Scratch) -> int:
             best = d
     if best >= 0 and score[best] <= 0.0:
         # No gap: what is left is lost to counting, so the widest part of the sum is halved.
-        most = -1.0
+        maximum = -1.0
         for d in range(axes):
             if box.hi[d] > box.lo[d]:
                 a, b = axis_range(scratch.forms.low[0], box, d)
-                if b - a > most:
-                    most = b - a
+                if b - a > maximum:
+                    maximum = b - a
                     best = d
     return best
 

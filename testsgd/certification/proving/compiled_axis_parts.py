@@ -51,10 +51,10 @@ def measure_below(box: Box, axis: int, position: float) -> float:
     if kind == REAL:
         return float(position / (hi - lo))
     if kind == WEIGHTED_REAL:
-        least = cumulative_at(box, axis, lo)
-        most = cumulative_at(box, axis, hi)
+        minimum = cumulative_at(box, axis, lo)
+        maximum = cumulative_at(box, axis, hi)
         below = cumulative_at(box, axis, lo + position)
-        return float(min(max((below - least) / (most - least), 0.0), 1.0))
+        return float(min(max((below - minimum) / (maximum - minimum), 0.0), 1.0))
     first = box.starts[axis] + int(lo - box.shifts[axis])
     last = box.starts[axis] + int(hi - box.shifts[axis]) + 1
     below = box.cumulative[first + int(position)] - box.cumulative[first]
@@ -86,14 +86,14 @@ def value_between(box: Box, axis: int, left: float, right: float, uniform: float
         upto = cumulative[high]
     target = below + uniform * (upto - below)
     # The stretch between two edges that holds the target; the last ones may weigh nothing.
-    least = low
+    minimum = low
     while high - low > 1:
         middle = (low + high) // 2
         if cumulative[middle] <= target:
             low = middle
         else:
             high = middle
-    while low > least and cumulative[low + 1] <= cumulative[low]:
+    while low > minimum and cumulative[low + 1] <= cumulative[low]:
         low -= 1
     if kind != WEIGHTED_REAL:
         return float(low - start + box.shifts[axis])
@@ -231,14 +231,14 @@ def shares_beyond(box: Box, forms: Floats, f: int, top: int, work: Workspace) ->
 @compiled
 def spread_steps(f: int, axis: int, work: Workspace) -> int:
     """Add up the measure of an axis by the steps it makes; gives the most steps."""
-    most = 0
+    maximum = 0
     for part in range(work.first[axis], work.first[axis + 1]):
-        most = max(most, work.steps[f, part])
-    for q in range(most + 1):
+        maximum = max(maximum, work.steps[f, part])
+    for q in range(maximum + 1):
         work.shares[q] = 0.0
     for part in range(work.first[axis], work.first[axis + 1]):
         work.shares[work.steps[f, part]] += work.mass[part]
-    return int(most)
+    return int(maximum)
 
 
 @compiled

@@ -109,8 +109,8 @@ def bound_first_layer(flat: Flat, box: Box, units: Units) -> None:
     for m in range(flat.sizes[1]):
         row = flat.weights[m * width : (m + 1) * width]
         absolute = flat.first_absolute[m * width : (m + 1) * width]
-        least = 0.0
-        most = 0.0
+        minimum = 0.0
+        maximum = 0.0
         noise = 0.0
         for d in range(len(box.lo)):
             c = box.columns[d]
@@ -122,14 +122,14 @@ def bound_first_layer(flat: Flat, box: Box, units: Units) -> None:
                 noise += biggest
             else:
                 noise += absolute[c] * max(abs(box.lo[d]), abs(box.hi[d]))
-            least += p
-            most += q
+            minimum += p
+            maximum += q
             for person in range(persons):
                 units.reach[person, m, d] = q - p
         for p in range(persons):
             own = noise + flat.offset_noise[p, m]
-            units.low[p, m] = least + flat.offsets[p, m] - own
-            units.high[p, m] = most + flat.offsets[p, m] + own
+            units.low[p, m] = minimum + flat.offsets[p, m] - own
+            units.high[p, m] = maximum + flat.offsets[p, m] + own
             units.noise[p, m] = own
             change = flat.offsets[p, m] - flat.offsets[0, m]
             both = own + noise + flat.offset_noise[0, m]
@@ -194,8 +194,8 @@ def interval(
     row = flat.weights[flat.weight_at[k] + r * n : flat.weight_at[k] + (r + 1) * n]
     bias = flat.biases[flat.neuron_at[k] + r]
     final = k == len(flat.sizes) - 2
-    least = bias
-    most = bias
+    minimum = bias
+    maximum = bias
     magnitude = flat.last_absolute[n] if final else abs(bias)
     fall = 0.0
     rise = 0.0
@@ -207,8 +207,8 @@ def interval(
         magnitude += size * max(abs(x), abs(y))
         x *= w
         y *= w
-        least += min(x, y)
-        most += max(x, y)
+        minimum += min(x, y)
+        maximum += max(x, y)
     if p > 0:
         for i in range(n):
             x = row[i] * units.least_change[p, i]
@@ -216,7 +216,7 @@ def interval(
             fall += min(x, y)
             rise += max(x, y)
     noise = flat.rounding[k] * magnitude + flat.extra[flat.neuron_at[k] + r]
-    return least - noise, most + noise, noise, fall, rise
+    return minimum - noise, maximum + noise, noise, fall, rise
 
 
 @compiled
@@ -418,28 +418,28 @@ def bound_sums(
         final = k == layers - 1
         for p in range(persons):
             for r in range(flat.sizes[k + 1]):
-                least, most, noise, fall, rise = interval(flat, k, p, r, units)
+                minimum, maximum, noise, fall, rise = interval(flat, k, p, r, units)
                 j = flat.neuron_at[k] + r
                 units.noise[p, j] = noise
                 # The sums of both persons are rounded.
                 scratch.next_least[r] = fall - noise - units.noise[0, j]
                 scratch.next_most[r] = rise + noise + units.noise[0, j]
                 if not final:
-                    units.low[p, j] = least
-                    units.high[p, j] = most
+                    units.low[p, j] = minimum
+                    units.high[p, j] = maximum
                     units.gap[p, j] = 0.0
                     index = p * (neurons - flat.sizes[1]) + j - flat.sizes[1]
                     if known[index] == 1:
-                        units.low[p, j] = max(least, 0.0)
-                        units.high[p, j] = max(most, 0.0)
+                        units.low[p, j] = max(minimum, 0.0)
+                        units.high[p, j] = max(maximum, 0.0)
                         continue
                     if known[index] == 2:
-                        units.low[p, j] = min(least, 0.0)
-                        units.high[p, j] = min(most, 0.0)
+                        units.low[p, j] = min(minimum, 0.0)
+                        units.high[p, j] = min(maximum, 0.0)
                         continue
-                    if least >= 0.0 or most <= 0.0:
+                    if minimum >= 0.0 or maximum <= 0.0:
                         if rare <= 0.0:
-                            known[index] = 1 if least >= 0.0 else 2
+                            known[index] = 1 if minimum >= 0.0 else 2
                         continue
                 below, above = substitute(
                     flat, k, p, r, noise, units, rows[0], rows[1], rows[2], rows[3]
@@ -448,11 +448,11 @@ def bound_sums(
                 upper = rows[3][:width] if k % 2 == 1 else rows[1][:width]
                 x, _ = form_range(lower, box)
                 _, y = form_range(upper, box)
-                least = max(least, x + below)
-                most = min(most, y + above)
+                minimum = max(minimum, x + below)
+                maximum = min(maximum, y + above)
                 if final:
-                    scratch.out_low[p] = least
-                    scratch.out_high[p] = most
+                    scratch.out_low[p] = minimum
+                    scratch.out_high[p] = maximum
                     forms.low_constant[p] = below
                     forms.high_constant[p] = above
                     if p > 0:
@@ -462,13 +462,13 @@ def bound_sums(
                         forms.low[p, i] = lower[i]
                         forms.high[p, i] = upper[i]
                     continue
-                units.low[p, j] = least
-                units.high[p, j] = most
-                if least >= 0.0 or most <= 0.0:
+                units.low[p, j] = minimum
+                units.high[p, j] = maximum
+                if minimum >= 0.0 or maximum <= 0.0:
                     if rare <= 0.0:
-                        known[index] = 1 if least >= 0.0 else 2
+                        known[index] = 1 if minimum >= 0.0 else 2
                     continue
-                units.gap[p, j] = _gap(least, most, flat.slopes[k])
+                units.gap[p, j] = _gap(minimum, maximum, flat.slopes[k])
                 for d in range(len(box.lo)):
                     a, b = axis_range(lower, box, d)
                     c, e = axis_range(upper, box, d)

@@ -147,12 +147,12 @@ def axis_range(form: Floats, box: Box, axis: int) -> tuple[float, float]:
     lo = box.lo[axis]
     hi = box.hi[axis]
     if box.kinds[axis] == CATEGORY:
-        least = form[column + int(lo)]
-        most = least
+        minimum = form[column + int(lo)]
+        maximum = minimum
         for v in range(int(lo) + 1, int(hi) + 1):
-            least = min(least, form[column + v])
-            most = max(most, form[column + v])
-        return least, most
+            minimum = min(minimum, form[column + v])
+            maximum = max(maximum, form[column + v])
+        return minimum, maximum
     a = form[column]
     if a > 0.0:
         return a * lo, a * hi
@@ -170,10 +170,10 @@ def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int
     total = 0.0
     largest = -1
     for axis in range(len(box.lo)):
-        least, most = axis_range(form, box, axis)
-        base += least
+        minimum, maximum = axis_range(form, box, axis)
+        base += minimum
         if box.kinds[axis] == CATEGORY:
-            sizes[axis] = most - least
+            sizes[axis] = maximum - minimum
         else:
             # The ends themselves may be rounded by more than their distance.
             sizes[axis] = abs(form[box.columns[axis]]) * (box.hi[axis] - box.lo[axis])
@@ -210,8 +210,8 @@ def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: 
     """How many steps an axis makes at a value, rounded down; `reach` is above 0."""
     c = box.columns[axis]
     if box.kinds[axis] == CATEGORY:
-        least, _ = axis_range(form, box, axis)
-        return min(int((form[c + int(value)] - least) / step / UP), reach)
+        minimum, _ = axis_range(form, box, axis)
+        return min(int((form[c + int(value)] - minimum) / step / UP), reach)
     # The distance from the end where the form is least.
     distance = box.hi[axis] - value if form[c] < 0.0 else value - box.lo[axis]
     return min(int(abs(form[c]) / step * distance / UP), reach)
@@ -359,13 +359,13 @@ _ROOT_TWO = sqrt(2.0)
 @compiled
 def form_range(form: Floats, box: Box) -> tuple[float, float]:
     """Least and largest value of a form on a box."""
-    least = 0.0
-    most = 0.0
+    minimum = 0.0
+    maximum = 0.0
     for axis in range(len(box.lo)):
         a, b = axis_range(form, box, axis)
-        least += a
-        most += b
-    return least, most
+        minimum += a
+        maximum += b
+    return minimum, maximum
 
 
 @compiled
@@ -375,10 +375,10 @@ def form_size(form: Floats, box: Box) -> float:
     for d in range(len(box.lo)):
         c = box.columns[d]
         if box.kinds[d] == CATEGORY:
-            most = 0.0
+            maximum = 0.0
             for v in range(int(box.lo[d]), int(box.hi[d]) + 1):
-                most = max(most, abs(form[c + v]))
-            size += most
+                maximum = max(maximum, abs(form[c + v]))
+            size += maximum
         else:
             size += abs(form[c]) * max(abs(box.lo[d]), abs(box.hi[d]))
     return size

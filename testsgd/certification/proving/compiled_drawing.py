@@ -67,11 +67,11 @@ def _order_axes(axes: int, middle: int, last: int, work: Workspace) -> int:
 
 
 @compiled
-def _go_back(table: Floats, ahead: Floats, shares: Floats, most: int, top: int) -> None:
+def _go_back(table: Floats, ahead: Floats, shares: Floats, maximum: int, top: int) -> None:
     """Fill a table from the one after it; in new memory, so that many are added at once."""
     many = top + 1
     filled = np.zeros(many)
-    for q in range(most + 1):
+    for q in range(maximum + 1):
         share = shares[q]
         if share > 0.0:
             for s in range(many):
@@ -105,22 +105,22 @@ def _prepare(box: Box, forms: Floats, work: Workspace) -> Plan:
                 work.inside[f, many, s] = 1.0 if held else 0.0
             continue
         # The axis that the other one solves is one of the rounded axes.
-        most = 0
+        maximum = 0
         if middle >= 0:
-            most = spread_steps(f, last if f == 0 else middle, work)
-        shares_beyond(box, forms, f, top + most, work)
+            maximum = spread_steps(f, last if f == 0 else middle, work)
+        shares_beyond(box, forms, f, top + maximum, work)
         if middle < 0:
             work.shares[0] = 1.0
-        _go_back(work.inside[f, many], work.beyond[f], work.shares, most, top)
+        _go_back(work.inside[f, many], work.beyond[f], work.shares, maximum, top)
         if f == 0 and middle >= 0:
-            work.tail[most + 1] = 0.0
-            for q in range(most, -1, -1):
+            work.tail[maximum + 1] = 0.0
+            for q in range(maximum, -1, -1):
                 work.tail[q] = work.tail[q + 1] + work.shares[q]
     for k in range(many - 1, -1, -1):
         for f in range(2):
-            most = spread_steps(f, work.order[k], work)
+            maximum = spread_steps(f, work.order[k], work)
             _go_back(
-                work.inside[f, k], work.inside[f, k + 1], work.shares, most, work.reached[f, k]
+                work.inside[f, k], work.inside[f, k + 1], work.shares, maximum, work.reached[f, k]
             )
     mass = max(1.0 - work.inside[0, 0, 0] - work.inside[1, 0, 0], 0.0)
     return Plan(many, middle, last, mass)
@@ -141,26 +141,26 @@ def _draw_middle(
     discrete = is_discrete(box.kinds[axis])
     span = span_of(box, axis)
     width = box.hi[axis] - box.lo[axis]
-    most = 0
+    maximum = 0
     for part in range(work.first[plan.last], work.first[plan.last + 1]):
-        most = max(most, work.steps[0, part])
+        maximum = max(maximum, work.steps[0, part])
     # Where one more step on the last axis would reach; ascending.
-    for q in range(most + 1):
+    for q in range(maximum + 1):
         edge = solved_edge(a, span, width, discrete, work.need[0], work.step[0], work.sums[0] + q)
-        work.cuts[q if backwards else most - q] = edge
+        work.cuts[q if backwards else maximum - q] = edge
     passed = 0
     many = 0
     for part in range(work.first[axis], work.first[axis + 1]):
         start = work.left[part]
         stop = work.right[part]
-        while passed <= most and work.cuts[passed] <= start:
+        while passed <= maximum and work.cuts[passed] <= start:
             passed += 1
         while start < stop:
             end = stop
-            if passed <= most:
+            if passed <= maximum:
                 end = min(end, work.cuts[passed])
             # More steps reach further, so those that do not reach a part are the fewest.
-            reaching = passed if backwards else most + 1 - passed
+            reaching = passed if backwards else maximum + 1 - passed
             share = measure_below(box, axis, end)
             share -= measure_below(box, axis, start)
             outside = 1.0 - work.tail[reaching]
@@ -172,7 +172,7 @@ def _draw_middle(
             work.part_of[many] = part
             many += 1
             start = end
-            while passed <= most and work.cuts[passed] <= start:
+            while passed <= maximum and work.cuts[passed] <= start:
                 passed += 1
     chosen = choose(work.weights, many, uniforms[axis, 0])
     if chosen < 0:
@@ -291,10 +291,10 @@ def draw_outside(
     0 to 1. Filled are `points`, shape (draws, axes), and `drawn`: 1 if there is a point, else 0.
     """
     count = lo.shape[1]
-    most = 0
+    maximum = 0
     for group in range(start, stop):
-        most = max(most, int(bins[group]))
-    work = make_workspace(count, forms.shape[2], most)
+        maximum = max(maximum, int(bins[group]))
+    work = make_workspace(count, forms.shape[2], maximum)
     for group in range(start, stop):
         box = make_box(axes, lo[group], hi[group])
         for f in range(2):

@@ -29,7 +29,7 @@ class Lines:
     layer before, from which it is at most the noise away. Slopes are never negative.
 
     `lower_slope`, `lower`, `upper_slope`, `upper`: the lines; `gap`: how far the two are apart, at
-    most; 0 where the activation is a straight line; `least`, `most`: bounds of the activation
+    most; 0 where the activation is a straight line; `minimum`, `maximum`: bounds of the activation
     itself.
     """
 
@@ -38,8 +38,8 @@ class Lines:
     upper_slope: Floats
     upper: Floats
     gap: Floats
-    least: Floats
-    most: Floats
+    minimum: Floats
+    maximum: Floats
 
 
 def relax(kind: str, slope: float, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
@@ -79,16 +79,16 @@ def _leaky(slope: float, error: float, low: Floats, high: Floats, noise: Floats)
     beneath = np.where(bent, np.where(high > -low, 1.0, slope), straight)
     gap = np.where(bent, np.maximum((slope - chord) * low, (1.0 - chord) * high), 0.0)
     rounded = activation_error("leaky_relu", slope, error, low)
-    least = np.where(low > 0, low, slope * low) - rounded
-    most = np.where(high > 0, high, slope * high) + rounded
+    minimum = np.where(low > 0, low, slope * low) - rounded
+    maximum = np.where(high > 0, high, slope * high) + rounded
     return Lines(
         lower_slope=beneath,
         lower=-beneath * noise - rounded,
         upper_slope=chord,
         upper=gap * (1 + 1e-14) + chord * noise + rounded,
         gap=gap,
-        least=least,
-        most=most,
+        minimum=minimum,
+        maximum=maximum,
     )
 
 
@@ -121,8 +121,8 @@ def _bent(kind: str, error: float, low: Floats, high: Floats, noise: Floats) -> 
         upper_slope=aloft,
         upper=upper + aloft * noise,
         gap=gap,
-        least=at_low - error,
-        most=at_high + error,
+        minimum=at_low - error,
+        maximum=at_high + error,
     )
 
 
@@ -133,21 +133,21 @@ def ranges(axes: Axes, forms: Floats, lo: Floats, hi: Floats) -> tuple[Floats, F
     """
     between = (slice(None),) + (None,) * (forms.ndim - 2)
     numbers = axes.kinds != CATEGORY
-    least = np.empty((*forms.shape[:-1], len(axes.kinds)))
-    most = np.empty_like(least)
+    minimum = np.empty((*forms.shape[:-1], len(axes.kinds)))
+    maximum = np.empty_like(minimum)
     chosen = forms[..., axes.columns[numbers]]
     one, two = chosen * lo[between][..., numbers], chosen * hi[between][..., numbers]
-    least[..., numbers] = np.minimum(one, two)
-    most[..., numbers] = np.maximum(one, two)
+    minimum[..., numbers] = np.minimum(one, two)
+    maximum[..., numbers] = np.maximum(one, two)
     for axis in np.flatnonzero(~numbers):
         size = int(axes.high[axis]) + 1
         part = forms[..., axes.columns[axis] : axes.columns[axis] + size]
         values = np.arange(size)
         inside = (values >= lo[:, axis, None]) & (values <= hi[:, axis, None])
         inside = inside.reshape(len(lo), *((1,) * (forms.ndim - 2)), size)
-        least[..., axis] = np.where(inside, part, np.inf).min(axis=-1)
-        most[..., axis] = np.where(inside, part, -np.inf).max(axis=-1)
-    return least, most
+        minimum[..., axis] = np.where(inside, part, np.inf).min(axis=-1)
+        maximum[..., axis] = np.where(inside, part, -np.inf).max(axis=-1)
+    return minimum, maximum
 
 
 def bound(problem: Problem, lo: Floats, hi: Floats) -> Bounds:
@@ -175,19 +175,19 @@ class Bounds:
         self._problem, self._lo, self._hi = problem, lo, hi
         first = problem.maps[0]
         rows = np.broadcast_to(first.weights.T, (len(lo), *first.weights.T.shape))
-        least, most = ranges(problem.axes, rows, lo, hi)
+        minimum, maximum = ranges(problem.axes, rows, lo, hi)
         ends = _largest(problem.axes, lo, hi)
         noise = (ends @ first.absolute)[:, None] + problem.offset_noise
         self._noise = noise
-        self.low = least.sum(axis=2)[:, None] + problem.offsets - noise
-        self.high = most.sum(axis=2)[:, None] + problem.offsets + noise
+        self.low = minimum.sum(axis=2)[:, None] + problem.offsets - noise
+        self.high = maximum.sum(axis=2)[:, None] + problem.offsets + noise
         change = problem.offsets - problem.offsets[0]
         # Both persons' sums are rounded, and the first person's may be rounded by more.
         both = noise + noise[:, :1]
         self.least_change = change - both
         self.most_change = change + both
         # Of each layer: what every axis does to the width of a unit's bounds.
-        self._reach = [np.broadcast_to((most - least)[:, None], (*noise.shape, lo.shape[1]))]
+        self._reach = [np.broadcast_to((maximum - minimum)[:, None], (*noise.shape, lo.shape[1]))]
         self._lines: list[Lines] = []
         # How much the deciding sums depend on the units of each layer.
         self._sense: list[Floats] = []
@@ -207,42 +207,42 @@ class Bounds:
         )
         self._lines.append(lines)
         up, down = np.maximum(layer.weights, 0), np.minimum(layer.weights, 0)
-        magnitude = np.maximum(np.abs(lines.least), np.abs(lines.most))
+        magnitude = np.maximum(np.abs(lines.minimum), np.abs(lines.maximum))
         self._noise = layer.rounding * (magnitude @ layer.absolute + layer.bias_absolute)
         self._noise += layer.extra
         self._change(kind, slope, problem.activation_errors[k - 1], lines)
-        least, most = self.least_change, self.most_change
+        minimum, maximum = self.least_change, self.most_change
         both = self._noise + self._noise[:, :1]
-        self.least_change = least @ up + most @ down - both
-        self.most_change = most @ up + least @ down + both
-        low = lines.least @ up + lines.most @ down + layer.bias - self._noise
-        high = lines.most @ up + lines.least @ down + layer.bias + self._noise
+        self.least_change = minimum @ up + maximum @ down - both
+        self.most_change = maximum @ up + minimum @ down + both
+        low = lines.minimum @ up + lines.maximum @ down + layer.bias - self._noise
+        high = lines.maximum @ up + lines.minimum @ down + layer.bias + self._noise
         self._substitute(k)
-        least, most = ranges(problem.axes, self.lower_form, self._lo, self._hi)
-        reach = most - least
-        low = np.maximum(low, least.sum(axis=-1) + self.lower_constant)
-        least, most = ranges(problem.axes, self.upper_form, self._lo, self._hi)
-        high = np.minimum(high, most.sum(axis=-1) + self.upper_constant)
-        self._reach.append(np.maximum(reach, most - least))
+        minimum, maximum = ranges(problem.axes, self.lower_form, self._lo, self._hi)
+        reach = maximum - minimum
+        low = np.maximum(low, minimum.sum(axis=-1) + self.lower_constant)
+        minimum, maximum = ranges(problem.axes, self.upper_form, self._lo, self._hi)
+        high = np.minimum(high, maximum.sum(axis=-1) + self.upper_constant)
+        self._reach.append(np.maximum(reach, maximum - minimum))
         self.low, self.high = low, high
 
     def _change(self, kind: str, slope: float, error: float, lines: Lines) -> None:
         """Bound how the activations differ from the first person's."""
         low, high = self.low[:, :1], self.high[:, :1]
-        least, most = self.least_change, self.most_change
+        minimum, maximum = self.least_change, self.most_change
         if kind == "leaky_relu":
             # Convex: the more it rises, the further right one starts.
-            start = np.where(least >= 0, low, high)
-            fall = _leak(start + least, slope) - _leak(start, slope)
-            start = np.where(most >= 0, high, low)
-            rise = _leak(start + most, slope) - _leak(start, slope)
+            start = np.where(minimum >= 0, low, high)
+            fall = _leak(start + minimum, slope) - _leak(start, slope)
+            start = np.where(maximum >= 0, high, low)
+            rise = _leak(start + maximum, slope) - _leak(start, slope)
         else:
             steepest = 1.0 if kind == "tanh" else 0.25
-            fall, rise = np.minimum(steepest * least, 0), np.maximum(steepest * most, 0)
+            fall, rise = np.minimum(steepest * minimum, 0), np.maximum(steepest * maximum, 0)
         # Both persons' activations may be rounded.
         spread = 2 * activation_error(kind, slope, error, self.low.min(axis=1, keepdims=True))
-        self.least_change = np.maximum(fall - spread, lines.least - lines.most[:, :1])
-        self.most_change = np.minimum(rise + spread, lines.most - lines.least[:, :1])
+        self.least_change = np.maximum(fall - spread, lines.minimum - lines.maximum[:, :1])
+        self.most_change = np.minimum(rise + spread, lines.maximum - lines.minimum[:, :1])
 
     def _substitute(self, k: int) -> None:
         """Write layer k's sums as lines in the inputs."""

@@ -26,10 +26,10 @@ before its last analysis, exactly the same half-spaces come out, and whether a p
 them can be told.
 
 Whoever is falsified is left out, but counts for the unfair share of the whole domain. Where less is
-drawn because somebody is surely falsified, all of them lie beside the pieces; elsewhere all of them
-lie in the pieces. Beside them, the pieces still tell how many there are: one is above and another
-below for what the shares of these two half-spaces exceed 100% by, and as much again as is outside
-of both; and of these, falsified are those who fail no assumption.
+drawn because somebody is surely falsified, all of them lie outside the pieces; elsewhere all of
+them lie in the pieces. Beside them, the pieces still tell how many there are: one is above and
+another below for what the shares of these two half-spaces exceed 100% by, and as much again as is
+outside of both; and of these, falsified are those who fail no assumption.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Pieces:
     pairs: NDArray[np.int64]
 
     @property
-    def beside(self) -> NDArray[np.bool_]:
+    def falsified_outside(self) -> NDArray[np.bool_]:
         """In which boxes somebody is falsified, and nobody of them in a piece; (B,)."""
         return np.asarray(self.pairs[:, 1, 0] >= 0)
 
@@ -172,7 +172,7 @@ class Pieces:
     ) -> NDArray[np.bool_]:
         """Return which points tell of falsified people beyond those that are known.
 
-        Known is what is counted where the falsified lie beside the pieces: what the two shares
+        Known is what is counted where the falsified lie outside the pieces: what the two shares
         exceed 100% by, less the shares of all failures of assumptions. It lacks what is outside of
         both half-spaces, and takes off more than it should for whoever fails an assumption and is
         not in both half-spaces, or fails several. Elsewhere the falsified are drawn themselves.
@@ -185,7 +185,7 @@ class Pieces:
         neither = first & ~held[:, 2] & ~held[:, 3]
         failing = (piece >= _FIRST) & ~(first & held[:, 2] & held[:, 3])
         inside = first & decided(held)[1]
-        return np.where(self.beside[of], neither | failing, inside)
+        return np.where(self.falsified_outside[of], neither | failing, inside)
 
     def first_holding(self, of: NDArray[np.intp], held: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return the first piece of the boxes `of` that holds each point; none is after the last.

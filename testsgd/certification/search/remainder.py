@@ -55,7 +55,7 @@ class Draws:
     # try with a probability that is its share of the domain, divided by this.
     measure: float
     falsified: float  # Share of the domain that is proved unfair and that no try can tell of.
-    beside: bool  # Whether some of it is in open boxes.
+    falsified_outside: bool  # Whether some of it is in open boxes, outside the pieces.
     # Points that tell of as many falsified people beyond that share, see
     # :meth:`testsgd.certification.search.disjoint_cover.Pieces.more_falsified`; shape (n,).
     more: NDArray[np.bool_]
@@ -64,10 +64,10 @@ class Draws:
 
 @dataclass(frozen=True)
 class _Region:
-    """What is drawn from: of each box what its pieces have, and what is falsified beside them."""
+    """What is drawn from: of each box what its pieces have, and what is falsified outside."""
 
     cover: Floats
-    beside: Floats
+    falsified_share: Floats
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
     # What the search keeps of its boxes. The pieces, if the falsified are beside them, leave room
     # for these; if not, for none.
     room = boxes["share"] - boxes["fair"] - boxes["cover"]
-    beside = np.where(room > boxes["unfair"] / 2, boxes["unfair"], 0.0)
-    region = _Region(boxes["cover"].copy(), beside)
+    falsified_share = np.where(room > boxes["unfair"] / 2, boxes["unfair"], 0.0)
+    region = _Region(boxes["cover"].copy(), falsified_share)
     for correction in range(_CORRECTIONS + 1):
         measure = float(region.cover.sum())
         if measure <= 0 or samples <= 0:
@@ -115,7 +115,7 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
         tries = _tries(samples, len(pilot.points))
         main = _try(search, region, tries, generator)
         if len(pilot.other) + len(main.other) == 0 or correction == _CORRECTIONS:
-            outside = float(region.beside.sum())
+            outside = float(region.falsified_share.sum())
             return Draws(
                 main.points, main.nodes, tries, measure, search.unfair + outside, outside > 0,
                 main.more, main.more_left_out,
@@ -126,7 +126,7 @@ def draw_open(search: BranchAndBound, samples: int, generator: np.random.Generat
         else:
             for tried in (pilot, main):
                 region.cover[tried.other] = tried.region.cover
-                region.beside[tried.other] = tried.region.beside
+                region.falsified_share[tried.other] = tried.region.falsified_share
     nobody = np.zeros((0, len(search.axes.low)))
     none = np.zeros(0, dtype=bool)
     return Draws(nobody, np.zeros(0, np.int64), 0, measure, search.unfair, False, none, 0)
@@ -153,7 +153,7 @@ def _try(
     points, nodes = [np.zeros((0, len(search.axes.low)))], [np.zeros(0, dtype=np.int64)]
     told, left_out = [np.zeros(0, dtype=bool)], 0
     others = [np.zeros(0, dtype=np.intp)]
-    covers, besides = [np.zeros(0)], [np.zeros(0)]
+    covers, falsified_shares = [np.zeros(0)], [np.zeros(0)]
     for start in range(0, tries, _AT_ONCE):
         some = chosen[start : start + _AT_ONCE]
         unique, of = np.unique(some, return_inverse=True)
@@ -162,10 +162,10 @@ def _try(
         share = boxes["share"][unique]
         seen = _region(again, pieces, share)
         other = seen.cover > cover[unique] + _ROUNDING * share
-        other |= np.abs(seen.beside - region.beside[unique]) > _ROUNDING * share
+        other |= np.abs(seen.falsified_share - region.falsified_share[unique]) > _ROUNDING * share
         others.append(unique[other])
         covers.append(seen.cover[other])
-        besides.append(seen.beside[other])
+        falsified_shares.append(seen.falsified_share[other])
         # The piece, or none: they may be less than what was said.
         upto = np.cumsum(pieces.shares, axis=1)[of]
         target = generator.random(len(of)) * np.maximum(cover[unique] / share, 0.0)[of]
@@ -188,26 +188,26 @@ def _try(
         np.concatenate(told),
         left_out,
         np.concatenate(others),
-        _Region(np.concatenate(covers), np.concatenate(besides)),
+        _Region(np.concatenate(covers), np.concatenate(falsified_shares)),
     )
 
 
 def _region(again: Reanalysis, pieces: Pieces, share: Floats) -> _Region:
     # Analysed in another way, a box may turn out to be unfair as a whole.
-    beside = pieces.beside | (again.bounds.status == 2)
-    return _Region(pieces.together * share, np.where(beside, again.bounds.unfair, 0.0) * share)
+    outside = pieces.falsified_outside | (again.bounds.status == 2)
+    return _Region(pieces.together * share, np.where(outside, again.bounds.unfair, 0.0) * share)
 
 
 def _measured_again(search: BranchAndBound) -> _Region:
     """Look at all open boxes, and say what is proved of them now."""
     boxes = search.boxes
-    cover, beside = np.zeros(len(boxes)), np.zeros(len(boxes))
+    cover, falsified_share = np.zeros(len(boxes)), np.zeros(len(boxes))
     for start in range(0, len(boxes), _AT_ONCE):
         indices = np.arange(start, min(start + _AT_ONCE, len(boxes)))
         again = analyse_again(search, indices)
         seen = _region(again, cut_boxes(again), boxes["share"][indices])
-        cover[indices], beside[indices] = seen.cover, seen.beside
-    return _Region(cover, beside)
+        cover[indices], falsified_share[indices] = seen.cover, seen.falsified_share
+    return _Region(cover, falsified_share)
 
 
 def draw_falsified(search: BranchAndBound, tries: int, generator: np.random.Generator) -> Floats:

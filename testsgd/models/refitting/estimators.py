@@ -189,8 +189,8 @@ def fitted_labels(estimator: Any, label: Label, model: CheckedFunction[Any]) -> 
     if set(texts) <= set(model.read_as):
         texts = [model.read_as[text] for text in texts]
     if len(known) == 2 and label.favourable in texts:
-        place = texts.index(label.favourable)
-        return known[place], known[1 - place]
+        index = texts.index(label.favourable)
+        return known[index], known[1 - index]
     # Floats that are no labels are read as scores, see testsgd.models.answers.
     if len(known) == 2 and model.output == "scores" and texts == ["0", "1"]:
         return known[1], known[0]

@@ -85,8 +85,8 @@ class Batches:
         return len(self._wanted(int((-(-texts // self._size)).sum())))
 
     def _wanted(self, batches: int) -> range:
-        place, parts = self._part
-        return range(place * batches // parts, (place + 1) * batches // parts)
+        index, parts = self._part
+        return range(index * batches // parts, (index + 1) * batches // parts)
 
     def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
         rows, generator = self._rows, self._generator
@@ -102,8 +102,8 @@ class Batches:
         order = np.arange(len(batches))
         if generator is not None:
             order = generator.permutation(order)
-        for place in self._wanted(len(batches)):
-            batch = batches[order[place]]
+        for index in self._wanted(len(batches)):
+            batch = batches[order[index]]
             known = (padded(self._words, batch, self._step), self._labels[batch, np.newaxis])
             yield known if self._weights is None else (*known, self._weights[batch])
 

@@ -95,11 +95,11 @@ class TextNetwork(SigmoidNetwork[Sequence[str]]):
 
 def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     start = characters = 0
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         characters += len(text)
-        if place + 1 - start >= _PORTION_TEXTS or characters >= _PORTION_CHARACTERS:
-            yield texts[start : place + 1]
-            start, characters = place + 1, 0
+        if index + 1 - start >= _PORTION_TEXTS or characters >= _PORTION_CHARACTERS:
+            yield texts[start : index + 1]
+            start, characters = index + 1, 0
     if start < len(texts):
         yield texts[start:]
 

@@ -115,14 +115,14 @@ def simulation_layout(summary: SimulationSummary) -> Document:
     """Lay a simulation out as a report; nothing is computed again."""
     asked = summary.settings
     drawn = "from the distribution that the shield expects"
-    if asked.logged is not None:
-        drawn = f"from the {plural(asked.logged, 'row')} of a log, with replacement"
+    if summary.logged is not None:
+        drawn = f"from the {plural(summary.logged, 'row')} of a log, with replacement"
     settings = Facts(
         "Simulation",
         (
             ("Written", moment(summary.created)),
             ("Runs", count(asked.runs)),
-            ("Periods of a run", count(asked.periods)),
+            ("Periods of a run", count(len(summary.periods))),
             ("People are drawn", drawn),
             ("The shield expects", SOURCES[summary.inputs.source]),
             ("Seed", str(asked.random_state)),
@@ -195,7 +195,7 @@ def _document(
 
 def _simulated(summary: SimulationSummary) -> tuple[KeyFigure, ...]:
     runs, correct = summary.settings.runs, summary.utility
-    when = " at the end of some period" if summary.settings.periods > 1 else ""
+    when = " at the end of some period" if len(summary.periods) > 1 else ""
     figures = []
     sides: tuple[tuple[str, SideSummary, Standing], ...] = (
         ("Without the shield", summary.unshielded, ""),
@@ -219,7 +219,7 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
 
     With a shield nearly all runs may have one bias; then each histogram has its own height.
     """
-    bins, runs, last = summary.bins, summary.settings.runs, summary.settings.periods > 1
+    bins, runs, last = summary.bins, summary.settings.runs, len(summary.periods) > 1
     widest = max(*(bias_bin.high for bias_bin in bins), 1e-3)
     across = linear_scale(0.0, widest, count=6, write=number)
     most = [
@@ -283,7 +283,7 @@ def _biases(summary: SimulationSummary) -> tuple[Block, ...]:
 def sides_table(summary: SimulationSummary) -> Table:
     """Compare the runs without the shield and with it."""
     runs, correct = summary.settings.runs, summary.utility
-    once = summary.settings.periods == 1
+    once = len(summary.periods) == 1
     accuracies = (
         (correct.accuracy_unshielded, correct.accuracy_shielded) if correct else (None, None)
     )

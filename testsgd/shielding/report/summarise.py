@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from testsgd.fairness.wording import counted_property
 from testsgd.report.summaries import package_versions, present_moment
 from testsgd.scoring import clopper_pearson
+from testsgd.shielding.parameters import SimulationParameters
 from testsgd.shielding.report.summary import (
     BiasBin,
     InputRow,
@@ -20,7 +21,6 @@ from testsgd.shielding.report.summary import (
     RunRange,
     ShieldSummary,
     SideSummary,
-    SimulationSettings,
     SimulationSummary,
     SynthesisSummary,
     UtilitySummary,
@@ -200,18 +200,16 @@ def summarise_simulation(
     simulation: Simulation,
     specification: ShieldSpecification,
     inputs: InputDistribution,
+    parameters: SimulationParameters,
     *,
-    random_state: int,
     logged: int | None,
     seconds: float,
     expected_cost: float | None,
-    fail_above: float | None = None,
 ) -> SimulationSummary:
     """Write what a simulation showed as one document.
 
     `logged`: rows of the log that people were drawn from; None: they are from the distribution.
     `seconds`: what the simulation took. `expected_cost`: of a first period, by the distribution.
-    `fail_above`: the gate, the largest share of runs above the bound with the shield.
     """
     bias_unshielded, bias = simulation.bias_unshielded, simulation.bias
     above_unshielded, above = simulation.above_unshielded, simulation.above
@@ -221,14 +219,8 @@ def summarise_simulation(
     told: dict[str, Any] = {
         "created": present_moment(),
         "versions": package_versions(_PACKAGES),
-        "settings": SimulationSettings(
-            runs=simulation.runs,
-            periods=simulation.periods,
-            random_state=random_state,
-            events="distribution" if logged is None else "log",
-            logged=logged,
-            fail_above=fail_above,
-        ),
+        "settings": parameters,
+        "logged": logged,
         "requirement": _bound(specification),
         "inputs": _inputs(specification, inputs),
         "seconds": seconds,

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 
 from testsgd.fairness.wording import CountedProperty
 from testsgd.report.summaries import Part
+from testsgd.shielding.parameters import SimulationParameters
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
 SCHEMA_NAME = "testsgd.shield/2"
@@ -101,22 +102,6 @@ class ShieldSummary(Part):
     verdict: ShieldVerdict = Field(description="the outcome in words, with the exit code")
 
 
-class SimulationSettings(Part):
-    """What the user asked for."""
-
-    runs: int = Field(description="sequences of people that were drawn")
-    periods: int = Field(description="periods of a run")
-    random_state: int = Field(description="seed of every random choice")
-    events: Literal["distribution", "log"] = Field(
-        description="people are drawn from the shield's own distribution, or from a log"
-    )
-    logged: int | None = Field(description="rows of the log; null without one")
-    fail_above: float | None = Field(
-        description="gate: the largest share of runs that may be above the bound with the "
-        "shield; null: no such gate"
-    )
-
-
 class SideSummary(Part):
     """Runs without the shield, or the same runs with it."""
 
@@ -187,7 +172,11 @@ class SimulationSummary(Part):
     )
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
-    settings: SimulationSettings = Field(description="what was asked for")
+    settings: SimulationParameters = Field(description="what was asked for")
+    logged: int | None = Field(
+        description="rows of the log that people were drawn from; null: they are from the "
+        "distribution that the shield expects"
+    )
     requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
     inputs: InputsSummary = Field(description="the distribution that the shield expects")
     seconds: float = Field(description="wall-clock time of the simulation")

@@ -87,7 +87,7 @@ def _headline(summary: SimulationSummary) -> str:
     settings, shielded = summary.settings, summary.shielded
     before = percent(summary.unshielded.above / settings.runs)
     after = percent(shielded.above / settings.runs) if shielded.above else "none"
-    when = "at the end" if settings.periods == 1 else "at the end of some period"
+    when = "at the end" if len(summary.periods) == 1 else "at the end of some period"
     return (
         f"With the shield {after} of {plural(settings.runs, 'run')} exceeded a bias of "
         f"{bound_text(summary.requirement)} {when}; without it {before} did."
@@ -120,7 +120,7 @@ def _guarantee(summary: SimulationSummary) -> str:
     assumption = f"The assumption ({ASSUMPTIONS[requirement.shield]})"
     if not summary.guaranteed:
         return f"{assumption} held in no run, so nothing is guaranteed of what was seen."
-    ends = plural(settings.runs * settings.periods, "end")
+    ends = plural(settings.runs * len(summary.periods), "end")
     return (
         f"{assumption} had always held at {count(summary.guaranteed)} of {ends} of periods, and at "
         "all of these the bound held, as it must."
@@ -128,11 +128,11 @@ def _guarantee(summary: SimulationSummary) -> str:
 
 
 def _infeasible(summary: SimulationSummary) -> list[str]:
-    some, settings = sum(period.infeasible for period in summary.periods), summary.settings
+    some, runs = sum(period.infeasible for period in summary.periods), summary.settings.runs
     if not some or summary.requirement.when_infeasible is None:
         return []
     return [
-        f"For {count(some)} of {plural(settings.runs * settings.periods, 'period')} no shield "
+        f"For {count(some)} of {plural(runs * len(summary.periods), 'period')} no shield "
         f"existed after what had happened; {_INSTEAD[summary.requirement.when_infeasible]}."
     ]
 
@@ -145,7 +145,7 @@ def _changes(summary: SimulationSummary) -> str:
     if summary.expected_cost is None:
         return f"{told}."
     each = ""
-    if summary.settings.periods > 1:
+    if len(summary.periods) > 1:
         each = (
             " in the first period" if summary.requirement.shield == "dynamic" else " in each period"
         )
@@ -164,7 +164,7 @@ def _utility(utility: UtilitySummary | None) -> list[str]:
 
 def _whole_runs(summary: SimulationSummary) -> list[str]:
     runs, held = summary.settings.runs, summary.periods[-1].assumed
-    if held is None or held == runs or summary.settings.periods == 1:
+    if held is None or held == runs or len(summary.periods) == 1:
         return []
     return [f"The assumption held in all periods of {percent(held / runs)} of the runs."]
 

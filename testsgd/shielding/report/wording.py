@@ -133,7 +133,7 @@ def shield_notes(summary: ShieldSummary) -> tuple[Note, ...]:
 def simulation_notes(summary: SimulationSummary) -> tuple[Note, ...]:
     """Explain the numbers of a simulation."""
     drawn = "the distribution that the shield expects"
-    if summary.settings.logged is not None:
+    if summary.logged is not None:
         drawn = "the rows of the log, each equally likely every time"
     return (
         *_bias_notes(summary.requirement),
