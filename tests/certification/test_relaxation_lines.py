@@ -71,8 +71,8 @@ def test_enclose_what_the_model_computes(
         above = lines.upper_slope * argument + lines.upper
         assert np.all(below <= exact - wrong + slack)
         assert np.all(above >= exact + wrong - slack)
-    assert np.all(lines.least <= exact - wrong + slack)
-    assert np.all(lines.most >= exact + wrong - slack)
+    assert np.all(lines.minimum <= exact - wrong + slack)
+    assert np.all(lines.maximum >= exact + wrong - slack)
     assert lines.lower_slope >= 0
     assert lines.upper_slope >= 0
     # A gap says that there is something to be had from splitting.
