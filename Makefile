@@ -86,7 +86,7 @@ check: $(VENV)/developing ## Check what changed: style, types, and its fast test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n auto --testmon -m "not slow and not wheel and not browser"
+	$(BIN)/python -m pytest -n auto --testmon --testmon-forceselect -m "not slow and not wheel and not browser"
 
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
 CORE := not slow and not wheel and not browser and not real_data $(addprefix and not ,\
