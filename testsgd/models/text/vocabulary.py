@@ -102,8 +102,9 @@ def _encoded(text: str) -> bytes:
 
 
 def _letters(characters: re.Match[str]) -> str:
-    found = characters[0].lower()
-    return found if found.isalnum() else _BETWEEN_WORDS.sub(" ", found)
+    lower = characters[0].lower()
+    # No blank: it might complete a tag, as in <br“/>.
+    return lower if lower.isalnum() else _BETWEEN_WORDS.sub("\n", lower)
 
 
 def _without_noise(content: bytes) -> bytes:
