@@ -93,7 +93,7 @@ CORE := not slow and not wheel and not browser and not real_data $(addprefix and
 	tensorflow parquet skops fairlearn divexplorer aif360 onnx serve)
 lowest: $(VENV)/developing ## Test the core with the lowest versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
-	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
 	$(VENV)-lowest/bin/python -m pytest -n auto $(PYTEST) -m "$(CORE)" tests/api tests/cli tests/data
 
 lint: $(VENV)/developing ## Check style, types and the packages' dependencies

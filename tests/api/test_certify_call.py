@@ -93,22 +93,39 @@ def test_a_gate_progress_and_the_views(network: MLPClassifier, tmp_path: Path) -
     assert read_result(tmp_path / "result.json").verdict == result.verdict
 
 
-@pytest.mark.slow
-def test_shares_weighted_by_given_rows() -> None:
-    people = testsgd.generate_demo(rows=500, seed=3)
-    options: dict[str, Any] = {
-        "protected": "race",
-        "time_limit": 60,
-        "undecided": 0.9,
-        "samples": 0,
-    }
-    plain = testsgd.certify("demo", "demo", **options)
-    weighted = testsgd.certify("demo", "demo", weight="data", data=people, **options)
+def test_shares_weighted_by_given_rows(network: MLPClassifier) -> None:
+    # Rows with small incomes are many; those with no debts are too.
+    rng = np.random.default_rng(3)
+    given = pd.DataFrame(PEOPLE, columns=list(RANGES["inputs"])).astype(int)
+    given = given.sample(500, replace=True, weights=1 / (1 + given.income + given.debts),
+                         random_state=rng)  # fmt: skip
+    given["granted"] = np.where(given.income > 5, "yes", "no")
+    described = testsgd.DatasetSpecification.model_validate({
+        "dataset": {"name": "people", "title": "People"},
+        "label": {"column": "granted", "values": ["no", "yes"], "favourable": "yes"},
+        "features": {
+            name: {"type": "integer", "range": limits["integer"], "sensitive": name == "race"}
+            for name, limits in RANGES["inputs"].items()
+        },
+    })  # fmt: skip
+    plain = testsgd.certify(network, described, protected="race")
+    weighted = testsgd.certify(network, described, protected="race", weight="data", data=given)
 
     assert plain.summary.domain.weight == "volume"
     assert weighted.summary.domain.weight == "data"
-    # The demo's incomes are no uniform ones.
-    assert weighted.certified != pytest.approx(plain.certified, abs=1e-6)
+    # Features are weighted one by one, as the rows have them.
+    shares = {
+        name: given[name].value_counts(normalize=True).reindex(range(number), fill_value=0)
+        for name, number in (("income", 20), ("debts", 5), ("woman", 2))
+    }
+    weights = [
+        shares["income"][income] * shares["debts"][debts] * shares["woman"][woman]
+        for income, debts, woman in itertools.product(range(20), range(5), range(2))
+    ]
+    truth = unfair_share(network, [2], np.array(weights))
+    assert weighted.falsified == pytest.approx(truth, abs=1e-9)
+    assert plain.falsified == pytest.approx(unfair_share(network, [2]), abs=1e-12)
+    assert weighted.falsified != pytest.approx(plain.falsified, abs=1e-3)
 
 
 def test_a_linear_model_without_a_domain() -> None:
