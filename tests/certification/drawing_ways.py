@@ -29,6 +29,12 @@ def drawing(way: str) -> ModuleType:
     for name in [name for name in sys.modules if name.startswith(_NAMES)]:
         del sys.modules[name]
     sys.modules.update(loaded)
+    # The package has its modules as attributes too.
+    package = importlib.import_module(_PROVING)
+    for name in [name for name in vars(package) if f"{_PROVING}.{name}".startswith(_NAMES)]:
+        delattr(package, name)
+    for name, was in loaded.items():
+        setattr(package, name.rpartition(".")[2], was)
     return module
 
 

@@ -54,7 +54,7 @@ def fails(folder: Path, testsgd: Callable[..., Finished]) -> Callable[..., str]:
     """
 
     def run(*arguments: str | Path) -> str:
-        before = sorted(folder.rglob("*"))
+        before = _files(folder)
         finished = testsgd(*arguments)
         assert finished.code == 2, finished
         assert finished.out == ""
@@ -62,7 +62,12 @@ def fails(folder: Path, testsgd: Callable[..., Finished]) -> Callable[..., str]:
         assert finished.err.startswith("testsgd: ")
         assert "Traceback" not in finished.err
         assert "internal error" not in finished.err
-        assert sorted(folder.rglob("*")) == before
+        assert _files(folder) == before
         return finished.err
 
     return run
+
+
+def _files(folder: Path) -> list[Path]:
+    """List what is in a folder, but for what Python keeps of modules that it imported."""
+    return sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
