@@ -124,7 +124,7 @@ def test_held_out_rows_stability_and_explanations_reach_the_document() -> None:
     for group in summary.groups:
         number = int(findings.ranking[group.rank - 1])
         assert group.in_search is not None
-        assert group.in_search.rank == findings.holdout.in_search[number].rank
+        assert group.in_search.rank == findings.in_search[number].rank
         assert group.stability == findings.stability.get(number)
     explained = [one for one in summary.groups if one.explanation is not None]
     assert explained

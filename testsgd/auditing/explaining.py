@@ -21,10 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import Field
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.data import DatasetSpecification, Table
 from testsgd.errors import ParameterError
+from testsgd.report.summaries import Part
 from testsgd.rules import Contingency, Rule, RuleSet
 from testsgd.scoring import effective_sample_size, normal_quantile
 
@@ -32,18 +34,18 @@ from testsgd.scoring import effective_sample_size, normal_quantile
 _QUANTILE_BINS = 5
 
 
-@dataclass(frozen=True)
-class ConditionalScore:
-    """A group's difference from those of the rest that are like it."""
+class ConditionalScore(Part):
+    """A group compared with others of the same mix of chosen features."""
 
-    features: tuple[str, ...]  # In what they are alike
-    # Rate inside minus rate outside, the rest reweighed to the group's mix of the features
-    difference: float
-    # Its lower and upper end for the population the rows are drawn from
-    confidence_interval: tuple[float, float]
-    # Share of the group's rows that have somebody outside in their stratum; the others are left out
-    covered: float
-    strata: int  # In how many strata the two sides were compared
+    features: list[str] = Field(description="the features whose mix is made the same")
+    difference: float = Field(ge=-1, le=1, description="rate in the group minus that of the others")
+    confidence_interval: tuple[float, float] = Field(
+        description="confidence interval of that difference, with the audit's guarantee"
+    )
+    covered: float = Field(
+        ge=0, le=1, description="share of the group's rows that somebody outside is like"
+    )
+    strata: int = Field(ge=0, description="combinations of the features' values compared")
 
 
 def check_condition(names: Sequence[str], specification: DatasetSpecification) -> None:
@@ -99,7 +101,7 @@ def conditional_scores(
     row_favourable: NDArray[np.integer],
     answers: int,
     *,
-    features: tuple[str, ...],
+    features: Sequence[str],
     error: float,
 ) -> list[ConditionalScore | None]:
     """Compute the conditional scores of groups.
@@ -135,7 +137,7 @@ def _score(
     inside: NDArray[np.bool_],
     stratum: NDArray[np.int64],
     answers: int,
-    features: tuple[str, ...],
+    features: Sequence[str],
     error: float,
 ) -> ConditionalScore | None:
     sums_in = _by_stratum(quantities * inside, stratum)
@@ -154,7 +156,7 @@ def _score(
     variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
     margin = normal_quantile(1 - error) * float(np.sqrt(variance))
     return ConditionalScore(
-        features=features,
+        features=list(features),
         difference=difference,
         confidence_interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
         covered=float(rows_in.sum() / sums_in[0].sum()),
@@ -199,19 +201,17 @@ def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
 MOST_CORRELATED = 5
 
 
-@dataclass(frozen=True)
-class CorrelatedFeature:
-    """A feature that is not sensitive, in a group and in its complement."""
+class CorrelatedFeature(Part):
+    """A feature that is not sensitive, in which a group differs from its complement."""
 
-    feature: str  # Its name
-    # Of a categorical feature the value whose share differs most; None for a continuous one
-    value: str | None
-    # The value's share, or the mean, over the rows in which the feature is known
-    mean_in: float
-    mean_out: float
-    # Their difference, in standard deviations of the feature over the rows of both sides
-    standardised_difference: float
-    n_known: int  # In how many rows the feature is known
+    feature: str = Field(description="the feature")
+    value: str | None = Field(
+        None, description="the value whose share differs most; null for a number"
+    )
+    mean_in: float = Field(description="mean in the group, or the value's share")
+    mean_out: float = Field(description="the same in its complement")
+    standardised_difference: float = Field(description="difference in standard deviations")
+    n_known: int = Field(ge=0, description="rows in which the feature is not missing")
 
 
 def correlated_features(
@@ -397,7 +397,7 @@ def explain_groups(
             members,
             row_favourable,
             answers,
-            features=tuple(condition_on),
+            features=condition_on,
             error=error,
         )
     explanations = []

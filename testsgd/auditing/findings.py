@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.explaining import Explanation
@@ -17,6 +18,7 @@ from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
+from testsgd.report.summaries import Part
 from testsgd.rules import (
     Contingency,
     FrequentRuleSets,
@@ -46,27 +48,24 @@ class Estimated:
         return self.guarantee.confidence_intervals(self.estimates, groups)
 
 
-@dataclass(frozen=True)
-class InSearch:
+class InSearch(Part):
     """A group in the rows that were searched, before it was estimated on the others."""
 
-    rank: int  # Its rank there
-    score: float  # Its score there
-    n_in: int  # Its rows there
+    rank: int = Field(ge=1, description="its rank there")
+    score: float = Field(ge=0, le=1, description="its score there, biased upwards by the selection")
+    n_in: int = Field(ge=0, description="rows in the group there")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Holdout:
-    """How the rows were split into those searched and those kept for estimating."""
+class Holdout(Part):
+    """The split of the rows: groups were found on some, and estimated on the others."""
 
-    share: float  # Share kept, as asked for
-    # Rows in each part
-    searched: int
-    estimated: int
-    groups: int  # Groups that were searched
-    missing: int  # Selected groups that have nobody inside, or nobody outside, in the part kept
-    # For each group of the findings, what it looked like in the part searched
-    in_search: Mapping[int, InSearch]
+    share: float = Field(gt=0, lt=1, description="share of the rows that was held out")
+    searched: int = Field(ge=0, description="rows that were searched")
+    estimated: int = Field(ge=0, description="rows held out, from which all rates are")
+    groups: int = Field(ge=0, description="groups that were compared in the rows searched")
+    missing: int = Field(
+        ge=0, description="groups found that have nobody inside or outside among the rows held out"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +102,8 @@ class Findings(ABC):
     explanations: Mapping[int, Explanation] = field(default_factory=dict)
     # How the rows were split, if the groups were found on other rows than these.
     holdout: Holdout | None = None
+    # What each group then looked like in the rows searched.
+    in_search: Mapping[int, InSearch] = field(default_factory=dict)
 
     @property
     @abstractmethod

@@ -172,15 +172,15 @@ def held_out(
             estimated=estimated.rows,
             groups=len(searched.rule_sets),
             missing=int((~estimated.estimates.sampled).sum()),
-            in_search={
-                index: InSearch(
-                    rank=ranks[group],
-                    score=float(searched.estimates.score[group]),
-                    n_in=int(searched.estimates.rows_in[group]),
-                )
-                for group, index in number.items()
-            },
         ),
+        in_search={
+            index: InSearch(
+                rank=ranks[group],
+                score=float(searched.estimates.score[group]),
+                n_in=int(searched.estimates.rows_in[group]),
+            )
+            for group, index in number.items()
+        },
     )
 
 

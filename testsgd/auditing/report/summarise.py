@@ -30,7 +30,6 @@ from testsgd.auditing.report.summary import (
     ExplanationSummary,
     GroupSummary,
     GuaranteeSummary,
-    HoldoutSummary,
     ModelSummary,
     MovedFeature,
     SimplestSummary,
@@ -38,7 +37,7 @@ from testsgd.auditing.report.summary import (
     UnjudgedSummary,
 )
 from testsgd.auditing.report.terms import describe_terms
-from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
+from testsgd.auditing.report.verdict import GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
@@ -74,42 +73,36 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     """
     data, drawn = data_summary(findings), charts(findings)
     parameters = replace(findings.parameters, rank_by=findings.parameters.ranked_by)
-    words, overall = words_for(data.kind), findings.overall_rate
     ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
     groups, estimands = _groups(findings, ranks), _estimands(findings)
-    # What the verdict is about too.
+    terms = None
+    if isinstance(findings, TextFindings):
+        terms = describe_terms(findings, drawn.features, snippets=snippets)
+    # All that the verdict is about.
     parts: dict[str, Any] = {
+        "data": data,
         "parameters": parameters,
         "counts": _counts(findings),
         "groups": groups,
-        "terms": None,
+        "terms": terms,
         "moved": _moved_features(findings, groups),
         "rules": _rules(findings, ranks),
         "unjudged": _unjudged(findings),
         "guarantee": _guarantee(findings, ranks),
-        "holdout": None if findings.holdout is None else HoldoutSummary.of(findings.holdout),
+        "holdout": findings.holdout,
         "stability_samples": findings.stability_samples,
     }
-    if isinstance(findings, TextFindings):
-        parts["terms"] = describe_terms(findings, drawn.features, snippets=snippets)
-    evidence = Evidence(
-        top_score=findings.top_score,
-        label=data.label.favourable,
-        words=words,
-        measures=_gate_measures(findings, estimands),
-        **parts,
-    )
+    measures = _gate_measures(findings, estimands)
     return AuditSummary.of(
         findings,
         created=present_moment(),
         sampling=None if findings.mode == "exact" else parameters.sampling,
         versions=package_versions(packages(findings)),
-        data=data,
         model=model_summary(findings),
-        overall_rate=None if np.isnan(overall) else overall,
+        overall_rate=_known(findings.overall_rate),
         model_queries=findings.queries,
-        verdict=verdict(evidence),
-        undecided=_undecided(findings, words),
+        verdict=verdict(AuditSummary.model_construct(**parts), measures),
+        undecided=_undecided(findings, words_for(data.kind)),
         charts=drawn,
         estimands=estimands,
         **parts,
@@ -161,7 +154,7 @@ def model_summary(findings: Findings) -> ModelSummary:
 
 def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     """Describe the top of the ranking, the explaining rules, and the group of the largest bound."""
-    holdout, top = findings.holdout, findings.ranking[: findings.parameters.top].tolist()
+    top = findings.ranking[: findings.parameters.top].tolist()
     chosen = {*top, *findings.distinct, findings.guarantee.largest_bound_group}
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
@@ -187,7 +180,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 unknown_to_model=isinstance(findings, TextFindings)
                 and bool(findings.unknown[group]),
                 stability=findings.stability.get(group),
-                in_search=None if holdout is None else holdout.in_search.get(group),
+                in_search=findings.in_search.get(group),
                 explanation=_explanation(findings.explanations.get(group)),
                 **known,
             )

@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from testsgd.auditing.explaining import ConditionalScore, CorrelatedFeature
+from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.parameters import (
     AuditParameters,
     Estimand,
@@ -59,26 +61,6 @@ class GuaranteeSummary(Part):
     )
 
 
-class HoldoutSummary(Part):
-    """The split of the rows: groups were found on some, and estimated on the others."""
-
-    share: float = Field(gt=0, lt=1, description="share of the rows that was held out")
-    searched: Count = Field(description="rows that were searched")
-    estimated: Count = Field(description="rows held out, from which all rates are")
-    groups: Count = Field(description="groups that were compared in the rows searched")
-    missing: Count = Field(
-        description="groups found that have nobody inside or outside among the rows held out"
-    )
-
-
-class SearchSummary(Part):
-    """A group in the rows that were searched, before it was estimated on the others."""
-
-    rank: Positive = Field(description="its rank there")
-    score: Share = Field(description="its score there, biased upwards by the selection")
-    n_in: Count = Field(description="rows in the group there")
-
-
 class ShapleySummary(Part):
     """The Shapley value of one rule of a group."""
 
@@ -94,31 +76,6 @@ class SimplestSummary(Part):
     difference: Difference = Field(description="their difference")
 
 
-class CorrelatedFeatureSummary(Part):
-    """A feature that is not sensitive, in which a group differs from its complement."""
-
-    feature: str = Field(description="the feature")
-    value: str | None = Field(
-        None, description="the value whose share differs most; null for a number"
-    )
-    mean_in: float = Field(description="mean in the group, or the value's share")
-    mean_out: float = Field(description="the same in its complement")
-    standardised_difference: float = Field(description="difference in standard deviations")
-    n_known: Count = Field(description="rows in which the feature is not missing")
-
-
-class ConditionalSummary(Part):
-    """A group compared with others of the same mix of chosen features."""
-
-    features: list[str] = Field(description="the features whose mix is made the same")
-    difference: Difference = Field(description="rate in the group minus that of the others")
-    confidence_interval: Interval = Field(
-        description="confidence interval of that difference, with the audit's guarantee"
-    )
-    covered: Share = Field(description="share of the group's rows that somebody outside is like")
-    strata: Count = Field(description="combinations of the features' values compared")
-
-
 class ExplanationSummary(Part):
     """What makes up a group's difference, and what goes with it."""
 
@@ -128,10 +85,10 @@ class ExplanationSummary(Part):
     simplest: SimplestSummary | None = Field(
         None, description="the fewest rules that keep 90% of it; null if it is not known"
     )
-    correlated_features: list[CorrelatedFeatureSummary] = Field(
+    correlated_features: list[CorrelatedFeature] = Field(
         description="features in which it differs most, the largest first; not causes"
     )
-    conditional: ConditionalSummary | None = Field(
+    conditional: ConditionalScore | None = Field(
         None, description="compared like with like; null if not asked for, or not known"
     )
 
@@ -417,7 +374,7 @@ class GroupSummary(Part):
         description="bootstrap stability: share of bootstrap samples in which the rule, or a "
         "near-duplicate, is selected again; null if it was not computed",
     )
-    in_search: SearchSummary | None = Field(
+    in_search: InSearch | None = Field(
         None, description="the group in the rows that were searched; null without a holdout"
     )
     explanation: ExplanationSummary | None = Field(
@@ -585,7 +542,7 @@ class AuditSummary(Part):
     )
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
-    holdout: HoldoutSummary | None = Field(
+    holdout: Holdout | None = Field(
         None, description="how the rows were split; null if they were not"
     )
     stability_samples: Count = Field(

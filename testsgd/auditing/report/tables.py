@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from testsgd.auditing.report.summary import (
@@ -18,12 +19,10 @@ from testsgd.auditing.report.wording import (
     correlated_features,
     counterfactual_points,
     doubts,
-    explaining_lines,
-    other_points,
     other_rates,
     q_text,
-    remark,
     sampling_margin,
+    spoken_difference,
 )
 from testsgd.report.blocks import Cell, Column, Row, Table
 from testsgd.report.formatting import (
@@ -31,6 +30,7 @@ from testsgd.report.formatting import (
     count,
     interval,
     percent,
+    plural,
     points,
     shorten,
     signed,
@@ -63,30 +63,38 @@ def _units(group: GroupSummary | UndecidedGroup) -> dict[str, Any]:
 
 
 def rules_table(summary: AuditSummary, top: Sequence[GroupSummary]) -> Table:
-    """List the rules that explain how rates differ."""
+    """List the rules that explain how rates differ, and which near-duplicates each stands for."""
     shown = {group.rank for group in top}
-    return table_of(
-        "The fewest rules that explain the differences",
-        explaining_lines(summary),
-        [
-            (Column("Rank", "number"), lambda line: str(line.rule.rank)),
-            (
-                Column("Rule", "name"),
-                lambda line: Cell(
-                    line.rule.text,
-                    (shorten(line.near, 200),) if line.near else (),
-                    f"group-{line.rule.rank}" if line.rule.rank in shown else "",
-                ),
-            ),
-            (
-                Column("Counterfactual effect" if by_terms(summary) else "Difference", "strong"),
-                lambda line: points(line.difference),
-            ),
-            (Column("Adds", "number"), lambda line: percent(line.rule.share)),
-            (Column("Together", "number"), lambda line: percent(line.together)),
-            (Column("Stands for", view="markdown"), lambda line: line.near),
-        ],
+    differences = {group.rank: spoken_difference(group, summary) for group in summary.groups}
+    rows = []
+    for rule, together in zip(
+        summary.rules, accumulate(rule.share or 0.0 for rule in summary.rules), strict=True
+    ):
+        near = ""
+        if rule.near_duplicates:
+            near = f"and {plural(rule.near_duplicates, 'near-duplicate')}"
+            near += f", such as {rule.examples[0]}" if rule.examples else ""
+        below = (shorten(near, 200),) if near else ()
+        to = f"group-{rule.rank}" if rule.rank in shown else ""
+        explained = None if rule.share is None else min(together, 1.0)
+        cells = (
+            str(rule.rank),
+            Cell(rule.text, below, to),
+            points(differences.get(rule.rank)),
+            percent(rule.share),
+            percent(explained),
+            near,
+        )
+        rows.append(Row(cells))
+    columns = (
+        Column("Rank", "number"),
+        Column("Rule", "name"),
+        Column("Counterfactual effect" if by_terms(summary) else "Difference", "strong"),
+        Column("Adds", "number"),
+        Column("Together", "number"),
+        Column("Stands for", view="markdown"),
     )
+    return Table("The fewest rules that explain the differences", columns, tuple(rows))
 
 
 def group_table(
@@ -96,33 +104,22 @@ def group_table(
     label: str,
     *,
     compact: bool = False,
-    remarks: bool = False,
     fold: str = "",
 ) -> Table:
-    """List groups; a compact table on a page has intervals below the differences."""
-    columns = _group_columns(summary, groups, words, compact=compact, remarks=remarks)
-    return table_of(label, groups, columns, _units, fold=fold, open_rows=0, most=SHOWN)
+    """List groups.
 
-
-def _group_columns(
-    summary: AuditSummary,
-    groups: Sequence[GroupSummary],
-    words: Words,
-    *,
-    compact: bool,
-    remarks: bool,
-) -> list[Written[GroupSummary]]:
-    """Return the columns of a table of groups."""
+    A compact table has on a page intervals below the differences; others say what became of each
+    group in the ranking.
+    """
     page: Literal["", "markdown"] = "markdown" if compact else ""
+    guarantee = summary.guarantee
     paired = any(group.counterfactual for group in groups)
     # What the audit goes by comes first.
     first = paired and by_terms(summary)
-    by_q_values = any(group.q_value is not None for group in groups)
-    bounds = (
-        not by_q_values
-        and not first
-        and any(group.lower_confidence_bound is not None for group in groups)
-    )
+    q_values = any(group.q_value is not None for group in groups)
+    bounds = any(group.lower_confidence_bound is not None for group in groups)
+    other = next((group.other for group in groups if group.other), None)
+    other_name = f"{other.estimand.capitalize()} difference, points" if other else ""
     effect = Column("Counterfactual effect, points", "strong" if first else "number")
     differing = Column(
         "Difference from other texts" if first else "Difference",
@@ -130,85 +127,68 @@ def _group_columns(
         "confidence interval" if compact else "",
     )
 
-    def below(*texts: str) -> tuple[str, ...]:
-        return texts if compact else ()
+    def both(text: str, below: str, *, strong: bool = False) -> Cell:
+        return Cell(text, (below,) if compact else (), strong=strong)
 
-    columns: list[Written[GroupSummary]] = [
-        (Column("Rank", "number"), lambda group: str(group.rank)),
-        (Column("Group", "name"), lambda group: group.text),
+    def remark(group: GroupSummary) -> str:
+        if not group.decided:
+            return "not decided"
+        return "explains differences" if group.distinct else ""
+
+    def marks(group: GroupSummary) -> str:
+        """Add which group has the largest bound, if intervals are simultaneous."""
+        largest = guarantee.kind == "simultaneous" and group.rank == guarantee.largest_bound_rank
+        told = [remark(group), "largest lower confidence bound" * largest]
+        return ", ".join(filter(None, told))
+
+    # Whether a column is shown, its heading, and its cells.
+    columns: list[tuple[object, Column, Callable[[GroupSummary], str | Cell]]] = [
+        (True, Column("Rank", "number"), lambda group: str(group.rank)),
+        (True, Column("Group", "name"), lambda group: group.text),
         (
+            True,
             Column(words.many.capitalize(), "number", "share" if compact else ""),
-            lambda group: Cell(count(group.n_in), below(percent(group.support))),
+            lambda group: both(count(group.n_in), percent(group.support)),
         ),
-        (Column("Share", "number", view=page), lambda group: percent(group.support)),
+        (True, Column("Share", "number", view=page), lambda group: percent(group.support)),
         (
+            True,
             Column("Selection rate", "number", "complement" if compact else ""),
-            lambda group: Cell(percent(group.rate_in), below(percent(group.rate_out))),
+            lambda group: both(percent(group.rate_in), percent(group.rate_out)),
         ),
-        (Column("Complement", "number", view=page), lambda group: percent(group.rate_out)),
-    ]
-    if first:
-        columns.append((effect, lambda group: Cell(counterfactual_points(group), strong=True)))
-    columns.append(
+        (True, Column("Complement", "number", view=page), lambda group: percent(group.rate_out)),
+        (first, effect, lambda group: Cell(counterfactual_points(group), strong=True)),
         (
+            True,
             differing,
-            lambda group: Cell(
-                points(group.difference),
-                below(interval(group.confidence_interval)),
-                strong=not first,
+            lambda group: both(
+                points(group.difference), interval(group.confidence_interval), strong=not first
             ),
-        )
-    )
-    if summary.mode == "sampled":
-        columns.append((Column("Sampling margin", "number"), _margin))
-    columns.append(
+        ),
         (
+            summary.mode == "sampled",
+            Column("Sampling margin", "number"),
+            lambda group: "exact" if group.exact else f"± {size_points(group.margin)}",
+        ),
+        (
+            True,
             Column("Confidence interval, points", "number", view=page),
             lambda group: interval(group.confidence_interval),
-        )
-    )
-    other = next((group.other for group in groups if group.other), None)
-    if other is not None:
-        name = f"{other.estimand.capitalize()} difference, points"
-        columns += [
-            (Column(name, "number", "interval, rates", view="html"), _other),
-            (Column(name, "number", view="markdown"), lambda group: other_points(group.other)),
-        ]
-    if bounds:
-        columns.append(
-            (
-                Column("Lower confidence bound, points", "number"),
-                lambda group: size(group.lower_confidence_bound),
-            )
-        )
-    if by_q_values:
-        columns.append((Column("q-value", "number"), lambda group: q_text(group.q_value)))
-    if paired and not first:
-        columns.append((effect, counterfactual_points))
-    if remarks:
-        largest = _largest_bound(summary)
-        columns += [
-            (Column("Remark", view="html"), lambda group: _marked(group, largest)),
-            (Column("Remark", view="markdown"), remark),
-        ]
-    return columns
-
-
-def _margin(group: GroupSummary) -> str:
-    return "exact" if group.exact else f"± {size_points(group.margin)}"
-
-
-def _largest_bound(summary: AuditSummary) -> int | None:
-    """Return the rank of the group of the largest lower bound, if intervals are simultaneous."""
-    guarantee = summary.guarantee
-    if guarantee.kind != "simultaneous":
-        return None
-    return guarantee.largest_bound_rank
-
-
-def _marked(group: GroupSummary, largest: int | None) -> str:
-    marks = [remark(group), "largest lower confidence bound" if group.rank == largest else ""]
-    return ", ".join(mark for mark in marks if mark)
+        ),
+        (other, Column(other_name, "number", "interval, rates", view="html"), _other),
+        (other, Column(other_name, "number", view="markdown"), _other_points),
+        (
+            bounds and not q_values and not first,
+            Column("Lower confidence bound, points", "number"),
+            lambda group: size(group.lower_confidence_bound),
+        ),
+        (q_values, Column("q-value", "number"), lambda group: q_text(group.q_value)),
+        (paired and not first, effect, counterfactual_points),
+        (not compact, Column("Remark", view="html"), marks),
+        (not compact, Column("Remark", view="markdown"), remark),
+    ]
+    chosen = [(column, write) for shown, column, write in columns if shown]
+    return table_of(label, groups, chosen, _units, fold=fold, open_rows=0, most=SHOWN)
 
 
 def _other(group: GroupSummary) -> Cell:
@@ -217,6 +197,12 @@ def _other(group: GroupSummary) -> Cell:
     if other is None or other.difference is None or other.confidence_interval is None:
         return Cell(NOTHING)
     return Cell(signed(other.difference), (interval(other.confidence_interval), other_rates(other)))
+
+
+def _other_points(group: GroupSummary) -> str:
+    """Write the same in one line."""
+    cell = _other(group)
+    return f"{cell.text} ({'; '.join(cell.under)})" if cell.under else cell.text
 
 
 def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Table:
@@ -242,15 +228,11 @@ def undecided_table(groups: Sequence[GroupSummary], words: Words) -> Table:
 
 def correlated_table(group: GroupSummary) -> Table:
     """List the other features in which a group differs."""
-    return table_of(
+    headings = ("In the group", "In its complement", "Difference, standard deviations")
+    return Table(
         f"Features in which group {group.rank} differs",
-        correlated_features(group),
-        [
-            (Column("Feature", "name"), lambda item: item.feature),
-            (Column("In the group", "number"), lambda item: item.mean_in),
-            (Column("In its complement", "number"), lambda item: item.mean_out),
-            (Column("Difference, standard deviations", "number"), lambda item: item.deviations),
-        ],
+        (Column("Feature", "name"), *(Column(heading, "number") for heading in headings)),
+        tuple(map(Row, correlated_features(group))),
         title="Correlated features, not causes",
     )
 
