@@ -95,7 +95,9 @@ def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
         asked=len(texts) * draws,
         favourable=int(answers.sum()),
         accuracy=_accuracy(audit, answers),
-        known=KnownAnswers(_means(answers, draws), tuple(kept), mentions.contains()),
+        known=KnownAnswers(
+            rule_sets, audit.repeated, _means(answers, draws), tuple(kept), mentions.contains()
+        ),
     )
 
 

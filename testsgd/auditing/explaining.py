@@ -1,15 +1,9 @@
 """What makes up a group's difference, which features go with it, and what remains like with like.
 
-None of this says why a model treats a group differently. Shapley values say how much of the
-difference each rule adds. Correlated features are those in which the people of the group differ
-from their complement. The conditional difference is what remains once both sides are alike in
-features that the user chose.
-
-A group may differ from its complement because its people differ in something that may rightly
-count, such as hours worked. The conditional score takes the rows apart by those features into
-strata, compares the two sides within each stratum, and weighs the strata as the group has them. It
-is a direct standardisation of the rest to the group. What remains is not explained by these
-features; what went away may still be unfair, if the features themselves are.
+None of this says why a model treats a group differently. A conditional score compares a group with
+others that are alike in features such as hours worked, which may rightly count: it weighs strata of
+these features as the group has them. What remains is not explained by the features; what went away
+may still be unfair, if the features themselves are.
 """
 
 from __future__ import annotations
@@ -17,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,14 +44,7 @@ class ConditionalScore(Part):
 
 
 def check_condition(names: Sequence[str], specification: DatasetSpecification) -> None:
-    """Check the features that a conditional score is to hold equal.
-
-    >>> from testsgd.data import load_specification
-    >>> check_condition(["gender"], load_specification("demo"))
-    Traceback (most recent call last):
-    ...
-    testsgd.errors.ParameterError: condition_on: 'gender' is sensitive, and groups are made of ...
-    """
+    """Check the features that a conditional score is to hold equal."""
     known = ", ".join(specification.insensitive)
     choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
     for index, name in enumerate(names):
@@ -75,12 +63,10 @@ def check_condition(names: Sequence[str], specification: DatasetSpecification) -
 
 
 def strata_of(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
-    """Return each row's stratum: its combination of the features' values.
+    """Return each row's stratum, its combination of the features' values: 0, 1, ..., shape (n,).
 
     A continuous feature has five bins that hold about equally many rows; equal numbers are always
     in the same bin. Missing values are a value of their own.
-
-    They are numbered 0, 1, ..., and every one occurs. Shapes: returned (n,).
     """
     strata = np.zeros(len(table), dtype=np.int64)
     for name in names:
@@ -104,9 +90,7 @@ def conditional_scores(
     features: Sequence[str],
     error: float,
 ) -> list[ConditionalScore | None]:
-    """Compute the conditional scores of groups.
-
-    The list has one a group; None where no stratum has rows on both sides.
+    """Compute the conditional score of each group; None where no stratum has rows on both sides.
 
     Shapes: `strata`, `row_favourable` (n,); `members` (groups, cells).
 
@@ -217,107 +201,78 @@ class CorrelatedFeature(Part):
 def correlated_features(
     table: Table, contingency: Contingency, members: NDArray[np.bool_]
 ) -> list[tuple[CorrelatedFeature, ...]]:
-    """Find the features in which groups differ most from their complements.
+    """Find the features in which groups differ most from their complements, at most five each.
 
     Differences are taken in standard deviations over the rows of both sides together, not within
     the sides: a feature that tells the group from the rest without a mistake varies on neither
-    side. Its difference is then the largest possible, ``1 / sqrt(p (1 - p))`` for a group that is
-    a share `p` of the rows.
-
-    Shapes: `members` (groups, cells).
+    side. Shapes: `members` (groups, cells).
     """
-    differing: list[list[CorrelatedFeature]] = [[] for _ in members]
-    for name in table.specification.insensitive:
-        sums = _feature_sums(table, contingency, name)
-        if sums is None:
-            continue
-        for features, inside in zip(differing, members, strict=True):
-            feature = sums.compare(inside)
-            if feature is not None:
-                features.append(feature)
-    return [
-        tuple(sorted(features, key=lambda item: -round(abs(item.standardised_difference), 12)))[
-            :MOST_CORRELATED
-        ]
-        for features in differing
-    ]
-
-
-@dataclass(frozen=True)
-class _FeatureSums:
-    """A feature summed over each cell: its values' counts, or its numbers.
-
-    `sums` has the shape (cells, values), with one value if the feature is continuous; its numbers
-    are taken around `centre`.
-    """
-
-    feature: str
-    values: tuple[str | None, ...]
-    known: NDArray[np.int64]
-    sums: Floats
-    spread: Floats
-    centre: float
-
-    def compare(self, inside: NDArray[np.bool_]) -> CorrelatedFeature | None:
-        """Compare the sides; None if they do not differ or one of them is unknown."""
-        known_in, known_out = int(self.known[inside].sum()), int(self.known[~inside].sum())
-        if known_in == 0 or known_out == 0:
-            return None
-        mean_in = self.sums[inside].sum(axis=0) / known_in
-        mean_out = self.sums[~inside].sum(axis=0) / known_out
-        gaps = mean_in - mean_out
-        # Of a feature with two values both differ alike: name the one more frequent inside.
-        most = int(np.lexsort((-np.sign(gaps), -np.round(np.abs(gaps), 12)))[0])
-        if abs(gaps[most]) <= 1e-12 * self.spread[most]:
-            return None
-        return CorrelatedFeature(
-            feature=self.feature,
-            value=self.values[most],
-            # Sums of floats depend on the order of the rows in their last digits.
-            mean_in=_rounded(mean_in[most] + self.centre),
-            mean_out=_rounded(mean_out[most] + self.centre),
-            standardised_difference=_rounded(gaps[most] / self.spread[most]),
-            n_known=known_in + known_out,
-        )
+    names = table.specification.insensitive
+    compared = [_compare(table, contingency, name, members) for name in names]
+    largest = []
+    for index in range(len(members)):
+        features = [of_groups[index] for of_groups in compared]
+        known = [feature for feature in features if feature is not None]
+        known.sort(key=lambda item: -round(abs(item.standardised_difference), 12))
+        largest.append(tuple(known[:MOST_CORRELATED]))
+    return largest
 
 
 def _rounded(number: float) -> float:
     return float(f"{number:.9g}")
 
 
-def _feature_sums(table: Table, contingency: Contingency, name: str) -> _FeatureSums | None:
-    """Sum a feature over each cell; None if it is the same in all rows in which it is known."""
+def _compare(
+    table: Table, contingency: Contingency, name: str, members: NDArray[np.bool_]
+) -> list[CorrelatedFeature | None]:
+    """Compare a feature inside and outside of groups, by its values' shares or by its mean.
+
+    None where they do not differ, or nothing is known on one side.
+    """
     feature = table.specification.features[name]
-    values: tuple[str | None, ...]
+    values: tuple[str | None, ...] = (None,)
+    numbers: NDArray[Any] = table.numbers(name) if feature.continuous else table.codes(name)
+    rows = ~np.isnan(numbers) if feature.continuous else numbers >= 0
+    numbers = numbers[rows]
+    if len(numbers) == 0 or numbers.min() == numbers.max():
+        return [None] * len(members)
     if feature.continuous:
-        numbers = table.numbers(name)
-        rows = ~np.isnan(numbers)
-        numbers = numbers[rows]
-        if len(numbers) == 0 or numbers.min() == numbers.max():
-            return None
         # Around their mean, or small differences of large numbers are lost to rounding.
         centre = float(numbers.mean())
-        values, codes, amounts = (None,), np.zeros(len(numbers), np.int64), numbers - centre
+        codes, amounts = np.zeros(len(numbers), np.int64), numbers - centre
     else:
-        codes = table.codes(name).astype(np.int64)
-        rows = codes >= 0
-        codes = codes[rows]
-        if len(codes) == 0 or codes.min() == codes.max():
-            return None
-        values, centre, amounts = tuple(feature.values or ()), 0.0, np.ones(len(codes))
+        values, centre = tuple(feature.values or ()), 0.0
+        codes, amounts = numbers.astype(np.int64), np.ones(len(numbers))
     cells = contingency.cell_of_row[rows].astype(np.int64)
     size = contingency.cells * len(values)
     flat = np.bincount(cells * len(values) + codes, weights=amounts, minlength=size)
-    sums: Floats = flat.astype(np.float64).reshape(contingency.cells, len(values))
+    sums = flat.astype(np.float64).reshape(contingency.cells, len(values))
     squares = np.bincount(codes, weights=amounts**2, minlength=len(values)) / len(codes)
-    return _FeatureSums(
-        feature=name,
-        values=values,
-        known=np.bincount(cells, minlength=contingency.cells),
-        sums=sums,
-        spread=np.sqrt(np.maximum(squares - (sums.sum(axis=0) / len(codes)) ** 2, 0.0)),
-        centre=centre,
-    )
+    spread = np.sqrt(np.maximum(squares - (sums.sum(axis=0) / len(codes)) ** 2, 0.0))
+    known = np.bincount(cells, minlength=contingency.cells)
+    compared: list[CorrelatedFeature | None] = []
+    for inside in members:
+        known_in, known_out = int(known[inside].sum()), int(known[~inside].sum())
+        mean_in = sums[inside].sum(axis=0) / max(known_in, 1)
+        mean_out = sums[~inside].sum(axis=0) / max(known_out, 1)
+        gaps = mean_in - mean_out
+        # Of a feature with two values both differ alike: name the one more frequent inside.
+        most = int(np.lexsort((-np.sign(gaps), -np.round(np.abs(gaps), 12)))[0])
+        if not known_in or not known_out or abs(gaps[most]) <= 1e-12 * spread[most]:
+            compared.append(None)
+            continue
+        compared.append(
+            CorrelatedFeature(
+                feature=name,
+                value=values[most],
+                # Sums of floats depend on the order of the rows in their last digits.
+                mean_in=_rounded(mean_in[most] + centre),
+                mean_out=_rounded(mean_out[most] + centre),
+                standardised_difference=_rounded(gaps[most] / spread[most]),
+                n_known=known_in + known_out,
+            )
+        )
+    return compared
 
 
 # A simpler rule set must keep so much of the score.
@@ -328,7 +283,7 @@ Members = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ShapleyValue:
-    """What a rule adds to a group's difference; a group's shares add up to it."""
+    """What a rule adds to a group's difference; those of a group add up to it."""
 
     rule: Rule  # The rule
     # Its Shapley value: how much the difference changes when the rule joins those before it, on
@@ -371,9 +326,7 @@ def explain_groups(
     condition_on: Sequence[str] = (),
     error: float = 0.05,
 ) -> list[Explanation]:
-    """Explain groups of rows.
-
-    Shapes: `cell_samples`, `cell_favourable` (cells,); `row_favourable` (n,).
+    """Explain groups of rows, given the answers of cells (cells,) and of rows (n,).
 
     See Shapley, L. S. (1953), A value for n-person games; over the items of a subgroup: Pastor, de
     Alfaro and Baralis (2021), Looking for trouble: analyzing classifier behavior via pattern
@@ -381,10 +334,8 @@ def explain_groups(
     """
     if not rule_sets:
         return []
-    one_a_cell = _one_row_a_cell(table, contingency)
-    cells_of: dict[Rule, Members] = {
-        rule: RuleSet((rule,)).matches(one_a_cell) for group in rule_sets for rule in group.rules
-    }
+    distinct = dict.fromkeys(rule for group in rule_sets for rule in group.rules)
+    cells_of = dict(zip(distinct, cells_of_rules(table, contingency, tuple(distinct)), strict=True))
     members = np.array(
         [np.logical_and.reduce([cells_of[rule] for rule in group.rules]) for group in rule_sets]
     )
@@ -431,11 +382,13 @@ def explanation_of(
     )
 
 
-def _one_row_a_cell(table: Table, contingency: Contingency) -> Table:
-    """Return any row of each cell: a rule holds for all rows of a cell or for none."""
+def cells_of_rules(table: Table, contingency: Contingency, rules: Sequence[Rule]) -> list[Members]:
+    """Return the cells of which each rule holds."""
+    # A rule holds for all rows of a cell or for none.
     row_of_cell = np.zeros(contingency.cells, dtype=np.intp)
     row_of_cell[contingency.cell_of_row] = np.arange(len(table))
-    return table.take(row_of_cell)
+    one_a_cell = table.take(row_of_cell)
+    return [RuleSet((rule,)).matches(one_a_cell) for rule in rules]
 
 
 def _differences(rules: Members, samples: Counts, favourable: Counts) -> Floats:

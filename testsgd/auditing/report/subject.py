@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.explaining import cells_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.report.summary import (
     CellRate,
@@ -27,15 +27,13 @@ from testsgd.auditing.text import TextFindings
 from testsgd.data import Specification, table_fingerprint
 from testsgd.data.text import texts_fingerprint
 from testsgd.report.formatting import count
-from testsgd.rules import Rule
 
 # More points than this are one on top of the other; they are then counted by small cells.
 _MOST_POINTS = 1500
 _CELLS = 60
 
 
-@dataclass(frozen=True)
-class RateGrid:
+class RateGrid(NamedTuple):
     """Rates over the cells of one sensitive feature, or of several together."""
 
     features: tuple[str, ...]  # The features
@@ -62,12 +60,11 @@ def rules_alone(findings: Findings, group: int) -> list[RuleAlone]:
     return _rules_of_table(findings, group) if isinstance(findings, TableFindings) else []
 
 
-def cell_rates(findings: Findings, features: int) -> Iterator[RateGrid]:
+def _cell_rates(findings: Findings, features: int) -> list[RateGrid]:
     """Return the rates over all choices of so many sensitive features."""
     if isinstance(findings, TextFindings):
-        yield from _rates_of_terms(findings, features)
-    elif isinstance(findings, TableFindings):
-        yield from _rates_of_cells(findings, features)
+        return _rates_of_terms(findings, features)
+    return _rates_of_cells(findings, features) if isinstance(findings, TableFindings) else []
 
 
 def _data(specification: Specification, **rest: Any) -> DataSummary:
@@ -91,7 +88,7 @@ def charts(findings: Findings) -> Charts:
                     for label, n, rate in zip(item.labels[0], item.rows, item.rates, strict=True)
                 ],
             )
-            for item in cell_rates(findings, 1)
+            for item in _cell_rates(findings, 1)
         ],
         heat_maps=[
             HeatMap(
@@ -102,7 +99,7 @@ def charts(findings: Findings) -> Charts:
                 rates=[[_rounded(rate) for rate in line] for line in pair.rates],
                 counts=pair.rows.tolist(),
             )
-            for pair in cell_rates(findings, 2)
+            for pair in _cell_rates(findings, 2)
         ],
     )
 
@@ -154,52 +151,39 @@ def _rules_of_table(findings: TableFindings, group: int) -> list[RuleAlone]:
 
     Independent sampling keeps none: every group is judged by draws of its own.
     """
-    rules = findings.rule_set(group).rules
-    alone = [_rule_alone(findings, rule) for rule in rules]
-    known = [part for part in alone if part is not None]
-    return known if len(known) == len(alone) else []
-
-
-def _rule_alone(findings: TableFindings, rule: Rule) -> RuleAlone | None:
-    """Look at one rule by itself, from the cells' samples."""
-    inside = _cells_of(findings, rule)
-    rows = findings.contingency.tally()
+    rules, rows = findings.rule_set(group).rules, findings.contingency.tally()
     samples, favourable = findings.cell_samples, findings.cell_favourable
-    asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
-    if asked_in == 0:
-        return None
-    rate_in = float(favourable[inside].sum() / asked_in)
-    rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
-    return RuleAlone(
-        text=rule.text,
-        n_in=int(rows[inside].sum()),
-        rate_in=rate_in,
-        rate_out=rate_out,
-        difference=None if rate_out is None else rate_in - rate_out,
-    )
+    alone = []
+    members = cells_of_rules(findings.table, findings.contingency, rules)
+    for rule, inside in zip(rules, members, strict=True):
+        asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
+        if asked_in == 0:
+            return []
+        rate_in = float(favourable[inside].sum() / asked_in)
+        rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
+        alone.append(
+            RuleAlone(
+                text=rule.text,
+                n_in=int(rows[inside].sum()),
+                rate_in=rate_in,
+                rate_out=rate_out,
+                difference=None if rate_out is None else rate_in - rate_out,
+            )
+        )
+    return alone
 
 
-def _cells_of(findings: TableFindings, rule: Rule) -> NDArray[np.bool_]:
-    contingency = findings.contingency
-    [position] = [
-        index for index, axis in enumerate(contingency.axes) if axis.feature == rule.feature
-    ]
-    axis = contingency.axes[position]
-    matching = next(index for index in range(axis.rule_count) if axis.rule(index) == rule)
-    cells: NDArray[np.bool_] = axis.matrix[matching].astype(bool)
-    return cells[contingency.coordinates[:, position]]
-
-
-def _rates_of_cells(findings: TableFindings, features: int) -> Iterator[RateGrid]:
+def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:
     """Return the rates over all choices of so many sensitive features."""
-    contingency = findings.contingency
+    contingency, grids = findings.contingency, []
     quantities = np.vstack([contingency.tally(), findings.cell_samples, findings.cell_favourable])
     for subset in itertools.combinations(range(len(contingency.axes)), features):
         rows, samples, favourable = contingency.dense(subset, quantities)
         rates = np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
         axes = [contingency.axes[index] for index in subset]
         names = tuple(axis.feature for axis in axes)
-        yield RateGrid(names, tuple(axis.labels for axis in axes), rows, rates)
+        grids.append(RateGrid(names, tuple(axis.labels for axis in axes), rows, rates))
+    return grids
 
 
 def _of_texts(findings: TextFindings) -> DataSummary:
@@ -264,23 +248,25 @@ def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
     ]
 
 
-def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[RateGrid]:
+def _rates_of_terms(findings: TextFindings, features: int) -> list[RateGrid]:
     """Return the rates over the terms of all frequent sets of so many categories.
 
     The terms of one set are put into the same texts, so their number is the same. None if the
     findings hold chosen groups only, as those of a split do.
     """
     rule_sets, listed = findings.rule_sets, findings.mentions.terms.categories
-    for item in rule_sets.category_sets if rule_sets.complete else ():
-        if len(item.categories) == features:
-            categories = [listed[index] for index in item.categories]
-            rates = findings.estimates.rate_in[item.first : item.first + len(item)]
-            yield RateGrid(
-                tuple(category.name for category in categories),
-                tuple([term.name for term in category.terms] for category in categories),
-                np.full(item.shape, len(item.rows)),
-                rates.reshape(item.shape),
-            )
+    if not rule_sets.complete:
+        return []
+    return [
+        RateGrid(
+            tuple(listed[index].name for index in item.categories),
+            tuple([term.name for term in listed[index].terms] for index in item.categories),
+            np.full(item.shape, len(item.rows)),
+            findings.estimates.rate_in[item.first : item.first + len(item)].reshape(item.shape),
+        )
+        for item in rule_sets.category_sets
+        if len(item.categories) == features
+    ]
 
 
 def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSummary | None:

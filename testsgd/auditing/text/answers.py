@@ -17,6 +17,7 @@ from testsgd.auditing.estimates import Counts, Floats
 from testsgd.models.text import TextModel
 from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
+from testsgd.scoring import Clusters
 
 # Texts are taken in portions of at most so many, or so many characters: a portion's texts are in
 # memory at once, and its new texts are sorted by length before the model is asked.
@@ -162,12 +163,18 @@ def _joint_counts(
 class KnownAnswers:
     """All answers of an exact audit, one by one; means where a question was asked several times."""
 
+    rule_sets: TermRuleSets  # The groups
+    clusters: Clusters | None  # Texts that are one unit; None if every text is alone
     texts: NDArray[Any]  # Which texts get the favourable label as they are, shape (texts,)
     # For each set of categories, which seeds get it with the terms of which group, shape (seeds,
     # groups of the set)
     variants: tuple[NDArray[Any], ...]
     # For each category, which texts have which term, shape (texts, terms)
     contains: tuple[NDArray[np.bool_], ...]
+
+    def of_sets(self) -> Iterator[tuple[CategorySet, NDArray[Any]]]:
+        """Return each set of categories with the answers about its variants."""
+        return zip(self.rule_sets.category_sets, self.variants, strict=True)
 
     def inside(self, category_set: CategorySet) -> NDArray[np.bool_]:
         """Return which seeds contain all terms of a group already, shape (seeds, groups)."""

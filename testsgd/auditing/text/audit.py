@@ -180,7 +180,7 @@ def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> 
     bootstrapped = parameters.guarantee == "simultaneous" and audit.given is None
     if outcome.known is None or not bootstrapped:
         return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
-    return simultaneous_texts(estimates, audit.rule_sets, outcome.known, parameters, audit.repeated)
+    return simultaneous_texts(estimates, outcome.known, parameters)
 
 
 def _first_by(
@@ -267,7 +267,6 @@ def _stability(
     if not samples:
         return {}, 0
     stability = term_stability(
-        audit.rule_sets,
         known,
         findings.effects,
         findings.distinct,
@@ -276,6 +275,5 @@ def _stability(
         judged=findings.judged,
         min_count=audit.min_count,
         samples=samples,
-        clusters=audit.repeated,
     )
     return stability, samples

@@ -85,7 +85,7 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
     draws = audit.parameters.draws
     single = [
         (item, variants)
-        for item, variants in zip(audit.rule_sets.category_sets, known.variants, strict=True)
+        for item, variants in known.of_sets()
         if len(item.categories) == 1 and len(item.rows)
     ]
     word = next(
