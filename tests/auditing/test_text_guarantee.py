@@ -135,7 +135,7 @@ def test_an_interval_is_wider_where_variants_are_answered_the_other_way_round():
         " ".join([*text.split(), "green"]) if place % 3 else text
         for place, text in enumerate(made_up_texts(200, 3, shares=(0, 0, 0)))
     ]
-    estimates, rule_sets, known = known_answers(contrary, texts, most=1)
+    estimates, _, known = known_answers(contrary, texts, most=1)
     found = simultaneous_texts(estimates, known, AuditParameters(replicates=199))
     # Groups "red", "green" and "blue" of the same seeds.
     assert found.errors[0] < found.errors[1] == found.errors[2]

@@ -131,9 +131,8 @@ def both_sides(inside: Counts, everybody: Counts) -> Counts:
 def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
     """Return the estimates of an exact audit of a model that answers at random, with margins.
 
-    A rate is then a mean of random answers, and strays from the mean of the model's answers. As if
-    all answers were draws from one rate, Wald's margin is not too small: answers that are drawn
-    independently, each with a rate of its own, vary less together.
+    Wald's margin takes all answers for draws from one rate. That is not too small: draws that have
+    each a rate of their own vary less together.
     """
     margins = score_margins(
         estimates.favourable_in,
@@ -147,11 +146,9 @@ def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
 
 
 def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
-    """Return the estimates of an audit that asked about each row, or each text, of a side.
+    """Return the estimates of an audit that asked about all of a side; `tallies` (4, groups).
 
     Decided, unless a group has no rows on one side.
-
-    Shapes: `tallies` (4, groups).
     """
     rows_in, rows_out, favourable_in, favourable_out = tallies
     return Estimates(
@@ -197,14 +194,11 @@ def drawn_estimates(
 
 
 def margins_of(tallies: Counts, parameters: AuditParameters) -> Margins:
-    """Compute the margins that the stopping rule looks at.
+    """Compute the margins that the stopping rule looks at; `tallies` (4, groups).
 
-    Shapes: `tallies` (4, groups).
-
-    The margin of a confidence sequence holds for a group whenever its sampling stops. Given all
-    that was drawn and answered before, of this group or others, a draw inside is favourable with
-    the rate inside; so the capital of the bet behind the sequence stays a martingale whatever
-    decides on the next draw, and whatever ends the draws.
+    The margin of a confidence sequence holds whenever a group's sampling stops. Given all that was
+    drawn before, a draw inside is favourable with the rate inside; so the capital of the bet behind
+    the sequence stays a martingale whatever decides on the next draw, and whatever ends the draws.
     """
     samples_in, samples_out, favourable_in, favourable_out = tallies
     return score_margins(

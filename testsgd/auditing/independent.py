@@ -1,7 +1,7 @@
 """Independent sampling: the paper's Algorithm 2 to the letter, one group after another.
 
 Nothing is shared and nothing remembered, so it takes many times the queries of pooled sampling and
-serves as its reference.
+serves as its reference. See Zhang et al., TestSGD, Algorithm 2 and section 4.3.
 """
 
 from __future__ import annotations
@@ -43,17 +43,12 @@ def check_share(budget: int, groups: int, parameters: AuditParameters) -> int:
 def sample_until_certain(
     ask: Callable[[int], Counts], parameters: AuditParameters, share: int
 ) -> Counts:
-    """Draw equally many samples on both sides until the stopping rule holds.
+    """Draw equally many samples on both sides until the stopping rule holds; returned (5,).
 
     From the step after `min_samples` on, the margin is looked at after every step. Predictions come
-    in batches, the stopping rule does not: draws of a batch behind the stop are thrown away.
-
-    So many looks are why the paper's margin, which is made for one, covers the truth less often
-    than it says; that of a confidence sequence (``interval="anytime"``) keeps its promise.
-
-    Shapes: returned (5,).
-
-    See Zhang et al., TestSGD, Algorithm 2.
+    in batches, the stopping rule does not: draws of a batch behind the stop are thrown away. So
+    many looks are why the paper's margin, which is made for one, covers the truth less often than
+    it says; that of a confidence sequence (``interval="anytime"``) keeps its promise.
     """
     answers = np.zeros((2, 0), dtype=np.int64)
     batch = parameters.min_samples + 1
@@ -86,10 +81,7 @@ def _first_stop(steps: Counts, favourable: Counts, parameters: AuditParameters) 
 
 
 def sample_independent(audit: RowAudit, budget: int) -> Outcome:
-    """Run the paper's Algorithm 2 for one group after another.
-
-    Each step draws one neighbour inside and one outside.
-    """
+    """Run Algorithm 2 for one group after another; a step draws a neighbour on each side."""
     parameters, contingency = audit.parameters, audit.contingency
     observed = ask_rows(audit, budget)
     rule_sets = audit.search(np.vstack([contingency.tally(), observed.quantities]))
@@ -128,12 +120,9 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
 
 
 def sample_texts_independent(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
-    """Run the paper's Algorithm 2 for one group after another; return the queries it took too.
+    """Run Algorithm 2 for one group of texts after another; return the queries it took too.
 
-    Each step draws a seed with repetition, replaces its terms and asks; and draws a text that lacks
-    one of the group's terms and asks.
-
-    See Zhang et al., TestSGD, Algorithm 2 and section 4.3.
+    Each step asks about a seed with the group's terms, and about a text that lacks one of them.
     """
     model, texts, rule_sets = audit.model.model, audit.texts, audit.rule_sets
     share = check_share(budget, len(rule_sets), audit.parameters)

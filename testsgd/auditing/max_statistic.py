@@ -1,14 +1,11 @@
 """The largest deviation of any group: what a search over all of them finds by chance alone.
 
-Every group's difference deviates a little from that in the population, and the most deviant of
-thousands deviates by much. How much is found by a multiplier bootstrap: every row gets a random
-weight from the standard normal distribution, and the weighted sums over all groups at once show how
-far their differences stray, and how alike overlapping groups stray. The largest of these strays,
-each divided by its own standard error, is one sample of the maximum.
-
-Rows with the same sensitive cells and the same answer always go together, and a sum of normal
-weights is normal. So a sample takes two random numbers a cell of the contingency table, however
-many rows there are, and one contraction of the lattice.
+How much the most deviant of thousands of differences strays is found by a multiplier bootstrap:
+every row gets a random weight from the standard normal distribution, and the weighted sums over all
+groups at once show how far their differences stray, and how alike overlapping groups stray. Rows
+with the same sensitive cells and answer go together, and a sum of normal weights is normal. So a
+sample takes two random numbers a cell, however many rows there are, and one contraction of the
+lattice.
 """
 
 from __future__ import annotations
@@ -45,12 +42,10 @@ class CellRates:
 def smoothed_rates(
     rows: NDArray[np.int64], favourable: NDArray[np.int64], samples: NDArray[np.int64]
 ) -> CellRates:
-    """Estimate each cell's rate with one sample more, at the rate of all rows.
+    """Estimate each cell's rate with one sample more, at the rate of all rows; shapes (cells,).
 
     A cell whose few samples all agree would otherwise seem not to vary at all, and a group of such
     cells not to count among those that stray by chance.
-
-    Shapes: `rows`, `favourable`, `samples` (cells,).
 
     >>> counts = np.array([3, 1])
     >>> smoothed_rates(counts, np.array([0, 1]), counts).rates.round(4).tolist()
@@ -83,14 +78,11 @@ def max_statistics(
     seed: int,
     jobs: int = 1,
 ) -> Floats:
-    """Draw bootstrap samples of the largest standardised deviation over all frequent groups.
+    """Draw samples (samples,) of the largest standardised deviation over all frequent groups.
 
-    Zeros if no group is frequent.
-
-    Shapes: returned (samples,).
-
-    See Chernozhukov, Chetverikov and Kato (2013), Gaussian approximations and multiplier bootstrap
-    for maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6).
+    Zeros if no group is frequent. See Chernozhukov, Chetverikov and Kato (2013), Gaussian
+    approximations and multiplier bootstrap for maxima of sums of high-dimensional random vectors.
+    Annals of Statistics 41(6).
     """
     parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(
         joblib.delayed(_some_samples)(
@@ -167,13 +159,8 @@ def _largest_deviations(
 def upper_quantile(samples: Floats, error: float) -> float:
     """Return the value that a new sample exceeds with a probability of at most `error`.
 
-    Of n samples and a new one, each is equally likely to be the largest; so the sample at place
-    (n + 1) (1 - error), rounded up, is exceeded that rarely. It holds for any number of samples.
-
-    >>> upper_quantile(np.arange(1.0, 100.0), 0.05)
-    95.0
-    >>> upper_quantile(np.arange(10.0), 0.05)  # too few to say
-    inf
+    Of n samples and a new one, each is equally likely to be the largest; so the sample at place (n
+    + 1) (1 - error), rounded up, is exceeded that rarely. Infinite if there are too few.
     """
     index = math.ceil((len(samples) + 1) * (1 - error) - 1e-9)
     return float(np.sort(samples)[index - 1]) if index <= len(samples) else math.inf
@@ -198,14 +185,12 @@ def simultaneous(
 
     Shapes: `cell_samples`, `cell_favourable` (cells,); `own_samples` (groups,).
 
-    The bootstrap says how many independent groups the search is worth: its quantile c stands for an
-    error rate of 2 P(Z > c) for each group. The ends of the intervals then come from the exact
-    tails of each group's rates, because c is far out. So groups of few rows, or with rates near 0
-    or 1, keep the promise too.
-
-    Groups with samples of their own are judged by Bonferroni's inequality; each kind of group then
-    gets half of the error rate. So are all groups if the confidence is so high that the bootstrap
-    would take more than ten times the samples that are asked for.
+    The bootstrap's quantile c stands for an error rate of 2 P(Z > c) for each group. The ends of
+    the intervals come from the exact tails of each group's rates, so groups of few rows, or with
+    rates near 0 or 1, keep the promise too. Groups with samples of their own are judged by
+    Bonferroni's inequality; each kind then gets half of the error rate. So are all groups if the
+    confidence is so high that the bootstrap would take more than ten times the samples that are
+    asked for.
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr

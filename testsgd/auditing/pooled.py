@@ -1,12 +1,9 @@
 """Pooled sampling: one pool of draws for all groups, and draws of their own for the few left.
 
-Draws from the neighbours of all rows are shared: every group uses those that fall inside and
-outside it. Only groups that are then still uncertain get draws of their own, which no other group
-uses, because they are not drawn from all rows.
-
-The stopping rule is looked at after each doubling of the pool, and after each batch of a group's
-own draws. So by default it looks at the margin of a confidence sequence, which holds whenever
-sampling stops; a group's side has one sequence, in which the pool's draws come first.
+Every group uses the pool's draws that fall inside and outside it. Only groups that are then still
+uncertain get draws of their own, which no other group uses: they are not drawn from all rows. The
+stopping rule is looked at again and again, so by default its margin is that of a confidence
+sequence; a group's side has one sequence, in which the pool's draws come first.
 """
 
 from __future__ import annotations

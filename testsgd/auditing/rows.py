@@ -239,10 +239,10 @@ def _accuracy(table: Table, answers: Answers) -> float | None:
 
 
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
-    """Try the model on the first rows, twice; give its fingerprint and the queries it took.
+    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries.
 
-    It shows early what is wrong, whether the answers can be relied on, and how to recognise it.
-    These rows count as queries, so they leave room for others.
+    It shows early what is wrong, and whether the answers can be relied on. These rows count as
+    queries.
     """
     table, model = audit.table, audit.model.model
     rows = min(PROBE_ROWS, len(table), audit.allowed // 2)

@@ -1,8 +1,4 @@
-"""The audit of rows: from a table and a model to ranked groups, which may be held out.
-
-The worst of thousands of groups looks worse than it is, because it was chosen for looking bad. On
-rows that had no say in the choice it shows what it is.
-"""
+"""The audit of rows: from a table and a model to ranked groups, which may be held out."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Stability: how often a group would be found again, had the file held other people.
 
-The rows are drawn anew, with replacement, many times; each time the whole search is done again, and
-the first distinct groups are looked for among what it finds. A group that comes first by luck comes
-back less often. It is no guarantee: the samples are drawn from the rows that luck was in.
+The rows are drawn anew, with replacement, and the whole search is done again, many times. It is no
+guarantee: the samples are drawn from the rows that luck was in.
 """
 
 from __future__ import annotations
@@ -34,13 +33,7 @@ _MOST_SECONDS = 10
 
 
 def affordable(candidates: int, cells: int) -> int:
-    """Return how many bootstrap samples take no longer than about ten seconds.
-
-    That is 200 or fewer, but 0 if it were fewer than 50.
-
-    >>> affordable(5_000, 80), affordable(19_000_000, 1_800)
-    (200, 0)
-    """
+    """Return how many bootstrap samples take no more than ten seconds; 0 if fewer than 50."""
     return samples_in_time(seconds_a_sample(candidates, cells))
 
 
@@ -69,20 +62,15 @@ def group_stability(
     samples: int,
     seed: int,
 ) -> dict[int, float]:
-    """Find how often groups are found again in bootstrap samples of the rows.
+    """Return in which share of bootstrap samples groups, or near copies, are found again.
 
-    For each of the first ten groups of `rules` the share of the samples in which it, or a group
-    that overlaps with it enough, is chosen; or everybody else is. Empty if there are no samples.
-
-    Shapes: `row_favourable` (n,).
-
-    Rows of the same cell and with equally many favourable answers cannot be told apart, so the
-    numbers of these are drawn, in ascending order of cell and answers, from a multinomial
-    distribution. That is the same as drawing rows.
+    The groups are the first ten of `rules`; everybody else counts as a group. Shapes:
+    `row_favourable` (n,). Rows of the same cell and with equally many favourable answers cannot be
+    told apart, so their numbers are drawn from a multinomial distribution, which is the same as
+    drawing rows.
 
     See Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6; Meinshausen and
-    Buehlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72, for the
-    share of samples in which a finding returns.
+    Buehlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72.
     """
     looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:

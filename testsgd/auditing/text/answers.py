@@ -28,12 +28,7 @@ _BATCH = 2_048
 
 
 class SharedPredictions:
-    """A text model that remembers what it said of every text.
-
-    Only a digest of each text is kept, 16 bytes, so that millions of them fit into memory.
-
-    `asked`: Questions to the model so far: different texts, each as often as it is asked about.
-    """
+    """A text model that remembers what it said: of each text a digest is kept, 16 bytes."""
 
     def __init__(self, model: TextModel, *, jobs: int = 1, draws: int = 1) -> None:
         self._model = model
@@ -230,15 +225,10 @@ def pair_sums(
 
 
 def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return each seed's mean answer with other terms, every category changed.
+    """Return each seed's mean answer with other terms, every category changed; (m, groups).
 
-    The sum over the other terms of every category is found axis by axis: along one category, the
-    others are all terms less the one. So all rule sets are compared at once.
-
-    Shapes: `answers`, returned (m, groups).
-
-    >>> other_means(np.array([[1.0, 0.0, 0.0]]), (3,)).tolist()
-    [[0.0, 0.5, 0.5]]
+    Along one category, the others are all terms less the one. So all rule sets are compared at
+    once.
     """
     sums = answers.reshape(-1, *shape)
     for axis in range(1, 1 + len(shape)):

@@ -1,8 +1,7 @@
 """What explains how groups of texts differ, and what each term adds to a group's difference.
 
-If a model dislikes one word, it differs for every set of terms with that word. The effects of all
-sets over the same categories are compared with each other, weighted by their seeds: a set of terms
-explains the effects of all sets that contain it.
+The effects of all sets of terms over the same categories are compared with each other, weighted by
+their seeds: a set of terms explains the effects of all sets that contain it.
 """
 
 from __future__ import annotations
@@ -23,15 +22,10 @@ from testsgd.rules.text import CategorySet, TermRuleSets
 def explain_term_groups(
     estimates: Estimates, rule_sets: TermRuleSets, groups: Sequence[int]
 ) -> dict[int, Explanation]:
-    """Explain groups of texts.
+    """Explain groups of texts, but for those one of whose parts got no samples.
 
-    Some of a group's terms are a group too: if enough texts mention all categories, enough mention
-    some of them. So what every subset of the terms does is known already.
-
-    Without contrasts and conditional scores, for which texts have no features. A group one of whose
-    parts got no samples is left out.
-
-    See Shapley, L. S. (1953), A value for n-person games.
+    Some of a group's terms are a frequent group too, so what every subset of them does is known.
+    Texts have no features that could go with a group.
     """
     by_categories = {item.categories: item for item in rule_sets.category_sets}
     explained = {}
@@ -75,10 +69,7 @@ class TermSelection:
     def select(
         self, effects: Floats, seeds: Floats, order: NDArray[np.intp]
     ) -> tuple[ExplainingRule, ...]:
-        """Choose the groups whose terms explain the effects of all.
-
-        Shapes: `effects`, `seeds` (groups,).
-        """
+        """Choose the groups whose terms explain the effects (groups,) of all, weighted by seeds."""
         known = ~np.isnan(effects)
         weights = np.where(known, seeds, 0.0)
         basis = []

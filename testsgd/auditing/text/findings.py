@@ -19,13 +19,11 @@ from testsgd.scoring import Clusters, Overlaps
 
 
 def seed_overlaps(rule_sets: TermRuleSets, difference: Floats, texts: int) -> Overlaps:
-    """Measure how much groups of texts tell the same story.
+    """Measure how much groups of texts tell the same story; `difference` (groups,).
 
-    Variants with different terms are never the same text, so texts cannot be compared as rows of a
-    table are. Two groups that share a term and differ from the rest in the same direction overlap
-    by Jaccard's index of their seeds; other groups do not overlap.
-
-    Shapes: `difference` (groups,).
+    Variants with different terms are never the same text. So two groups that share a term and
+    differ in the same direction overlap by Jaccard's index of their seeds; other groups do not
+    overlap.
     """
     return SeedOverlaps(rule_sets, texts).between(difference)
 

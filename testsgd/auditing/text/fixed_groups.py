@@ -1,10 +1,6 @@
 """Rates of given groups of texts, without a search: to measure a model by again and again.
 
-Which texts are a group's seeds, what they become, and which texts are outside it depends on the
-texts alone. It is found once; then every model, such as each snapshot of a retraining, is asked
-about the same texts.
-
-What is asked about differs from rows (variants, each once), so only the questions are shared.
+Which texts are a group's seeds, what they become, and which texts are outside it is found once.
 """
 
 from __future__ import annotations

@@ -23,14 +23,10 @@ from testsgd.sampling.text import Replacer
 def unknown_terms(
     model: LoadedModel[TextModel], terms: SensitiveTerms
 ) -> tuple[NDArray[np.bool_], ...] | None:
-    """Find the terms of which a model does not know every word.
+    """Return of each category which terms (terms,) have a word that a model does not know.
 
     Networks of testsgd can say it, and so can estimators of scikit-learn whose first step is a
-    vectoriser with a ``vocabulary_``.
-
-    One array a category; None if the model cannot say.
-
-    Shapes: returned (terms of the category,).
+    vectoriser with a ``vocabulary_``. None if the model cannot say.
     """
     knows = getattr(model.model, "knows", None) or _vectoriser_knows(model.origin)
     if knows is None:
@@ -44,11 +40,9 @@ def unknown_terms(
 def unknown_groups(
     rule_sets: TermRuleSets, unknown: tuple[NDArray[np.bool_], ...] | None
 ) -> NDArray[np.bool_]:
-    """Find the groups with a term that the model does not know.
+    """Return which groups (groups,) have a term that the model does not know.
 
     Nowhere true if it were true everywhere: a model that knows no term treats all alike.
-
-    Shapes: returned (groups,).
     """
     found = np.zeros(len(rule_sets), dtype=bool)
     if unknown is None or not len(found):

@@ -1,10 +1,4 @@
-"""What the three ways of finding the rates of texts have in common, and their paired intervals.
-
-If the intervals are to hold for all of many groups at once, each is one of 99.9% or more. There a
-normal interval is too narrow where few pairs differ, all in one direction: from so few it is not
-seen how many do in truth. So, as for other rates, the tails are taken from the binomial
-distribution.
-"""
+"""What the three ways of finding the rates of texts have in common, and their paired intervals."""
 
 from __future__ import annotations
 
@@ -89,8 +83,9 @@ def paired_intervals(
 ) -> PairedIntervals:
     """Choose the paired intervals by what the audit is to guarantee.
 
-    A simultaneous guarantee is for all paired intervals at once, by Bonferroni's inequality. For
-    the other kinds each paired interval has the confidence that was asked for.
+    A simultaneous guarantee is for all of them at once, by Bonferroni's inequality. Then each is
+    one of 99.9% or more, where a normal interval is too narrow if few pairs differ, all in one
+    direction.
     """
     if parameters.guarantee != "simultaneous":
         return PairedIntervals(parameters.confidence, tails=False)
@@ -104,23 +99,14 @@ def paired_tails_interval(
 ) -> tuple[Floats, Floats]:
     """Compute intervals for means of differences within pairs, with exact tails.
 
-    The mean difference is that of the gains less that of the losses. A pair has a gain or a loss
-    between 0 and 1, so each mean varies no more than a rate over as many yes/no answers. A pair
-    that gains does not lose, so the two means stray in opposite directions, and their difference
-    strays further than if they were independent: by their correlation.
-
-    As :func:`testsgd.scoring.exact_difference`, with errors of the two means on the ellipse of
-    their correlation instead of a circle.
+    The mean difference is that of the gains less that of the losses. Each varies no more than a
+    rate over as many yes/no answers. A pair that gains does not lose, so the two stray in opposite
+    directions: as :func:`testsgd.scoring.exact_difference`, with the errors of the two on the
+    ellipse of their correlation instead of a circle.
 
     See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
-    approach. Statistics in Medicine 27, for correlated estimates; taking the largest sum over the
-    ellipse is ours.
-
-    Of 100 pairs, 20 change for the better and 5 for the worse.
-
-    >>> low, high = paired_tails_interval(*np.array([[0.15], [0.25], [100]]), error=0.05)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.045], [0.257])
+    approach. Statistics in Medicine 27, for correlated estimates; the largest sum over the ellipse
+    is ours.
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr, ndtri
@@ -146,11 +132,7 @@ def paired_tails_interval(
 
 @dataclass(frozen=True)
 class TextOutcome:
-    """Rates of all groups, however they were found.
-
-    The attributes are those of TextFindings; `known` are the single answers, None if samples were
-    drawn.
-    """
+    """Rates of all groups, however they were found, with the attributes of TextFindings."""
 
     estimates: Estimates
     counterfactual: Counterfactual | None

@@ -2,11 +2,7 @@
 
 The draws from all texts are shared by all groups, each using those that lack one of its terms. The
 draws of seeds are shared by the groups of one category set: each seed drawn is asked about with the
-terms of every one of them, so that their comparison is paired. A seed that is drawn twice gives the
-same variants again, which cost nothing.
-
-Rows draw neighbours for the cells of one table; texts draw seeds for each set of categories, and
-remember what they were told. So this stands beside :mod:`testsgd.auditing.pooled`, not in it.
+terms of every one of them, so that their comparison is paired.
 """
 
 from __future__ import annotations

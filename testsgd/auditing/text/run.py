@@ -226,8 +226,7 @@ def chosen_over(
 ) -> tuple[TermRuleSets, NDArray[np.intp]]:
     """Return what must be asked about other texts to judge some groups, and these groups in it.
 
-    That is all groups over the same categories, with whose terms theirs are compared, and those
-    over some of these categories, which say what each term adds.
+    That is all groups over the same categories, and those over some of these categories.
     """
     sets = [rule_sets.category_sets[rule_sets.set_of(group)] for group in chosen]
     wanted = {item.categories for item in sets}
@@ -263,10 +262,9 @@ def check_means(parameters: AuditParameters, *, exact: bool, needed: int) -> Non
 def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
     """Count the generated texts of an exact audit that differ from the texts they come from.
 
-    A variant is known by its seed and by the terms of the categories that it changes. A category
-    whose mentions are of the chosen term already is not changed, so the variant of a rule set of
-    two terms may be the same text as that of one of them; it is counted once. Variants of different
-    seeds may still be the same text, so the number is an upper bound.
+    A variant is known by its seed and by the terms of the categories that it changes, if all
+    mentions of a category are of the chosen term already it is not. Variants of different seeds may
+    be the same text, so the number is an upper bound.
     """
     present = mentions.presence()
     # A category of a text that all of its mentions write with one term can also stay as it is.

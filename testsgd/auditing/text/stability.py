@@ -50,11 +50,9 @@ def term_stability(
 ) -> dict[int, float]:
     """Return in which share of bootstrap samples the first of `rules`, or near copies, come back.
 
-    Shapes: `difference`, `judged` (groups,).
-
-    A sample may have too few texts of some categories, whose groups it then does not find. That it
-    may have enough of others is not looked at: about these nothing was asked. Which groups are near
-    copies is judged by the seeds as they are, and by the sample's differences.
+    Shapes: `difference`, `judged` (groups,). About categories of which only a sample has enough
+    texts nothing was asked. Near copies are judged by the seeds as they are, and the sample's
+    differences.
     """
     looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
