@@ -1,8 +1,4 @@
-"""The summary of an audit: one JSON-able document from which every view is rendered.
-
-The document is versioned (``testsgd.audit/2``) and described by the JSON Schema that ships with
-this module (``audit-2.json``), which is generated from the classes below.
-"""
+"""The summary of an audit: one document; its JSON Schema, ``audit-2.json``, is made from it."""
 
 from __future__ import annotations
 
@@ -12,12 +8,8 @@ from pydantic import ConfigDict, Field
 
 from testsgd.auditing.explaining import ConditionalScore, CorrelatedFeature
 from testsgd.auditing.findings import Holdout, InSearch
-from testsgd.auditing.parameters import (
-    AuditParameters,
-    Estimand,
-    GuaranteeKind,
-    SamplingScheme,
-)
+from testsgd.auditing.guarantee import Method
+from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -36,28 +28,24 @@ class GuaranteeSummary(Part):
         description="for one group at a time, for all groups at once, or for the discoveries"
     )
     confidence: float = Field(description="confidence with which it holds")
-    method: Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"] = Field(
-        description="how the intervals were made wide enough"
-    )
+    method: Method = Field(description="how the intervals were made wide enough")
     groups: Count = Field(description="groups that it holds for together")
     replicates: Count = Field(description="bootstrap samples behind it; 0 if there are none")
     critical_value: float | None = Field(
-        None, description="normal quantile that the intervals are made with; null if not one"
+        None, description="normal quantile of the intervals; null if not one"
     )
     significant: Count = Field(
         description="groups whose difference is statistically significant: whose confidence "
         "interval leaves out zero; for `fdr`, whose q-value is at most 1 - confidence"
     )
-    significant_complete: bool = Field(
-        description="false: there may be more, not all were looked at"
-    )
+    significant_complete: bool = Field(description="false: there may be more, not looked at")
     significant_terms: Count | None = Field(
         None,
         description="for texts: groups whose counterfactual effect is statistically significant, "
         "whose paired interval leaves out zero; null if nothing was compared in pairs",
     )
     largest_bound_rank: int | None = Field(
-        None, description="rank of the group with the largest lower confidence bound; null if none"
+        None, description="rank of the group with the largest lower bound; null if none"
     )
 
 
@@ -79,9 +67,7 @@ class SimplestSummary(Part):
 class ExplanationSummary(Part):
     """What makes up a group's difference, and what goes with it."""
 
-    shapley_values: list[ShapleySummary] = Field(
-        description="what each rule adds; empty if it is not known"
-    )
+    shapley_values: list[ShapleySummary] = Field(description="what each rule adds, if it is known")
     simplest: SimplestSummary | None = Field(
         None, description="the fewest rules that keep 90% of it; null if it is not known"
     )
@@ -115,9 +101,7 @@ class MovedFeature(Part):
     """What the difference of the first group is if one feature is moved by one step."""
 
     feature: str = Field(description="a feature that is not sensitive")
-    difference: float = Field(
-        description="difference over the rows with the feature moved by one step"
-    )
+    difference: float = Field(description="difference over the rows with it moved by one step")
 
 
 class EstimandSummary(Part):
@@ -127,9 +111,7 @@ class EstimandSummary(Part):
         description="`observed`: of the rows as they are; `neighbourhood`: over perturbed rows"
     )
     groups: Count = Field(description="groups that could be judged by it")
-    largest: float | None = Field(
-        description="largest size of a difference among them; null if there are none"
-    )
+    largest: float | None = Field(description="their largest size of a difference; null if none")
     largest_bound: float | None = Field(
         description="largest lower confidence bound among them, which the gate goes by; null where "
         "it goes by the differences themselves"
@@ -146,9 +128,7 @@ class ExplainingRuleSummary(Part):
         description="share of the variation of rates between cells that it adds to the rules "
         "before it; null if it was found on other rows"
     )
-    near_duplicates: Count = Field(
-        description="groups of nearly the same rows, or nearly all others"
-    )
+    near_duplicates: Count = Field(description="groups of nearly the same rows, or of all others")
     examples: list[str] = Field(description="the first of these, by rank")
 
 
@@ -260,12 +240,8 @@ class Charts(Part):
 
     scatter: list[ScatterCell] = Field(description="all frequent groups, support against score")
     scatter_binned: bool = Field(description="true: points stand for cells of several groups")
-    features: list[FeatureRates] = Field(
-        description="rates over the cells of each sensitive feature"
-    )
-    heat_maps: list[HeatMap] = Field(
-        description="rates over the cells of each pair of sensitive features"
-    )
+    features: list[FeatureRates] = Field(description="rates over the cells of each feature")
+    heat_maps: list[HeatMap] = Field(description="rates over the cells of each pair")
 
 
 class RuleAlone(Part):
@@ -275,9 +251,7 @@ class RuleAlone(Part):
     n_in: int = Field(description="rows that satisfy it; for texts, those it is put into")
     rate_in: float = Field(description="rate of the favourable label among them")
     rate_out: float | None = Field(description="null if the rule selects every row")
-    difference: float | None = Field(
-        description="`rate_in - rate_out`; null if there is nobody outside"
-    )
+    difference: float | None = Field(description="`rate_in - rate_out`; null if nobody is outside")
 
 
 class CounterfactualSummary(Part):
@@ -309,9 +283,7 @@ class GroupSummary(Part):
         description="rows in the group; for texts, those with a term of each of its categories, "
         "from which the texts of the group are generated"
     )
-    n_out: int = Field(
-        description="rows of its complement; for texts, those without one of its terms or more"
-    )
+    n_out: int = Field(description="rows outside; for texts, those without one of its terms")
     effective_sample_size_in: float | None = Field(
         None,
         ge=0,
@@ -323,13 +295,9 @@ class GroupSummary(Part):
     )
     rate_in: Share = Field(description="selection rate of the group")
     rate_out: Share = Field(description="selection rate of its complement")
-    difference: Difference = Field(
-        description="demographic parity difference, `rate_in - rate_out`"
-    )
+    difference: Difference = Field(description="demographic parity difference `rate_in - rate_out`")
     score: Share = Field(description="its absolute value, the paper's group fairness score")
-    margin: float = Field(
-        ge=0, description="sampling margin of the score, both sides added; 0 in exact mode"
-    )
+    margin: float = Field(ge=0, description="sampling margin of both sides added; 0 if exact")
     margin_method: Literal["none", "wald", "wilson", "anytime"] = Field(
         description="whose interval the margin is from; `none` in exact mode"
     )
@@ -341,9 +309,7 @@ class GroupSummary(Part):
     samples_in: int = Field(description="generated rows or texts asked about inside")
     samples_out: int = Field(description="generated rows, or texts, asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
-    distinct: bool = Field(
-        description="true: one of the fewest rules that explain how rates differ; see `rules`"
-    )
+    distinct: bool = Field(description="one of the fewest rules that explain how rates differ")
     other: EstimandRates | None = Field(
         None, description="the same by the other estimand; null if it was not estimated"
     )
@@ -366,7 +332,7 @@ class GroupSummary(Part):
     )
     q_value: Share | None = Field(
         None,
-        description="smallest false discovery rate at which the group is a discovery; null unless "
+        description="smallest false discovery rate at which it is a discovery; null unless "
         "the guarantee is `fdr`",
     )
     stability: Share | None = Field(
@@ -375,7 +341,7 @@ class GroupSummary(Part):
         "near-duplicate, is selected again; null if it was not computed",
     )
     in_search: InSearch | None = Field(
-        None, description="the group in the rows that were searched; null without a holdout"
+        None, description="the group in the rows searched; null without a holdout"
     )
     explanation: ExplanationSummary | None = Field(
         None,
@@ -479,9 +445,7 @@ class Counts(Part):
     groups: int = Field(description="after folding rule sets that select the same rows")
     decided: int = Field(description="groups whose margin is small enough")
     undecided_frequent: int = Field(description="groups whose margin stayed too large")
-    undecided_small: int = Field(
-        description="combinations of single values, or of categories, with too few rows"
-    )
+    undecided_small: int = Field(description="combinations of values or categories with few rows")
 
 
 class Verdict(Part):
@@ -510,24 +474,18 @@ class AuditSummary(Part):
     versions: dict[str, str] = Field(description="of testsgd, Python and the libraries used")
     data: DataSummary = Field(description="the rows")
     model: ModelSummary = Field(description="the model")
-    overall_rate: float | None = Field(
-        description="selection rate over all samples, null if there are none"
-    )
+    overall_rate: float | None = Field(description="selection rate over all samples; null if none")
     counts: Counts = Field(description="how many rule sets there were at each step")
-    neighbourhood: int = Field(
-        description="perturbed rows the data set allows; for texts, generated ones"
-    )
+    neighbourhood: int = Field(description="perturbed rows, or generated texts, the data allow")
     model_queries: int = Field(description="rows or texts the model was asked to predict")
     seconds: dict[str, float] = Field(description="wall-clock seconds per phase")
     verdict: Verdict = Field(description="the outcome in words, with the exit code")
     groups: list[GroupSummary] = Field(description="the top groups and the distinct ones, by rank")
     undecided: list[UndecidedGroup] = Field(
-        description="groups too small to judge, or without samples on one side"
+        description="groups that are too small or got no samples"
     )
     charts: Charts = Field(description="the numbers behind the report's charts")
-    terms: TermsSummary | None = Field(
-        None, description="for texts: the sensitive terms; null for rows"
-    )
+    terms: TermsSummary | None = Field(None, description="sensitive terms of texts; null for rows")
     estimands: list[EstimandSummary] = Field(
         default_factory=list, description="both estimands, the one of the ranking first"
     )
@@ -542,9 +500,5 @@ class AuditSummary(Part):
     )
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
-    holdout: Holdout | None = Field(
-        None, description="how the rows were split; null if they were not"
-    )
-    stability_samples: Count = Field(
-        0, description="bootstrap samples behind each `stability`; 0 if there are none"
-    )
+    holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    stability_samples: Count = Field(0, description="bootstrap samples behind each `stability`")
