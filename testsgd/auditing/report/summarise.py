@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
-from testsgd.auditing.guarantee import Guarantee, lower_confidence_bound
-from testsgd.auditing.report.frames import frame_of, other_columns
+from testsgd.auditing.guarantee import lower_confidence_bound
+from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.subject import (
     charts,
     counterfactual_summary,
@@ -78,11 +76,18 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     terms = None
     if isinstance(findings, TextFindings):
         terms = describe_terms(findings, drawn.features, snippets=snippets)
+    decided = int(findings.estimates.decided.sum())
     # All that the verdict is about.
     parts: dict[str, Any] = {
         "data": data,
         "parameters": parameters,
-        "counts": _counts(findings),
+        "counts": Counts.of(
+            findings.rule_sets,
+            groups=len(findings.rule_sets),
+            decided=decided,
+            undecided_frequent=len(findings.rule_sets) - decided,
+            undecided_small=len(findings.small),
+        ),
         "groups": groups,
         "terms": terms,
         "moved": _moved_features(findings, groups),
@@ -92,7 +97,14 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "holdout": findings.holdout,
         "stability_samples": findings.stability_samples,
     }
-    measures = _gate_measures(findings, estimands)
+    # The gate looks at both estimands, or at the counterfactual effects of terms.
+    measures = [
+        GateMeasure(f"{item.estimand} difference", item.largest, item.largest_bound)
+        for item in estimands
+    ]
+    if parameters.ranked_by == "counterfactual":
+        bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
+        measures = [GateMeasure("counterfactual effect", findings.top_score, bound)]
     return AuditSummary.of(
         findings,
         created=present_moment(),
@@ -106,18 +118,6 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         charts=drawn,
         estimands=estimands,
         **parts,
-    )
-
-
-def _counts(findings: Findings) -> Counts:
-    """Count the rule sets at each step."""
-    decided = int(findings.estimates.decided.sum())
-    return Counts.of(
-        findings.rule_sets,
-        groups=len(findings.rule_sets),
-        decided=decided,
-        undecided_frequent=len(findings.rule_sets) - decided,
-        undecided_small=len(findings.small),
     )
 
 
@@ -158,7 +158,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     chosen = {*top, *findings.distinct, findings.guarantee.largest_bound_group}
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
-    estimates, others = findings.estimates.take(groups), _other_rates(findings, groups)
+    estimates = findings.estimates.take(groups)
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
     described = []
     for index, (group, row) in enumerate(
@@ -174,7 +174,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 effective_sample_size_out=_at(estimates.effective_sample_size_out, index),
                 margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
                 confidence_interval=(row["ci_low"], row["ci_high"]),
-                other=others[index],
+                other=_other_rates(findings, group, row),
                 rules_alone=rules_alone(findings, group) if alone else [],
                 counterfactual=counterfactual_summary(findings, group),
                 unknown_to_model=isinstance(findings, TextFindings)
@@ -236,19 +236,6 @@ def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
     ]
 
 
-def _gate_measures(
-    findings: Findings, estimands: Sequence[EstimandSummary]
-) -> tuple[GateMeasure, ...]:
-    """Return what the gate looks at: both estimands, or the counterfactual effects of terms."""
-    if findings.parameters.ranked_by == "counterfactual":
-        bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
-        return (GateMeasure("counterfactual effect", findings.top_score, bound),)
-    return tuple(
-        GateMeasure(f"{item.estimand} difference", item.largest, item.largest_bound)
-        for item in estimands
-    )
-
-
 def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
     """Write down what the confidence intervals hold for."""
     guarantee = findings.guarantee
@@ -265,59 +252,47 @@ def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
     )
 
 
-def _other_rates(findings: Findings, groups: NDArray[np.intp]) -> list[EstimandRates | None]:
-    """Return what the other estimand says of some groups, None of each if it was not estimated."""
+def _other_rates(findings: Findings, group: int, row: dict[Hashable, Any]) -> EstimandRates | None:
+    """Return what the other estimand says of a group, None if it was not estimated."""
     if not findings.others:
-        return [None] * len(groups)
+        return None
     [other] = findings.others
-    rates: list[EstimandRates | None] = []
-    rows = pd.DataFrame(other_columns(findings, groups)).to_dict("records")
-    for row, decided in zip(rows, other.estimates.decided[groups].tolist(), strict=True):
-        low, high = row.pop("ci_low"), row.pop("ci_high")
-        rates.append(
-            EstimandRates(
-                estimand=other.estimand,
-                confidence_interval=None if np.isnan(low) else (low, high),
-                decided=decided,
-                lower_confidence_bound=float(lower_confidence_bound(low, high))
-                if decided
-                else None,
-                **{str(name): _known(rate) for name, rate in row.items()},
-            )
-        )
-    return rates
+    low, high = row["other_ci_low"], row["other_ci_high"]
+    decided = bool(other.estimates.decided[group])
+    return EstimandRates(
+        estimand=other.estimand,
+        rate_in=_known(row["other_rate_in"]),
+        rate_out=_known(row["other_rate_out"]),
+        difference=_known(row["other_difference"]),
+        confidence_interval=None if np.isnan(low) else (low, high),
+        decided=decided,
+        lower_confidence_bound=float(lower_confidence_bound(low, high)) if decided else None,
+    )
 
 
 def _estimands(findings: Findings) -> list[EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
-    return [_estimand(estimated) for estimated in (first, *findings.others)]
-
-
-def _estimand(estimated: Estimated) -> EstimandSummary:
-    estimates, guarantee = estimated.estimates, estimated.guarantee
-    decided = estimates.score[estimates.decided]
-    return EstimandSummary(
-        estimand=estimated.estimand,
-        groups=len(decided),
-        largest=float(decided.max()) if len(decided) else None,
-        largest_bound=_gate_bound(estimates, guarantee),
-        guarantee=guarantee.kind,
-    )
-
-
-def _gate_bound(estimates: Estimates, guarantee: Guarantee) -> float | None:
-    """Return what the gate goes by.
-
-    If the guarantee is simultaneous, the largest lower confidence bound. For a limited false
-    discovery rate, the largest difference of a discovery; 0 if there are none. None if single
-    groups are taken at their differences.
-    """
-    if guarantee.kind == "per-group":
-        return None
-    if guarantee.kind == "simultaneous":
-        return float(guarantee.largest_bound)
-    return float(estimates.score[guarantee.discoveries].max(initial=0.0))
+    summaries = []
+    for estimated in (first, *findings.others):
+        score, guarantee = estimated.estimates.score, estimated.guarantee
+        decided = score[estimated.estimates.decided]
+        # The gate takes single groups at their differences, discoveries at the largest of them.
+        bound = {
+            "per-group": None,
+            "simultaneous": float(guarantee.largest_bound),
+            "fdr": float(score[guarantee.discoveries].max(initial=0.0)),
+        }[guarantee.kind]
+        summaries.append(
+            EstimandSummary(
+                estimand=estimated.estimand,
+                groups=len(decided),
+                largest=float(decided.max()) if len(decided) else None,
+                largest_bound=bound,
+                guarantee=guarantee.kind,
+            )
+        )
+    return summaries
 
 
 def _moved_features(findings: Findings, groups: Sequence[GroupSummary]) -> list[MovedFeature]:
