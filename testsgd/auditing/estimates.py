@@ -48,18 +48,14 @@ class Estimates:
     @property
     def independent_in(self) -> Counts | Floats:
         """Independent rows inside, which the confidence interval is about."""
-        return (
-            self.rows_in if self.effective_sample_size_in is None else self.effective_sample_size_in
-        )
+        size = self.effective_sample_size_in
+        return self.rows_in if size is None else size
 
     @property
     def independent_out(self) -> Counts | Floats:
         """Independent rows outside."""
-        return (
-            self.rows_out
-            if self.effective_sample_size_out is None
-            else self.effective_sample_size_out
-        )
+        size = self.effective_sample_size_out
+        return self.rows_out if size is None else size
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -16,7 +16,7 @@ from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
-from testsgd.auditing.outcome import Answers, Outcome, RowAudit, order_groups
+from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of, order_groups
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.rule_selection import (
@@ -234,8 +234,7 @@ def _accuracy(table: Table, answers: Answers) -> float | None:
     if favourable is None or table.labels is None or table.labels.isna().any():
         return None
     labels = table.labels.to_numpy() == table.specification.label.favourable
-    right = np.where(labels, favourable, answers.row_samples - favourable)
-    return float(right.sum() / (len(labels) * answers.row_samples))
+    return accuracy_of(labels, favourable, answers.row_samples)
 
 
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:

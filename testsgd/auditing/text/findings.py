@@ -107,14 +107,7 @@ class Counterfactual:
 
     def take(self, groups: NDArray[np.intp]) -> Counterfactual:
         """Return the comparisons of some groups."""
-        return Counterfactual(
-            self.seeds[groups],
-            self.rate_with[groups],
-            self.rate_other[groups],
-            self.low[groups],
-            self.high[groups],
-            self.independent[groups],
-        )
+        return Counterfactual(*(values[groups] for values in self.__dict__.values()))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.outcome import Clock
 from testsgd.auditing.outcome import Progress as PhaseProgress
-from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters, RankBy
+from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
 from testsgd.auditing.run import (
     Progress,
     again_queries,
@@ -92,8 +92,11 @@ def run_text_audit(
         )
     clock = Clock()
     allowed = parameters.budget(TEXT_QUERIES)
-    parameters = replace(parameters, max_queries=allowed, rank_by=_ranked_by(parameters))
-    if parameters.rank_by == "counterfactual":
+    ranked_by = parameters.rank_by
+    if ranked_by == "auto":
+        ranked_by = "score" if parameters.sampling == "independent" else "counterfactual"
+    parameters = replace(parameters, max_queries=allowed, rank_by=ranked_by)
+    if ranked_by == "counterfactual":
         # The effect is of terms that are put in; so are the rates that stand beside it.
         parameters = replace(parameters, estimand="neighbourhood")
     told = named("asking the model", progress)
@@ -136,15 +139,15 @@ def _fits_exactly(
     """Return whether an audit is exact, of so many texts and variants in some parts."""
     needed = written * parameters.draws + sum(again_queries(model, part) for part in parts)
     exact = fits_exactly(needed, parameters.mode, parameters.budget(0))
-    check_means(parameters, exact=exact, needed=needed)
+    if parameters.nondeterministic is not None and not exact:
+        # A text that is drawn twice is asked about once; so its answer is no new one.
+        raise ParameterError(
+            f"means over several answers take an exact audit of texts, of up to {needed:,} queries",
+            where="nondeterministic",
+            remedy=f"use --mode exact, give --max-queries {needed}, or fewer texts with --limit",
+            name="nondeterministic",
+        )
     return exact
-
-
-def _ranked_by(parameters: AuditParameters) -> RankBy:
-    """Choose what groups are ranked by, if the user does not say it."""
-    if parameters.rank_by != "auto":
-        return parameters.rank_by
-    return "score" if parameters.sampling == "independent" else "counterfactual"
 
 
 def audit_texts_held_out(
@@ -173,7 +176,7 @@ def audit_texts_held_out(
         model=model,
         texts=searched,
         mentions=mentions,
-        clusters=_clusters(searched),
+        clusters=Clusters.of(np.asarray(searched.clusters)),
         rule_sets=rule_sets,
         variants=variants,
         parameters=replace(
@@ -191,7 +194,7 @@ def audit_texts_held_out(
         search,
         texts=kept,
         mentions=of_kept,
-        clusters=_clusters(kept),
+        clusters=Clusters.of(np.asarray(kept.clusters)),
         rule_sets=needed,
         variants=variants,
         parameters=replace(parameters, max_queries=part_of_queries(allowed, kept, texts)),
@@ -216,11 +219,6 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     return two_parts(texts, inside, share, seed)
 
 
-def _clusters(part: Texts) -> Clusters:
-    assert part.clusters is not None  # those of the whole
-    return Clusters.of(part.clusters)
-
-
 def chosen_over(
     mentions: Mentions, rule_sets: TermRuleSets, chosen: tuple[int, ...]
 ) -> tuple[TermRuleSets, NDArray[np.intp]]:
@@ -242,21 +240,6 @@ def chosen_over(
         for item, group in zip(sets, chosen, strict=True)
     ]
     return needed, np.array(given, dtype=np.intp)
-
-
-def check_means(parameters: AuditParameters, *, exact: bool, needed: int) -> None:
-    """Raise a :class:`ParameterError` if means over answers are asked for and samples are drawn.
-
-    A text that is drawn twice is asked about once; so its answer is no new one.
-    """
-    if parameters.nondeterministic is None or exact:
-        return
-    raise ParameterError(
-        f"means over several answers take an exact audit of texts, of up to {needed:,} queries",
-        where="nondeterministic",
-        remedy=f"use --mode exact, give --max-queries {needed}, or fewer texts with --limit",
-        name="nondeterministic",
-    )
 
 
 def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
