@@ -9,14 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.scoring import (
-    Margins,
-    Side,
-    enough,
-    population_interval,
-    rate_margins,
-    score_margins,
-)
+from testsgd.scoring import Margins, Side, enough, population_interval, rate_margins, score_margins
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

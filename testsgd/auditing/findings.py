@@ -19,14 +19,7 @@ from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
 from testsgd.report.summaries import Part
-from testsgd.rules import (
-    Contingency,
-    FrequentRuleSets,
-    RuleSet,
-    SmallGroup,
-    TermRuleSets,
-    Unjudged,
-)
+from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, TermRuleSets, Unjudged
 from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
 
 # The groups, each given by a rule set.
@@ -146,11 +139,7 @@ class Findings(ABC):
     def first_distinct(self, order: NDArray[np.intp], limit: int) -> list[int]:
         """Return the first groups of an order that are no near copies of one before them."""
         return distinct_groups(
-            order,
-            self.overlaps(),
-            overlap=self.parameters.overlap,
-            limit=limit,
-            block=self.block,
+            order, self.overlaps(), overlap=self.parameters.overlap, limit=limit, block=self.block
         )
 
     def rule_set(self, group: int) -> RuleSet:

@@ -59,9 +59,7 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
     return Outcome(
         rule_sets,
         Answers(
-            drawn_estimates(rows_in, audit.size - rows_in, tallies, parameters),
-            samples,
-            favourable,
+            drawn_estimates(rows_in, audit.size - rows_in, tallies, parameters), samples, favourable
         ),
         observed.answers(rows_in, rule_sets.sums[3:], parameters),
         observed.queries + asked + targeted,

@@ -38,11 +38,7 @@ class AuditResult(DocumentResult[AuditSummary]):
     """
 
     document: ClassVar = DocumentKind(
-        AuditSummary,
-        SCHEMA_NAME,
-        what="an audit",
-        again="run the audit again",
-        layout=audit_layout,
+        AuditSummary, SCHEMA_NAME, what="an audit", again="run the audit again", layout=audit_layout
     )
     # The last two hold all groups, so they are written from the findings.
     exporters: ClassVar = {

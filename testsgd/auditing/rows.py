@@ -28,12 +28,7 @@ from testsgd.auditing.rule_selection import (
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
-from testsgd.rules import (
-    Contingency,
-    FrequentRuleSets,
-    small_groups,
-    unjudged_rows,
-)
+from testsgd.rules import Contingency, FrequentRuleSets, small_groups, unjudged_rows
 from testsgd.sampling import neighbourhood_size
 from testsgd.scoring import Clusters, independent_rows
 

@@ -6,15 +6,7 @@ from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSumm
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.auditing.report.wording import ADJUSTMENTS, mode_name
 from testsgd.report.blocks import Facts
-from testsgd.report.formatting import (
-    count,
-    moment,
-    number,
-    percent,
-    series,
-    share,
-    size_points,
-)
+from testsgd.report.formatting import count, moment, number, percent, series, share, size_points
 from testsgd.report.summaries import time_facts, version_facts
 
 _GUARANTEES = {

@@ -317,8 +317,7 @@ class GroupSummary(Part):
         default_factory=list, description="what each rule gives by itself, for the first groups"
     )
     counterfactual: CounterfactualSummary | None = Field(
-        None,
-        description="for texts: the counterfactual effect of the terms; null if not compared",
+        None, description="for texts: the counterfactual effect of the terms; null if not compared"
     )
     unknown_to_model: bool = Field(
         False,

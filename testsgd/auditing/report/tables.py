@@ -308,10 +308,7 @@ def category_table(name: str, terms: Sequence[TermSummary]) -> Table:
             (Column("Term", "name"), lambda term: term.term),
             (Column("Texts", "number"), lambda term: count(term.texts)),
             (Column("Mentions", "number"), lambda term: count(term.mentions)),
-            (
-                Column("Share", "number"),
-                lambda term: Cell(percent(term.share), share=term.share),
-            ),
+            (Column("Share", "number"), lambda term: Cell(percent(term.share), share=term.share)),
         ],
         lambda term: {"note": ", ".join(term.forms), "about": doubts(term)},
     )

@@ -169,10 +169,7 @@ class Comparisons:
         self._independent[groups] = rows
         pairs = rows if draws is None else 1 / (1 / rows + 1 / draws)
         low, high = self._paired(
-            (sums.with_terms - sums.other) / total,
-            sums.squares / total,
-            sums.sizes / total,
-            pairs,
+            (sums.with_terms - sums.other) / total, sums.squares / total, sums.sizes / total, pairs
         )
         self._ends[0, groups], self._ends[1, groups] = low, high
 

@@ -127,9 +127,7 @@ def run_text_audit(
 
 def _frequent(mentions: Mentions, texts: int, parameters: AuditParameters) -> TermRuleSets:
     return frequent_term_sets(
-        mentions,
-        min_count=parameters.fewest_rows(texts),
-        max_features=parameters.max_features,
+        mentions, min_count=parameters.fewest_rows(texts), max_features=parameters.max_features
     )
 
 
