@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from testsgd.report.summaries import Part
 from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, TermRuleSets, Unjudged
 from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
 
-# The groups, each given by a rule set.
-RuleSets: TypeAlias = FrequentRuleSets | TermRuleSets
-
 
 @dataclass(frozen=True)
 class Estimated:
@@ -33,12 +30,6 @@ class Estimated:
     estimand: Estimand  # Which rates
     estimates: Estimates  # The rates, in the groups' order
     guarantee: Guarantee  # What the intervals hold for
-
-    def confidence_intervals(
-        self, groups: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of some groups' intervals, NaN where nothing was sampled on one side."""
-        return self.guarantee.confidence_intervals(self.estimates, groups)
 
 
 class InSearch(Part):
@@ -68,7 +59,7 @@ class Findings(ABC):
     model: LoadedModel[Any]  # The black box.
     parameters: AuditParameters  # What the user asked for.
     mode: Literal["exact", "sampled"]  # How the rates were found.
-    rule_sets: RuleSets  # The groups.
+    rule_sets: FrequentRuleSets | TermRuleSets  # The groups, each given by a rule set.
     estimates: Estimates  # Their rates by the estimand asked for, in the groups' order.
     # The groups by size, those without a sample on one side or without a size left out.
     ranking: NDArray[np.intp]
@@ -175,17 +166,9 @@ class Findings(ABC):
     def confidence_intervals(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the intervals of some groups' differences in the population of the rows.
+        """Return the ends of some groups' intervals, NaN where nothing was sampled on one side.
 
-        Parameters
-        ----------
-        groups : numpy.ndarray of int
-            The groups.
-
-        Returns
-        -------
-        low, high : numpy.ndarray of float64, shape (groups,)
-            NaN where nothing was sampled on one side.
+        They are for the difference in the population of the rows, and of the shape (groups,).
         """
         return self.guarantee.confidence_intervals(self.estimates, groups)
 
@@ -235,13 +218,9 @@ class TableFindings(Findings):
         return float(weighted / (rows_in + rows_out))
 
     def moved_differences(self, group: int) -> dict[str, float]:
-        """Return a group's difference if one feature that is not sensitive is moved by a step.
+        """Return for each feature a group's difference with the feature moved by a step.
 
-        Returns
-        -------
-        dict of str to float
-            One a feature; the neighbourhood difference is their mean. Empty if not all neighbours
-            were asked about.
+        The neighbourhood difference is their mean. Empty if not all neighbours were asked about.
         """
         if self.by_feature is None:
             return {}

@@ -22,8 +22,7 @@ from testsgd.auditing.guarantee import Guarantee, bonferroni, guarantee_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.rules import Contingency, candidate_count, rule_set_sums
 
-# Sums of all bootstrap samples over all rule sets, some ten seconds' worth. Millions of rule sets
-# get fewer samples.
+# Sums of all bootstrap samples over all rule sets, some ten seconds' worth.
 _MOST_NUMBERS = 1_500_000_000
 _FEWEST_SAMPLES = 99
 # Samples summed at once. It is part of the seeds' meaning: the result does not depend on threads.
@@ -60,10 +59,7 @@ def smoothed_rates(
 
 
 def affordable_samples(contingency: Contingency, max_features: int, wanted: int) -> int:
-    """Return how many bootstrap samples to take: fewer than wanted if there are millions of groups.
-
-    The level is kept with any number of them; with fewer the quantile is only less precise.
-    """
+    """Return how many bootstrap samples to take: fewer of millions of groups."""
     candidates = max(1, candidate_count(contingency.axes, max_features))
     return min(wanted, max(_FEWEST_SAMPLES, _MOST_NUMBERS // (2 * candidates)))
 

@@ -11,7 +11,7 @@ from typing import Any
 from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
 from testsgd.auditing.report.summary import HeatMap as HeatMapSummary
 from testsgd.auditing.report.vocabulary import Words
-from testsgd.auditing.report.wording import interval_scope, spoken_difference
+from testsgd.auditing.report.wording import spoken_difference
 from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
 from testsgd.report.charts import (
     HeatCell,
@@ -49,11 +49,7 @@ _STEP_SIZES = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0
 
 
 def groups_scale(groups: Sequence[GroupSummary]) -> Scale:
-    """Return the one scale on which all differences of the first groups are drawn.
-
-    Their intervals and margins, their rules, alone and added up, and their counterfactual effects
-    fit on it.
-    """
+    """Return the one scale on which all that is drawn of the first groups' differences fits."""
     values: list[float] = []
     for group in groups:
         values += [*group.confidence_interval, group.difference - group.margin]
@@ -72,36 +68,39 @@ def partial_sums(group: GroupSummary) -> list[float]:
 
 def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figure:
     """Draw the differences of the first groups with their intervals."""
-    paired = any(group.counterfactual for group in groups)
-    rows = tuple(_group_row(group, summary) for group in groups)
-    scope = interval_scope(summary)
+    guarantee, scope = summary.guarantee, ""
+    if guarantee.kind == "simultaneous":
+        scope = f", simultaneous for {plural(guarantee.groups, 'group')}"
+    elif guarantee.kind == "fdr":
+        scope = ", adjusted for the selection of discoveries"
     caption = "Difference in percentage points. The dot is the difference; the thin line with ends "
-    caption += f"is the confidence interval{', ' * bool(scope)}{scope}"
+    caption += f"is the confidence interval{scope}"
     caption += "; the thick band is the sampling margin" * (summary.mode == "sampled") + "."
-    if paired:
+    if any(group.counterfactual for group in groups):
         caption += " The ring is the counterfactual effect of the terms."
+    rows = []
+    for group in groups:
+        effect = group.counterfactual
+        marks, title = [_mark(group)], _title(group)
+        if effect is not None:
+            marks.append(_effect_mark(effect))
+            title += f"; {_effect_title(effect)}"
+        rows.append(
+            StripRow(
+                group.text,
+                points(spoken_difference(group, summary)),
+                title=title,
+                marks=tuple(marks),
+                side=_side(group.difference),
+                levels=effect is not None,
+                to=f"group-{group.rank}",
+                units=tuple(rule.text for rule in group.rules),
+            )
+        )
     return Figure(
         "Differences of the top groups, in percentage points",
-        (Strips((("", rows),), groups_scale(groups)),),
+        (Strips((("", tuple(rows)),), groups_scale(groups)),),
         f"{caption} Orange, to the left: less often. Blue, to the right: more often.",
-    )
-
-
-def _group_row(group: GroupSummary, summary: AuditSummary) -> StripRow:
-    effect = group.counterfactual
-    marks, title = [_mark(group)], _title(group)
-    if effect is not None:
-        marks.append(_effect_mark(effect))
-        title += f"; {_effect_title(effect)}"
-    return StripRow(
-        group.text,
-        points(spoken_difference(group, summary)),
-        title=title,
-        marks=tuple(marks),
-        side=_side(group.difference),
-        levels=effect is not None,
-        to=f"group-{group.rank}",
-        units=tuple(rule.text for rule in group.rules),
     )
 
 
@@ -192,28 +191,23 @@ def feature_bars(summary: AuditSummary, words: Words) -> tuple[Figure, Scale]:
 def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     """Draw the rates over pairs of features, or of categories of terms.
 
-    Rows are shaded from the overall rate, texts from the mean of each map. All cells of a map of
-    texts come from the same texts. Their distance from the overall rate is for the most part that
-    of these texts, whatever terms they have.
+    Rows are shaded from the overall rate. Texts are shaded from the mean of each map, whose cells
+    all come from the same texts: their distance from the overall rate is mostly that of these.
     """
-    maps, overall = summary.charts.heat_maps, summary.overall_rate or 0.0
-    texts = words.kind == "texts"
-    centres = [_mean_rate(one) if texts else overall for one in maps]
-    if texts:
-        steps = [_step([one], centre) for one, centre in zip(maps, centres, strict=True)]
-        step = max(steps, default=_step([], 0.0))
-    else:
-        step = _step(maps, overall)
+    maps, centre = summary.charts.heat_maps, summary.overall_rate or 0.0
+    what, where, centres = "features", "overall rate", [centre] * len(maps)
+    step = _step(maps, centre)
+    if words.kind == "texts":
+        what, where, centres = "categories", "mean of the map", [_mean_rate(item) for item in maps]
+        step = max(_step([item], mean) for item, mean in zip(maps, centres, strict=True))
     charts = tuple(
-        _heat_map(one, centre, step, words) for one, centre in zip(maps, centres, strict=True)
+        _heat_map(item, mean, step, words) for item, mean in zip(maps, centres, strict=True)
     )
-    where = "mean of the map" if texts else "overall rate"
     labels = tuple(tick_points(index * step) for index in range(-_STEPS, _STEPS + 1))
     keys = Figure(
         f"Colours: orange below the {where}, blue above it",
         (HeatKeys(f"points from the {where}", labels),),
     )
-    what = "categories" if texts else "features"
     shown, more = charts[:_OPEN_HEAT_MAPS], charts[_OPEN_HEAT_MAPS:]
     pairs = f"Rates over pairs of {what}"
     folded = Details(f"{plural(len(more), 'more pair')} of {what}", (Figure(pairs, more),))
@@ -228,7 +222,7 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
     supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
     scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
     largest = max((cell.n for cell in charts.scatter), default=1)
-    binned = charts.scatter_binned
+    binned, gates = charts.scatter_binned, () if gate is None else (Threshold(gate),)
     chart = Plane(
         title=f"Support against score of {plural(summary.counts.groups, 'group')}; "
         f"{len(marked)} marked, with their numbers in the table above",
@@ -252,23 +246,20 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
             )
             for group in marked
         ),
-        thresholds=(
-            Threshold(smallest, upright=True),
-            *(() if gate is None else (Threshold(gate),)),
-        ),
+        thresholds=(Threshold(smallest, upright=True), *gates),
         below="",
     )
     about = (
         "Large groups are to the right, groups that the model treats very differently are at the "
-        "top. "
+        "top. Each point is a group."
     )
-    about += (
-        "There are too many groups for a point each: a tile stands for groups of about the same "
-        "size and score. The darker it is, the more groups there are, at most "
-        f"{count(largest)} in a tile."
-        if binned
-        else "Each point is a group."
-    )
+    if binned:
+        about = (
+            "Large groups are to the right, groups that the model treats very differently are at "
+            "the top. There are too many groups for a point each: a tile stands for groups of "
+            "about the same size and score. The darker it is, the more groups there are, at most "
+            f"{count(largest)} in a tile."
+        )
     if marked:
         about += " Diamonds are the first group and the rules that explain the differences."
     caption = (

@@ -129,7 +129,7 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
     if findings.others:
         [second] = findings.others
         other = second.estimates.take(groups)
-        ends = second.confidence_intervals(groups)
+        ends = second.guarantee.confidence_intervals(second.estimates, groups)
         of_others = (other.rate_in, other.rate_out, other.difference, *ends)
     columns = {
         "rank": ranks,

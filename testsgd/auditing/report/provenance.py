@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary, TermsSummary
+from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.auditing.report.wording import ADJUSTMENTS, mode_name
 from testsgd.report.blocks import Facts
@@ -21,9 +21,18 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
 
     Facts that are not known are left out, but for licence and citation: their absence matters.
     """
-    words = vocabulary(summary)
+    words, terms = vocabulary(summary), summary.terms
+    listed = (
+        ()
+        if terms is None
+        else (
+            ("Sensitive terms", terms.name),
+            ("Source of the terms", terms.source),
+            ("Fingerprint of the terms (sha256)", terms.fingerprint),
+        )
+    )
     return (
-        data_facts(summary.data, words, *_list_of_terms(summary.terms)),
+        data_facts(summary.data, words, *listed),
         model_facts("Model", summary.model, words),
         _steps(summary),
         _settings(summary),
@@ -104,65 +113,49 @@ def _reading(model: ModelSummary) -> str:
     return ""
 
 
-def _list_of_terms(terms: TermsSummary | None) -> tuple[tuple[str, str], ...]:
-    if terms is None:
-        return ()
-    return (
-        ("Sensitive terms", terms.name),
-        ("Source of the terms", terms.source),
-        ("Fingerprint of the terms (sha256)", terms.fingerprint),
-    )
-
-
 def _steps(summary: AuditSummary) -> Facts:
-    counts, words = summary.counts, vocabulary(summary)
+    counts, words, unjudged = summary.counts, vocabulary(summary), summary.unjudged
     folded = "Groups, after folding rule sets that select the same rows"
     return Facts(
         "From rule sets to groups",
         (
             (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
-            (words.frequent.format(_fewest(summary)), count(counts.frequent)),
+            (words.frequent.format(count(unjudged.fewest)), count(counts.frequent)),
             # Rule sets of texts never select the same texts, so nothing is folded there.
             (folded, count(counts.groups) if words.kind == "rows" else ""),
             ("Groups decided", count(counts.decided)),
             ("Frequent groups not decided", count(counts.undecided_frequent)),
             ("Groups too small to be judged", count(counts.undecided_small)),
-            *_unjudged(summary, words),
-        ),
-    )
-
-
-def _fewest(summary: AuditSummary) -> str:
-    return count(summary.unjudged.fewest)
-
-
-def _unjudged(summary: AuditSummary, words: Words) -> tuple[tuple[str, str], ...]:
-    unjudged = summary.unjudged
-    combinations = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
-    return (
-        (f"{words.combinations.capitalize()} not judged", combinations),
-        (
-            f"{words.many.capitalize()} only in such combinations",
-            f"{count(unjudged.rows)} ({percent(unjudged.share)})",
+            (
+                f"{words.combinations.capitalize()} not judged",
+                f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}",
+            ),
+            (
+                f"{words.many.capitalize()} only in such combinations",
+                f"{count(unjudged.rows)} ({percent(unjudged.share)})",
+            ),
         ),
     )
 
 
 def _settings(summary: AuditSummary) -> Facts:
     chosen = summary.parameters
-    gate, words = chosen.fail_above, vocabulary(summary)
+    gate, words, guarantee = chosen.fail_above, vocabulary(summary), summary.guarantee
+    critical = guarantee.critical_value
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
     return Facts(
         "Settings",
         (
             ("Estimand", chosen.estimand),
             ("Support threshold (theta)", "" if chosen.theta is None else share(chosen.theta)),
-            (f"{words.many.capitalize()} on each side, at least", _fewest(summary)),
+            (f"{words.many.capitalize()} on each side, at least", count(summary.unjudged.fewest)),
             ("Error margin", size_points(chosen.error_margin)),
             ("Confidence on each side", number(chosen.confidence)),
             ("Samples on each side, at least", count(chosen.min_samples)),
             ("Confidence intervals hold for", _GUARANTEES[chosen.guarantee]),
-            *_guarantee(summary),
+            ("Method", ADJUSTMENTS[guarantee.method]),
+            ("Critical value", "" if critical is None else f"{critical:.2f}"),
+            ("Bootstrap samples", count(guarantee.replicates) if guarantee.replicates else ""),
             ("Mode asked for", chosen.mode),
             ("Mode used", mode_name(summary)),
             ("Sampling asked for", chosen.sampling),
@@ -183,14 +176,4 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
             ("Seed", str(chosen.seed)),
         ),
-    )
-
-
-def _guarantee(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    guarantee = summary.guarantee
-    critical = guarantee.critical_value
-    return (
-        ("Method", ADJUSTMENTS[guarantee.method]),
-        ("Critical value", "" if critical is None else f"{critical:.2f}"),
-        ("Bootstrap samples", count(guarantee.replicates) if guarantee.replicates else ""),
     )

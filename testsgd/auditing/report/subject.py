@@ -45,12 +45,16 @@ class RateGrid(NamedTuple):
 
 def data_summary(findings: Findings) -> DataSummary:
     """Describe the data that were audited."""
+    identity: Specification
     match findings:
         case TableFindings():
-            return _of_table(findings)
+            identity, known = findings.table.specification, _of_table(findings)
         case TextFindings():
-            return _of_texts(findings)
-    raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+            identity, known = findings.texts.specification, _of_texts(findings)
+        case _:
+            raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+    label, dataset = LabelSummary.of(identity.label), identity.dataset
+    return DataSummary.of(dataset, title=dataset.title or dataset.name, label=label, **known)
 
 
 def rules_alone(findings: Findings, group: int) -> list[RuleAlone]:
@@ -65,13 +69,6 @@ def _cell_rates(findings: Findings, features: int) -> list[RateGrid]:
     if isinstance(findings, TextFindings):
         return _rates_of_terms(findings, features)
     return _rates_of_cells(findings, features) if isinstance(findings, TableFindings) else []
-
-
-def _data(specification: Specification, **rest: Any) -> DataSummary:
-    """Describe data, first what a description says of rows and of texts alike."""
-    identity = specification.dataset
-    label, title = LabelSummary.of(specification.label), identity.title or identity.name
-    return DataSummary.of(identity, title=title, label=label, **rest)
 
 
 def charts(findings: Findings) -> Charts:
@@ -125,25 +122,25 @@ def _rounded(value: float) -> Any:
     return None if np.isnan(value) else round(float(value), 4)
 
 
-def _of_table(findings: TableFindings) -> DataSummary:
+def _of_table(findings: TableFindings) -> dict[str, Any]:
     """Describe the table."""
     table = findings.table
     notes = list(table.notes)
     if table.labels is None:
         column = table.specification.label.column
         notes.append(f"the data have no label column {column!r}; an audit needs none")
-    return _data(
-        table.specification,
-        kind="rows",
-        source=table.source,
-        fingerprint=table_fingerprint(table),
-        rows=len(table),
-        features=[
-            FeatureSummary.of(feature, name=name, missing=table.missing[name])
-            for name, feature in table.specification.features.items()
-        ],
-        notes=notes,
-    )
+    features = [
+        FeatureSummary.of(feature, name=name, missing=table.missing[name])
+        for name, feature in table.specification.features.items()
+    ]
+    return {
+        "kind": "rows",
+        "source": table.source,
+        "fingerprint": table_fingerprint(table),
+        "rows": len(table),
+        "features": features,
+        "notes": notes,
+    }
 
 
 def _rules_of_table(findings: TableFindings, group: int) -> list[RuleAlone]:
@@ -186,7 +183,7 @@ def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:
     return grids
 
 
-def _of_texts(findings: TextFindings) -> DataSummary:
+def _of_texts(findings: TextFindings) -> dict[str, Any]:
     """Describe the texts; their features are the categories of terms."""
     texts, clusters = findings.texts, findings.clusters
     present = findings.mentions.presence()
@@ -199,25 +196,25 @@ def _of_texts(findings: TextFindings) -> DataSummary:
         )
     if texts.labels is None:
         notes.append("the texts have no labels; an audit needs none")
-    return _data(
-        texts.specification,
-        kind="texts",
-        source=texts.source,
-        fingerprint=texts_fingerprint(texts),
-        rows=len(texts),
-        independent=len(clusters) if clusters.repeated else None,
-        features=[
-            FeatureSummary(
-                name=category.name,
-                type="terms",
-                sensitive=True,
-                domain=", ".join(term.name for term in category.terms),
-                missing=int((~present[:, index]).sum()),
-            )
-            for index, category in enumerate(findings.mentions.terms.categories)
-        ],
-        notes=notes,
-    )
+    features = [
+        FeatureSummary(
+            name=category.name,
+            type="terms",
+            sensitive=True,
+            domain=", ".join(term.name for term in category.terms),
+            missing=int((~present[:, index]).sum()),
+        )
+        for index, category in enumerate(findings.mentions.terms.categories)
+    ]
+    return {
+        "kind": "texts",
+        "source": texts.source,
+        "fingerprint": texts_fingerprint(texts),
+        "rows": len(texts),
+        "independent": len(clusters) if clusters.repeated else None,
+        "features": features,
+        "notes": notes,
+    }
 
 
 def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:

@@ -239,31 +239,27 @@ def correlated_table(group: GroupSummary) -> Table:
 
 def parts_table(top: Sequence[GroupSummary], words: Words) -> Table:
     """List what each rule of each group gives on its own, and what all of them together do."""
-    rows = []
+    parts: list[tuple[GroupSummary, RuleAlone | GroupSummary]] = []
     for group in top:
-        if len(group.rules_alone) < 2:
-            continue
-        parts: list[RuleAlone | GroupSummary] = [*group.rules_alone, group]
-        for part in parts:
-            together = part is group
-            cells = (
-                str(group.rank),
-                f"all {words.rule}s together" if together else part.text,
-                count(part.n_in),
-                percent(part.rate_in),
-                percent(part.rate_out),
-                points(part.difference),
-            )
-            rows.append(Row(cells, emphasis=together))
-    columns = (
-        Column("Rank", "number"),
-        Column(f"{words.rule.capitalize()} alone", "name"),
-        Column(words.many.capitalize(), "number"),
-        Column("Selection rate", "number"),
-        Column("Complement", "number"),
-        Column("Difference", "strong"),
+        if len(group.rules_alone) > 1:
+            parts += [*((group, part) for part in group.rules_alone), (group, group)]
+    together = f"all {words.rule}s together"
+    return table_of(
+        "Rules alone",
+        parts,
+        [
+            (Column("Rank", "number"), lambda item: str(item[0].rank)),
+            (
+                Column(f"{words.rule.capitalize()} alone", "name"),
+                lambda item: together if item[0] is item[1] else item[1].text,
+            ),
+            (Column(words.many.capitalize(), "number"), lambda item: count(item[1].n_in)),
+            (Column("Selection rate", "number"), lambda item: percent(item[1].rate_in)),
+            (Column("Complement", "number"), lambda item: percent(item[1].rate_out)),
+            (Column("Difference", "strong"), lambda item: points(item[1].difference)),
+        ],
+        lambda item: {"emphasis": item[0] is item[1]},
     )
-    return Table("Rules alone", columns, tuple(rows))
 
 
 def rates_table(summary: AuditSummary, words: Words) -> Table:

@@ -283,7 +283,7 @@ class TextWords(Words):
         return f"{rule.text} in place of every term of {rule.feature}" if rule.values else rule.text
 
     def effect(self, group: GroupSummary, label: str) -> str:
-        """Write how much of a group's difference is the counterfactual effect of its terms."""
+        """Write the same of texts."""
         return effect_of_terms(group, label)
 
     def by_terms(self, group: GroupSummary, label: str, interval_name: str) -> list[str]:

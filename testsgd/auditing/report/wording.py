@@ -178,16 +178,6 @@ def disagree(group: GroupSummary) -> bool:
     return not within or abs(group.other.difference - group.difference) > DISAGREEMENT
 
 
-def interval_scope(summary: AuditSummary) -> str:
-    """Write what the intervals hold for, to stand behind one; empty if only for one group each."""
-    guarantee = summary.guarantee
-    if guarantee.kind == "per-group":
-        return ""
-    if guarantee.kind == "fdr":
-        return "adjusted for the selection of discoveries"
-    return f"simultaneous for {plural(guarantee.groups, 'group')}"
-
-
 def lower_bound_points(group: GroupSummary) -> str:
     """Write the lower confidence bound of a group's difference, as points more or less often."""
     if not group.lower_confidence_bound:

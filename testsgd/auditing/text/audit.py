@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates, Floats, means_over_draws
+from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.findings import Estimated
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind, lower_confidence_bound
@@ -49,7 +49,10 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         again = _ask_again(audit, tried, favourable)
     budget = audit.allowed - again.asked
     with clock.phase("predictions of the texts"):
-        answers = _ask_all(audit, budget)
+        # All texts as they are, if that takes at most half of what sampling may ask.
+        answers = None
+        if not audit.exact and 2 * len(audit.texts) * parameters.draws <= budget:
+            answers = predictions.decide(audit.texts.texts)
     outcome, queries = _find_rates(audit, budget)
     outcome = replace(
         outcome,
@@ -68,7 +71,10 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         rule_sets, estimates = rule_sets.take(audit.given), estimates.take(audit.given)
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
-        guarantee = _guarantee(audit, outcome, estimates)
+        guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
+        bootstrapped = parameters.guarantee == "simultaneous" and audit.given is None
+        if outcome.known is not None and bootstrapped:
+            guarantee = simultaneous_texts(estimates, outcome.known, parameters)
         others = tuple(filter(None, [_observed(audit, outcome, answers)]))
         if parameters.estimand == "observed" and others:
             [observed] = others
@@ -174,15 +180,6 @@ def _find_rates(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
     return outcome, queries + audit.predictions.asked
 
 
-def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> Guarantee:
-    """Choose among the three kinds of guarantee."""
-    parameters = audit.parameters
-    bootstrapped = parameters.guarantee == "simultaneous" and audit.given is None
-    if outcome.known is None or not bootstrapped:
-        return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
-    return simultaneous_texts(estimates, outcome.known, parameters)
-
-
 def _first_by(
     parameters: AuditParameters,
     guarantee: Guarantee,
@@ -212,13 +209,6 @@ def _observed(
         estimates = estimates.take(audit.given)
     guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     return Estimated("observed", estimates, guarantee)
-
-
-def _ask_all(audit: TextAudit, budget: int) -> NDArray[Any] | None:
-    """Ask about all texts as they are, if that takes at most half of what sampling may ask."""
-    if audit.exact or 2 * len(audit.texts) * audit.parameters.draws > budget:
-        return None
-    return audit.predictions.decide(audit.texts.texts)
 
 
 def _variances(audit: TextAudit, findings: TextFindings) -> Floats:
