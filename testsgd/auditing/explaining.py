@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from pydantic import Field
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.data import DatasetSpecification, Table
 from testsgd.errors import ParameterError
-from testsgd.report.summaries import Part
+from testsgd.report.summaries import Part, RuleSummary
 from testsgd.rules import Contingency, Rule, RuleSet
 from testsgd.scoring import effective_sample_size, normal_quantile
 
@@ -200,7 +199,7 @@ class CorrelatedFeature(Part):
 
 def correlated_features(
     table: Table, contingency: Contingency, members: NDArray[np.bool_]
-) -> list[tuple[CorrelatedFeature, ...]]:
+) -> list[list[CorrelatedFeature]]:
     """Find the features in which groups differ most from their complements, at most five each.
 
     Differences are taken in standard deviations over the rows of both sides together, not within
@@ -214,7 +213,7 @@ def correlated_features(
         features = [of_groups[index] for of_groups in compared]
         known = [feature for feature in features if feature is not None]
         known.sort(key=lambda item: -round(abs(item.standardised_difference), 12))
-        largest.append(tuple(known[:MOST_CORRELATED]))
+        largest.append(known[:MOST_CORRELATED])
     return largest
 
 
@@ -281,37 +280,34 @@ KEPT_SCORE = 0.9
 Members = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class ShapleyValue:
-    """What a rule adds to a group's difference; those of a group add up to it."""
+class ShapleyValue(Part):
+    """The Shapley value of one rule of a group."""
 
-    rule: Rule  # The rule
-    # Its Shapley value: how much the difference changes when the rule joins those before it, on
-    # average over the orders in which the rules may come
-    value: float
-
-    @property
-    def text(self) -> str:
-        """The rule as people write it."""
-        return self.rule.text
+    text: str = Field(description="the rule as people write it")
+    value: float = Field(description="what it adds; the values add up to the difference")
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """What makes up a group's difference, and which features go with it."""
+class SimplestRules(Part):
+    """The fewest of a group's rules that keep at least 90% of its difference."""
 
-    # What each rule adds, in the rules' order; empty if the groups share no samples
-    shapley_values: tuple[ShapleyValue, ...]
-    # The fewest of the group's rules that keep 90% of its score, with the same sign; of equally few
-    # those that keep most
-    simplest: RuleSet
-    # Rate inside minus rate outside of that rule set; NaN if the groups share no samples
-    simplest_difference: float
-    # The features in which the group differs most from the rest, largest first, at most five
-    correlated_features: tuple[CorrelatedFeature, ...]
-    # The difference from those who are like the group; None if it was not asked for, if the audit
-    # drew samples, or if nobody outside is like anybody inside
-    conditional: ConditionalScore | None
+    rules: list[RuleSummary] = Field(description="the rules that stay")
+    text: str = Field(description="the rules as people write them")
+    difference: float = Field(ge=-1, le=1, description="their difference")
+
+
+class Explanation(Part):
+    """What makes up a group's difference, and what goes with it."""
+
+    shapley_values: list[ShapleyValue] = Field(description="what each rule adds, if it is known")
+    simplest: SimplestRules | None = Field(
+        None, description="the fewest rules that keep 90% of it; null if it is not known"
+    )
+    correlated_features: list[CorrelatedFeature] = Field(
+        description="features in which it differs most, the largest first; not causes"
+    )
+    conditional: ConditionalScore | None = Field(
+        None, description="compared like with like; null if not asked for, or not known"
+    )
 
 
 def explain_groups(
@@ -364,21 +360,31 @@ def explain_groups(
 def explanation_of(
     group: RuleSet,
     differences: Floats,
-    correlated: tuple[CorrelatedFeature, ...] = (),
+    correlated: Sequence[CorrelatedFeature] = (),
     conditional: ConditionalScore | None = None,
 ) -> Explanation:
     """Explain a group by the differences of all subsets of its rules.
 
     Shapes: `differences` (subsets,), in the order of :func:`simplest_subset`.
     """
-    simplest = simplest_subset(differences)
-    chosen = tuple(rule for bit, rule in enumerate(group.rules) if simplest >> bit & 1)
+    subset, simplest = simplest_subset(differences), None
+    chosen = RuleSet(tuple(rule for bit, rule in enumerate(group.rules) if subset >> bit & 1))
+    if not np.isnan(differences[subset]):
+        simplest = SimplestRules(
+            rules=[RuleSummary.model_validate(rule.to_json()) for rule in chosen.rules],
+            text=chosen.text,
+            difference=float(differences[subset]),
+        )
+    values = shapley_values(differences)
     return Explanation(
-        tuple(map(ShapleyValue, group.rules, shapley_values(differences))),
-        RuleSet(chosen),
-        float(differences[simplest]),
-        correlated,
-        conditional,
+        # None if the groups share no samples.
+        shapley_values=[
+            ShapleyValue(text=rule.text, value=value)
+            for rule, value in zip(group.rules, values, strict=False)
+        ],
+        simplest=simplest,
+        correlated_features=list(correlated),
+        conditional=conditional,
     )
 
 

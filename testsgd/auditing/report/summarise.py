@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report.frames import frame_of
@@ -25,12 +24,10 @@ from testsgd.auditing.report.summary import (
     EstimandRates,
     EstimandSummary,
     ExplainingRuleSummary,
-    ExplanationSummary,
     GroupSummary,
     GuaranteeSummary,
     ModelSummary,
     MovedFeature,
-    SimplestSummary,
     UndecidedGroup,
     UnjudgedSummary,
 )
@@ -181,7 +178,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 and bool(findings.unknown[group]),
                 stability=findings.stability.get(group),
                 in_search=findings.in_search.get(group),
-                explanation=_explanation(findings.explanations.get(group)),
+                explanation=findings.explanations.get(group),
                 **known,
             )
         )
@@ -195,20 +192,6 @@ def _at(rows: NDArray[np.float64] | None, index: int) -> float | None:
 def _known(value: Any) -> Any:
     """Return a value, None if it is NaN."""
     return None if value != value else value
-
-
-def _explanation(explanation: Explanation | None) -> ExplanationSummary | None:
-    """Write down what is behind a group's difference."""
-    if explanation is None:
-        return None
-    simplest = None
-    if not np.isnan(explanation.simplest_difference):
-        simplest = SimplestSummary.of(
-            explanation.simplest,
-            rules=[rule_summary(rule) for rule in explanation.simplest.rules],
-            difference=explanation.simplest_difference,
-        )
-    return ExplanationSummary.of(explanation, simplest=simplest)
 
 
 def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:

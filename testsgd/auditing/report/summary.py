@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.explaining import ConditionalScore, CorrelatedFeature
+from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Holdout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
@@ -46,36 +46,6 @@ class GuaranteeSummary(Part):
     )
     largest_bound_rank: int | None = Field(
         None, description="rank of the group with the largest lower bound; null if none"
-    )
-
-
-class ShapleySummary(Part):
-    """The Shapley value of one rule of a group."""
-
-    text: str = Field(description="the rule as people write it")
-    value: float = Field(description="what it adds; the values add up to the difference")
-
-
-class SimplestSummary(Part):
-    """The fewest of a group's rules that keep at least 90% of its difference."""
-
-    rules: list[RuleSummary] = Field(description="the rules that stay")
-    text: str = Field(description="the rules as people write them")
-    difference: Difference = Field(description="their difference")
-
-
-class ExplanationSummary(Part):
-    """What makes up a group's difference, and what goes with it."""
-
-    shapley_values: list[ShapleySummary] = Field(description="what each rule adds, if it is known")
-    simplest: SimplestSummary | None = Field(
-        None, description="the fewest rules that keep 90% of it; null if it is not known"
-    )
-    correlated_features: list[CorrelatedFeature] = Field(
-        description="features in which it differs most, the largest first; not causes"
-    )
-    conditional: ConditionalScore | None = Field(
-        None, description="compared like with like; null if not asked for, or not known"
     )
 
 
@@ -342,7 +312,7 @@ class GroupSummary(Part):
     in_search: InSearch | None = Field(
         None, description="the group in the rows searched; null without a holdout"
     )
-    explanation: ExplanationSummary | None = Field(
+    explanation: Explanation | None = Field(
         None,
         description="what makes up its difference, and what goes with it; for the first groups",
     )
