@@ -11,18 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.explaining import cells_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
-from testsgd.auditing.report.summary import (
-    CellRate,
-    Charts,
-    CounterfactualSummary,
-    DataSummary,
-    FeatureRates,
-    FeatureSummary,
-    HeatMap,
-    LabelSummary,
-    RuleAlone,
-    ScatterCell,
-)
+from testsgd.auditing.report import summary as document
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Specification, table_fingerprint
 from testsgd.data.text import texts_fingerprint
@@ -43,7 +32,7 @@ class RateGrid(NamedTuple):
     rates: NDArray[np.float64]
 
 
-def data_summary(findings: Findings) -> DataSummary:
+def data_summary(findings: Findings) -> document.DataSummary:
     """Describe the data that were audited."""
     identity: Specification
     match findings:
@@ -53,11 +42,13 @@ def data_summary(findings: Findings) -> DataSummary:
             identity, known = findings.texts.specification, _of_texts(findings)
         case _:
             raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
-    label, dataset = LabelSummary.of(identity.label), identity.dataset
-    return DataSummary.of(dataset, title=dataset.title or dataset.name, label=label, **known)
+    label, dataset = document.LabelSummary.of(identity.label), identity.dataset
+    return document.DataSummary.of(
+        dataset, title=dataset.title or dataset.name, label=label, **known
+    )
 
 
-def rules_alone(findings: Findings, group: int) -> list[RuleAlone]:
+def rules_alone(findings: Findings, group: int) -> list[document.RuleAlone]:
     """Look at each rule of a group by itself, or at none if that is not known."""
     if isinstance(findings, TextFindings):
         return _rules_of_texts(findings, group)
@@ -71,24 +62,24 @@ def _cell_rates(findings: Findings, features: int) -> list[RateGrid]:
     return _rates_of_cells(findings, features) if isinstance(findings, TableFindings) else []
 
 
-def charts(findings: Findings) -> Charts:
+def charts(findings: Findings) -> document.Charts:
     """Compute what the charts of a report show."""
     points, binned = _scatter(findings)
-    return Charts(
+    return document.Charts(
         scatter=points,
         scatter_binned=binned,
         features=[
-            FeatureRates(
+            document.FeatureRates(
                 feature=item.features[0],
                 cells=[
-                    CellRate(label=label, n=int(n), rate=_rounded(rate))
+                    document.CellRate(label=label, n=int(n), rate=_rounded(rate))
                     for label, n, rate in zip(item.labels[0], item.rows, item.rates, strict=True)
                 ],
             )
             for item in _cell_rates(findings, 1)
         ],
         heat_maps=[
-            HeatMap(
+            document.HeatMap(
                 row_feature=pair.features[0],
                 column_feature=pair.features[1],
                 row_labels=list(pair.labels[0]),
@@ -101,7 +92,7 @@ def charts(findings: Findings) -> Charts:
     )
 
 
-def _scatter(findings: Findings) -> tuple[list[ScatterCell], bool]:
+def _scatter(findings: Findings) -> tuple[list[document.ScatterCell], bool]:
     """Place all groups by support and score; return whether they are counted by small cells."""
     support = findings.estimates.rows_in[findings.ranking] / findings.rows
     score = findings.estimates.score[findings.ranking]
@@ -113,7 +104,9 @@ def _scatter(findings: Findings) -> tuple[list[ScatterCell], bool]:
         )
         across, upwards = ((ends[:-1] + ends[1:]) / 2 for ends in edges)
         points = [(across[i], upwards[j], int(counts[i, j])) for i, j in np.argwhere(counts > 0)]
-    cells = [ScatterCell(support=_rounded(x), score=_rounded(y), n=n) for x, y, n in points]
+    cells = [
+        document.ScatterCell(support=_rounded(x), score=_rounded(y), n=n) for x, y, n in points
+    ]
     return cells, len(score) > _MOST_POINTS
 
 
@@ -130,7 +123,7 @@ def _of_table(findings: TableFindings) -> dict[str, Any]:
         column = table.specification.label.column
         notes.append(f"the data have no label column {column!r}; an audit needs none")
     features = [
-        FeatureSummary.of(feature, name=name, missing=table.missing[name])
+        document.FeatureSummary.of(feature, name=name, missing=table.missing[name])
         for name, feature in table.specification.features.items()
     ]
     return {
@@ -143,7 +136,7 @@ def _of_table(findings: TableFindings) -> dict[str, Any]:
     }
 
 
-def _rules_of_table(findings: TableFindings, group: int) -> list[RuleAlone]:
+def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAlone]:
     """Look at each rule by itself, or at none if there are too few samples in common.
 
     Independent sampling keeps none: every group is judged by draws of its own.
@@ -159,7 +152,7 @@ def _rules_of_table(findings: TableFindings, group: int) -> list[RuleAlone]:
         rate_in = float(favourable[inside].sum() / asked_in)
         rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
         alone.append(
-            RuleAlone(
+            document.RuleAlone(
                 text=rule.text,
                 n_in=int(rows[inside].sum()),
                 rate_in=rate_in,
@@ -197,7 +190,7 @@ def _of_texts(findings: TextFindings) -> dict[str, Any]:
     if texts.labels is None:
         notes.append("the texts have no labels; an audit needs none")
     features = [
-        FeatureSummary(
+        document.FeatureSummary(
             name=category.name,
             type="terms",
             sensitive=True,
@@ -217,7 +210,7 @@ def _of_texts(findings: TextFindings) -> dict[str, Any]:
     }
 
 
-def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
+def _rules_of_texts(findings: TextFindings, group: int) -> list[document.RuleAlone]:
     """Look at the groups of each term by itself; they are frequent if the group is."""
     rule_sets = findings.rule_sets
     # Of a split only the selected groups are known, not those of each term by itself.
@@ -234,7 +227,7 @@ def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
     if not estimates.sampled.all():
         return []
     return [
-        RuleAlone(
+        document.RuleAlone(
             text=rule_sets.rule_set(of_term).text,
             n_in=int(estimates.rows_in[index]),
             rate_in=float(estimates.rate_in[index]),
@@ -266,7 +259,7 @@ def _rates_of_terms(findings: TextFindings, features: int) -> list[RateGrid]:
     ]
 
 
-def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSummary | None:
+def counterfactual_summary(findings: Findings, group: int) -> document.CounterfactualSummary | None:
     """Write the counterfactual effect of the terms of a group, if seeds were compared."""
     if not isinstance(findings, TextFindings) or findings.counterfactual is None:
         return None
@@ -274,7 +267,7 @@ def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSumm
     if effects.seeds[group] == 0:
         return None
     repeated = findings.clusters.repeated
-    return CounterfactualSummary(
+    return document.CounterfactualSummary(
         seeds=int(effects.seeds[group]),
         rate_with=float(effects.rate_with[group]),
         rate_other=float(effects.rate_other[group]),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
 from testsgd.auditing.guarantee import lower_confidence_bound
+from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.subject import (
     charts,
@@ -18,19 +19,7 @@ from testsgd.auditing.report.subject import (
     data_summary,
     rules_alone,
 )
-from testsgd.auditing.report.summary import (
-    AuditSummary,
-    Counts,
-    EstimandRates,
-    EstimandSummary,
-    ExplainingRuleSummary,
-    GroupSummary,
-    GuaranteeSummary,
-    ModelSummary,
-    MovedFeature,
-    UndecidedGroup,
-    UnjudgedSummary,
-)
+from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
 from testsgd.auditing.report.verdict import GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
@@ -78,7 +67,7 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     parts: dict[str, Any] = {
         "data": data,
         "parameters": parameters,
-        "counts": Counts.of(
+        "counts": document.Counts.of(
             findings.rule_sets,
             groups=len(findings.rule_sets),
             decided=decided,
@@ -128,12 +117,12 @@ def rule_summary(rule: Rule) -> RuleSummary:
     return RuleSummary.model_validate(rule.to_json())
 
 
-def model_summary(findings: Findings) -> ModelSummary:
+def model_summary(findings: Findings) -> document.ModelSummary:
     """Describe the model that was audited."""
     loaded, reading = findings.model, {}
     if isinstance(loaded.model, CheckedFunction):
         reading = {"read_as": loaded.model.read_as, "other_labels": loaded.model.others}
-    return ModelSummary.of(
+    return document.ModelSummary.of(
         loaded.model,
         fingerprint=findings.model_fingerprint,
         accuracy=findings.accuracy,
@@ -194,7 +183,7 @@ def _known(value: Any) -> Any:
     return None if value != value else value
 
 
-def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
+def _undecided(findings: Findings, words: Words) -> list[document.UndecidedGroup]:
     """List groups that are too small to judge, and those that got no sample on one side."""
     fewest = findings.parameters.fewest_rows(findings.rows)
     too_few = f"fewer than {count(fewest)} {words.many}"
@@ -208,7 +197,7 @@ def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
         for group in np.flatnonzero(~estimates.sampled)
     ] + [(small.rule_set, small.count, too_few) for small in findings.small]
     return [
-        UndecidedGroup(
+        document.UndecidedGroup(
             text=rule_set.text,
             rules=[rule_summary(rule) for rule in rule_set.rules],
             n_in=rows,
@@ -219,11 +208,11 @@ def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
     ]
 
 
-def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
+def _guarantee(findings: Findings, ranks: dict[int, int]) -> document.GuaranteeSummary:
     """Write down what the confidence intervals hold for."""
     guarantee = findings.guarantee
     by_q_values = guarantee.q_values is not None
-    return GuaranteeSummary.of(
+    return document.GuaranteeSummary.of(
         guarantee,
         # Discoveries are those of the q-values; an interval may fall on the other side.
         significant=len(guarantee.discoveries) if by_q_values else guarantee.significant,
@@ -235,14 +224,16 @@ def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
     )
 
 
-def _other_rates(findings: Findings, group: int, row: dict[Hashable, Any]) -> EstimandRates | None:
+def _other_rates(
+    findings: Findings, group: int, row: dict[Hashable, Any]
+) -> document.EstimandRates | None:
     """Return what the other estimand says of a group, None if it was not estimated."""
     if not findings.others:
         return None
     [other] = findings.others
     low, high = row["other_ci_low"], row["other_ci_high"]
     decided = bool(other.estimates.decided[group])
-    return EstimandRates(
+    return document.EstimandRates(
         estimand=other.estimand,
         rate_in=_known(row["other_rate_in"]),
         rate_out=_known(row["other_rate_out"]),
@@ -253,7 +244,7 @@ def _other_rates(findings: Findings, group: int, row: dict[Hashable, Any]) -> Es
     )
 
 
-def _estimands(findings: Findings) -> list[EstimandSummary]:
+def _estimands(findings: Findings) -> list[document.EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
     summaries = []
@@ -267,7 +258,7 @@ def _estimands(findings: Findings) -> list[EstimandSummary]:
             "fdr": float(score[guarantee.discoveries].max(initial=0.0)),
         }[guarantee.kind]
         summaries.append(
-            EstimandSummary(
+            document.EstimandSummary(
                 estimand=estimated.estimand,
                 groups=len(decided),
                 largest=float(decided.max()) if len(decided) else None,
@@ -278,7 +269,9 @@ def _estimands(findings: Findings) -> list[EstimandSummary]:
     return summaries
 
 
-def _moved_features(findings: Findings, groups: Sequence[GroupSummary]) -> list[MovedFeature]:
+def _moved_features(
+    findings: Findings, groups: Sequence[GroupSummary]
+) -> list[document.MovedFeature]:
     """Return which features' moves change the first group's difference, if estimands disagree."""
     first = findings.first
     if first is None or not isinstance(findings, TableFindings) or not disagree(groups[0]):
@@ -289,16 +282,16 @@ def _moved_features(findings: Findings, groups: Sequence[GroupSummary]) -> list[
         observed = top.other.difference or 0.0
     order = sorted(moved, key=lambda name: -abs(moved[name] - observed))
     return [
-        MovedFeature(feature=name, difference=moved[name])
+        document.MovedFeature(feature=name, difference=moved[name])
         for name in order[:_MOVED]
         if abs(moved[name] - observed) > DISAGREEMENT / 2
     ]
 
 
-def _rules(findings: Findings, ranks: dict[int, int]) -> list[ExplainingRuleSummary]:
+def _rules(findings: Findings, ranks: dict[int, int]) -> list[document.ExplainingRuleSummary]:
     """Return the explaining rules, with the first of their near-duplicates."""
     return [
-        ExplainingRuleSummary(
+        document.ExplainingRuleSummary(
             rank=ranks[rule.group],
             text=findings.rule_set(rule.group).text,
             share=None if np.isnan(rule.share) else min(1.0, rule.share),
@@ -310,12 +303,12 @@ def _rules(findings: Findings, ranks: dict[int, int]) -> list[ExplainingRuleSumm
     ]
 
 
-def _unjudged(findings: Findings) -> UnjudgedSummary:
+def _unjudged(findings: Findings) -> document.UnjudgedSummary:
     """Return how many people are only in combinations that could not be judged."""
     unjudged, holdout = findings.unjudged, findings.holdout
     # Groups are judged where they are searched.
     rows = findings.rows if holdout is None else holdout.searched
-    return UnjudgedSummary.of(
+    return document.UnjudgedSummary.of(
         unjudged,
         fewest=findings.parameters.fewest_rows(rows),
         share=unjudged.rows / rows if rows else 0.0,
