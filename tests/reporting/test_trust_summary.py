@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.auditing import AuditResult, Findings, summarise, summary_frame
+from testsgd.auditing import AuditResult, Findings, summarise
+from testsgd.auditing.report.frames import summary_frame
 from testsgd.data import generate_demo
 
 PEOPLE = generate_demo(rows=2000, seed=21)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, both_sides, counted_estimates
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of
-from testsgd.auditing.text.answers import KnownAnswers, ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.answers import KnownAnswers, ask_variants, containing_all
 from testsgd.auditing.text.outcome import Comparisons, TextAudit, TextOutcome
 from testsgd.sampling import explore_neighbourhood
 from testsgd.sampling.text import Replacer
@@ -77,10 +77,7 @@ def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
             kept.append(_means(variants, draws))
             index = slice(category_set.first, category_set.first + variants.shape[1])
             favourable_in[index] = variants.sum(axis=0)
-            if len(variants) and min(category_set.shape) > 1:
-                sizes = comparisons.cluster_sizes(category_set)
-                sums = pair_sums(kept[-1], category_set.shape, cluster_sizes=sizes)
-                comparisons.add(category_set, sums, seeds=len(category_set.rows))
+            comparisons.add(category_set, kept[-1])
 
     def outside(weights: Counts) -> Counts:
         counts: Counts = weights.sum() - containing_all(mentions, rule_sets, weights)
@@ -95,7 +92,7 @@ def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
         accuracy = accuracy_of(labels, answers.astype(np.int64), draws)
     return TextOutcome(
         counted_estimates(tallies, draws=draws),
-        comparisons.result(),
+        comparisons.result,
         asked=len(texts) * draws,
         favourable=int(answers.sum()),
         accuracy=accuracy,

@@ -35,36 +35,12 @@ _CHUNK = 200_000
 
 
 def groups_frame(findings: Findings, *, limit: int | None = None) -> pd.DataFrame:
-    """List groups as a data frame, by rank.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the audit found.
-    limit : int, optional
-        At most so many groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns :data:`GROUP_COLUMNS`, for texts :data:`COUNTERFACTUAL_COLUMNS` too.
-    """
+    """List groups by rank; with the counterfactual columns for texts."""
     return pd.concat(list(_frames(findings, limit)), ignore_index=True)
 
 
 def summary_frame(summary: AuditSummary) -> pd.DataFrame:
-    """List the groups that a summary holds as a data frame, by rank.
-
-    Parameters
-    ----------
-    summary : AuditSummary
-        The audit.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns of :func:`groups_frame`.
-    """
+    """List the groups that a summary holds, by rank, with the columns of :func:`groups_frame`."""
     columns = [*GROUP_COLUMNS, *COUNTERFACTUAL_COLUMNS * (summary.data.kind == "texts")]
     rows = []
     for group in summary.groups:

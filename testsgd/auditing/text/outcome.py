@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.outcome import Audit
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.text.answers import KnownAnswers, PairSums, SharedPredictions
+from testsgd.auditing.text.answers import KnownAnswers, SharedPredictions, pair_sums
 from testsgd.auditing.text.findings import Counterfactual
 from testsgd.data.text import Texts
 from testsgd.models.text import TextModel
@@ -143,61 +144,60 @@ class TextOutcome:
 
 
 class Comparisons:
-    """Collects the paired comparisons, one category set after another."""
+    """Collects the paired comparisons, one category set after another.
+
+    `result`: what was collected; groups that were not compared have no seeds and NaN.
+    """
 
     def __init__(self, audit: TextAudit) -> None:
-        self._paired = audit.paired
-        self._clusters = audit.repeated
+        self._paired, self._clusters = audit.paired, audit.repeated
         groups = len(audit.rule_sets)
-        self._seeds = np.zeros(groups, dtype=np.int64)
-        self._rates: Floats = np.full((2, groups), np.nan)
-        self._ends: Floats = np.full((2, groups), np.nan)
-        self._independent: Floats = np.zeros(groups)
+        seeds, independent = np.zeros(groups, dtype=np.int64), np.zeros(groups)
+        rate_with, rate_other, low, high = np.full((4, groups), np.nan)
+        self.result = Counterfactual(seeds, rate_with, rate_other, low, high, independent)
 
     def add(
-        self, category_set: CategorySet, sums: PairSums, *, seeds: int, draws: int | None = None
+        self,
+        category_set: CategorySet,
+        answers: NDArray[Any],
+        weights: Counts | None = None,
+        drawn: NDArray[np.intp] | None = None,
     ) -> None:
-        """Take down the sums of one category set."""
-        total = seeds if draws is None else draws
-        groups = slice(category_set.first, category_set.first + len(sums.with_terms))
-        self._seeds[groups] = seeds
-        self._rates[0, groups] = sums.with_terms / total
-        self._rates[1, groups] = sums.other / total
-        # A seed counts once, however many variants or draws of it there are; where seeds were
-        # drawn, both the seeds and the draws vary, so sizes add like resistances.
-        rows = self._independent_seeds(category_set, sums, total)
-        self._independent[groups] = rows
-        pairs = rows if draws is None else 1 / (1 / rows + 1 / draws)
-        low, high = self._paired(
-            (sums.with_terms - sums.other) / total, sums.squares / total, sums.sizes / total, pairs
-        )
-        self._ends[0, groups], self._ends[1, groups] = low, high
+        """Compare the answers about seeds, all of them or those drawn, so often each.
 
-    def cluster_sizes(self, category_set: CategorySet) -> Counts | None:
-        """Return how many seeds are in each seed's cluster; None if all are alone."""
-        if self._clusters is None:
-            return None
-        return self._clusters.take(category_set.rows).size_of_row
-
-    def _independent_seeds(self, category_set: CategorySet, sums: PairSums, total: int) -> Floats:
-        """Return the independent seeds of each group: what gains and losses are worth at least."""
-        rows = np.full(len(sums.sizes), float(len(category_set.rows)))
-        sizes = self.cluster_sizes(category_set)
-        if sizes is None:
-            return rows
+        Shapes: `answers` (seeds, groups of the set); `weights`, `drawn` (seeds,).
+        """
+        if min(category_set.shape) < 2 or not len(answers):
+            return
+        of_all = sizes = None
+        if self._clusters is not None:
+            of_all = self._clusters.take(category_set.rows).size_of_row
+            sizes = of_all if drawn is None else of_all[drawn]
+        sums = pair_sums(answers, category_set.shape, weights, sizes)
+        total = len(answers) if weights is None else int(weights.sum())
         mean, size = (sums.with_terms - sums.other) / total, sums.sizes / total
-        worth = [
-            independent_rows(
-                rows, sizes.sum(), rows * part, sizes.sum() * of_clusters / sums.cluster_sizes
+        # A seed counts once, however many variants or draws of it there are; of copies as many as
+        # gains and losses are worth at least.
+        rows: Floats = np.full(len(size), float(len(category_set.rows)))
+        if of_all is not None:
+            everything = of_all.sum()
+            gains, losses = (
+                independent_rows(
+                    rows, everything, rows * part, everything * of_clusters / sums.cluster_sizes
+                )
+                for part, of_clusters in (
+                    ((size + mean) / 2, sums.cluster_gains),
+                    ((size - mean) / 2, sums.cluster_losses),
+                )
             )
-            for part, of_clusters in (
-                ((size + mean) / 2, sums.cluster_gains),
-                ((size - mean) / 2, sums.cluster_losses),
-            )
-        ]
-        return np.minimum(*worth)
-
-    def result(self) -> Counterfactual:
-        """Return what was collected; groups that were not compared have no seeds and NaN."""
-        (rate_with, rate_other), (low, high) = self._rates, self._ends
-        return Counterfactual(self._seeds, rate_with, rate_other, low, high, self._independent)
+            rows = np.minimum(gains, losses)
+        # Where seeds were drawn, both the seeds and the draws vary, so sizes add like resistances.
+        pairs = rows if weights is None else 1 / (1 / rows + 1 / total)
+        groups = slice(category_set.first, category_set.first + len(size))
+        result = self.result
+        result.seeds[groups], result.independent[groups] = len(answers), rows
+        result.rate_with[groups] = sums.with_terms / total
+        result.rate_other[groups] = sums.other / total
+        result.low[groups], result.high[groups] = self._paired(
+            mean, sums.squares / total, size, pairs
+        )
