@@ -8,27 +8,16 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
-from testsgd.auditing.report.summary import HeatMap as HeatMapSummary
+from testsgd.auditing.report.summary import (
+    AuditSummary,
+    CounterfactualSummary,
+    GroupSummary,
+    HeatMap,
+)
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.auditing.report.wording import spoken_difference
+from testsgd.report import charts as shapes
 from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
-from testsgd.report.charts import (
-    HeatCell,
-    HeatKeys,
-    HeatMap,
-    Highlight,
-    Mark,
-    Plane,
-    RateBar,
-    RateBars,
-    Segment,
-    Side,
-    StripRow,
-    Strips,
-    Threshold,
-    Tile,
-)
 from testsgd.report.formatting import (
     count,
     interval,
@@ -86,7 +75,7 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figur
             marks.append(_effect_mark(effect))
             title += f"; {_effect_title(effect)}"
         rows.append(
-            StripRow(
+            shapes.StripRow(
                 group.text,
                 points(spoken_difference(group, summary)),
                 title=title,
@@ -99,7 +88,7 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figur
         )
     return Figure(
         "Differences of the top groups, in percentage points",
-        (Strips((("", tuple(rows)),), groups_scale(groups)),),
+        (shapes.Strips((("", tuple(rows)),), groups_scale(groups)),),
         f"{caption} Orange, to the left: less often. Blue, to the right: more often.",
     )
 
@@ -112,7 +101,7 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
         if part.rate_out is not None:
             against = f" against {percent(part.rate_out)}"
         detail = f"{plural(part.n_in, words.one)}, {percent(part.rate_in)}{against}"
-        mark = None if part.difference is None else Mark(part.difference)
+        mark = None if part.difference is None else shapes.Mark(part.difference)
         rows.append(_strip(part.text, part.difference, mark, detail=detail))
     several = len(group.rules) > 1
     name = f"All {words.rule}s together" if several else "Against other texts"
@@ -125,14 +114,16 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
         paired = {"title": _effect_title(effect), "detail": detail}
         rows.append(_strip(name, effect.difference, _effect_mark(effect), together=True, **paired))
     label = f"Differences of each {words.rule} alone and of all together"
-    return Figure(label, (Strips((("", tuple(rows)),), scale),))
+    return Figure(label, (shapes.Strips((("", tuple(rows)),), scale),))
 
 
-def _strip(name: str, difference: float | None, mark: Mark | None, **more: Any) -> StripRow:
+def _strip(
+    name: str, difference: float | None, mark: shapes.Mark | None, **more: Any
+) -> shapes.StripRow:
     """Draw one difference, as a mark if it is known."""
     drawn: dict[str, Any] = {"title": points(difference), "side": _side(difference or 0.0)}
     marks = () if mark is None else (mark,)
-    return StripRow(name, points(difference), marks=marks, **{**drawn, **more})
+    return shapes.StripRow(name, points(difference), marks=marks, **{**drawn, **more})
 
 
 def _against(rate: float, other: float) -> str:
@@ -146,22 +137,22 @@ def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | Non
         return None
     ends, rows = [0.0, *partial_sums(group)], []
     for item, *both in zip(added, ends, ends[1:], strict=False):
-        step = Segment(min(both), max(both), _side(item.value))
+        step = shapes.Segment(min(both), max(both), _side(item.value))
         rows.append(_strip(item.text, item.value, None, segments=(step,)))
     label = f"What each {words.rule} adds to the difference"
-    return Figure(label, (Strips((("", tuple(rows)),), scale),))
+    return Figure(label, (shapes.Strips((("", tuple(rows)),), scale),))
 
 
 def group_rates(group: GroupSummary, scale: Scale, label: str) -> Figure:
     """Draw the rates of a group, with other terms, and of its complement, as bars."""
     side = _side(group.difference)
-    bars = [RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
+    bars = [shapes.RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
     if effect := group.counterfactual:
-        bar = RateBar("Other terms", effect.rate_other, percent(effect.rate_other))
+        bar = shapes.RateBar("Other terms", effect.rate_other, percent(effect.rate_other))
         bars.append(replace(bar, tone="ring-less" if effect.difference < 0 else "ring-more"))
-    bars.append(RateBar("Complement", group.rate_out, percent(group.rate_out)))
+    bars.append(shapes.RateBar("Complement", group.rate_out, percent(group.rate_out)))
     title = f"How often predicted “{label}”"
-    return Figure(title, (RateBars(title, tuple(bars), scale),))
+    return Figure(title, (shapes.RateBars(title, tuple(bars), scale),))
 
 
 def sides_scale(groups: Sequence[GroupSummary]) -> Scale:
@@ -182,9 +173,9 @@ def feature_bars(summary: AuditSummary, words: Words) -> tuple[Figure, Scale]:
         about = f"in {plural(feature.cells[0].n, 'text')}" if texts else ""
         named = [(cell, "" if texts else plural(cell.n, "row")) for cell in feature.cells]
         bars = tuple(
-            RateBar(cell.label, cell.rate, percent(cell.rate), rows) for cell, rows in named
+            shapes.RateBar(cell.label, cell.rate, percent(cell.rate), rows) for cell, rows in named
         )
-        charts.append(RateBars(feature.feature, bars, scale, summary.overall_rate, about))
+        charts.append(shapes.RateBars(feature.feature, bars, scale, summary.overall_rate, about))
     return Figure(f"Rates by {words.feature}", tuple(charts)), scale
 
 
@@ -206,7 +197,7 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     labels = tuple(tick_points(index * step) for index in range(-_STEPS, _STEPS + 1))
     keys = Figure(
         f"Colours: orange below the {where}, blue above it",
-        (HeatKeys(f"points from the {where}", labels),),
+        (shapes.HeatKeys(f"points from the {where}", labels),),
     )
     shown, more = charts[:_OPEN_HEAT_MAPS], charts[_OPEN_HEAT_MAPS:]
     pairs = f"Rates over pairs of {what}"
@@ -222,8 +213,8 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
     supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
     scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
     largest = max((cell.n for cell in charts.scatter), default=1)
-    binned, gates = charts.scatter_binned, () if gate is None else (Threshold(gate),)
-    chart = Plane(
+    binned, gates = charts.scatter_binned, () if gate is None else (shapes.Threshold(gate),)
+    chart = shapes.Plane(
         title=f"Support against score of {plural(summary.counts.groups, 'group')}; "
         f"{len(marked)} marked, with their numbers in the table above",
         name="Score, percentage points",
@@ -231,12 +222,12 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
         upwards=linear_scale(0.0, max([*scores, gate or 0.0]), count=5),
         points=() if binned else tuple((cell.support, cell.score) for cell in charts.scatter),
         tiles=tuple(
-            Tile(cell.support, cell.score, math.log(cell.n + 1) / math.log(largest + 1))
+            shapes.Tile(cell.support, cell.score, math.log(cell.n + 1) / math.log(largest + 1))
             for cell in charts.scatter
             if binned
         ),
         highlights=tuple(
-            Highlight(
+            shapes.Highlight(
                 group.support,
                 group.score,
                 str(group.rank),
@@ -246,7 +237,7 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
             )
             for group in marked
         ),
-        thresholds=(Threshold(smallest, upright=True), *gates),
+        thresholds=(shapes.Threshold(smallest, upright=True), *gates),
         below="",
     )
     about = (
@@ -271,13 +262,15 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
     return Only("html", (Paragraph(about), Figure("All groups", (chart,), caption)))
 
 
-def _mark(group: GroupSummary) -> Mark:
+def _mark(group: GroupSummary) -> shapes.Mark:
     margin = (group.difference - group.margin, group.difference + group.margin)
-    return Mark(group.difference, group.confidence_interval, margin if group.margin else None)
+    return shapes.Mark(
+        group.difference, group.confidence_interval, margin if group.margin else None
+    )
 
 
-def _effect_mark(effect: CounterfactualSummary) -> Mark:
-    return Mark(effect.difference, effect.confidence_interval, shape="ring")
+def _effect_mark(effect: CounterfactualSummary) -> shapes.Mark:
+    return shapes.Mark(effect.difference, effect.confidence_interval, shape="ring")
 
 
 def _title(group: GroupSummary) -> str:
@@ -290,11 +283,11 @@ def _effect_title(effect: CounterfactualSummary) -> str:
     return f"counterfactual effect: {points(effect.difference)}; confidence interval {ends}"
 
 
-def _side(difference: float) -> Side:
+def _side(difference: float) -> shapes.Side:
     return "less" if difference < 0 else "more"
 
 
-def _step(maps: Sequence[HeatMapSummary], centre: float) -> float:
+def _step(maps: Sequence[HeatMap], centre: float) -> float:
     """Return how large a difference from the centre one shade stands for."""
     every = [
         (abs(rate - centre), rows)
@@ -309,13 +302,13 @@ def _step(maps: Sequence[HeatMapSummary], centre: float) -> float:
     return next((size for size in _STEP_SIZES if size >= needed - 1e-9), _STEP_SIZES[-1])
 
 
-def _mean_rate(heat_map: HeatMapSummary) -> float:
+def _mean_rate(heat_map: HeatMap) -> float:
     """Return the mean of a heat map's rates, every cell counted once; 0 if it has none."""
     rates = [rate for line in heat_map.rates for rate in line if rate is not None]
     return sum(rates) / len(rates) if rates else 0.0
 
 
-def _heat_map(heat_map: HeatMapSummary, centre: float, step: float, words: Words) -> HeatMap:
+def _heat_map(heat_map: HeatMap, centre: float, step: float, words: Words) -> shapes.HeatMap:
     most = max((rows for line in heat_map.counts for rows in line), default=0)
     lines = zip(heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True)
     cells = tuple(
@@ -330,14 +323,16 @@ def _heat_map(heat_map: HeatMapSummary, centre: float, step: float, words: Words
     )
     about = f", {plural(most, 'text')}, mean {percent(centre)}" if words.kind == "texts" else ""
     labels = tuple(heat_map.column_labels)
-    return HeatMap(heat_map.row_feature, heat_map.column_feature, labels, cells, about)
+    return shapes.HeatMap(heat_map.row_feature, heat_map.column_feature, labels, cells, about)
 
 
-def _heat_cell(rate: float | None, rows: int, centre: float, step: float, noun: str) -> HeatCell:
+def _heat_cell(
+    rate: float | None, rows: int, centre: float, step: float, noun: str
+) -> shapes.HeatCell:
     if rate is None:
-        return HeatCell(
+        return shapes.HeatCell(
             "", None, f"no {noun}s" if not rows else f"no samples of {plural(rows, noun)}"
         )
     text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
     title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, noun)}"
-    return HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)
+    return shapes.HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)
