@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal
 
 from testsgd.auditing.report.summary import (
     AuditSummary,
+    CellRate,
+    FeatureSummary,
     GroupSummary,
     RuleAlone,
     TermSummary,
@@ -37,25 +39,10 @@ from testsgd.report.formatting import (
     size,
     size_points,
 )
+from testsgd.report.listing import Listed, listing
 
 # Rows of the ranking and of groups that are not judged, in Markdown; a page folds longer tables.
 SHOWN = 20
-
-Item = TypeVar("Item")
-# A column, and what writes its cell of an item.
-Written: TypeAlias = tuple[Column, Callable[[Item], str | Cell]]
-
-
-def table_of(
-    label: str,
-    items: Iterable[Item],
-    columns: Sequence[Written[Item]],
-    row: Callable[[Item], dict[str, Any]] = lambda _: {},
-    **options: Any,
-) -> Table:
-    """Return a table with a row an item; `row` gives what else is known of each row."""
-    rows = (Row(tuple(write(item) for _, write in columns), **row(item)) for item in items)
-    return Table(label, tuple(column for column, _ in columns), tuple(rows), **options)
 
 
 def _units(group: GroupSummary | UndecidedGroup) -> dict[str, Any]:
@@ -188,7 +175,9 @@ def group_table(
         (not compact, Column("Remark", view="markdown"), remark),
     ]
     chosen = [(column, write) for shown, column, write in columns if shown]
-    return table_of(label, groups, chosen, _units, fold=fold, open_rows=0, most=SHOWN)
+    rows = [Row(tuple(write(group) for _, write in chosen), **_units(group)) for group in groups]
+    headings = tuple(column for column, _ in chosen)
+    return Table(label, headings, tuple(rows), fold=fold, open_rows=0, most=SHOWN)
 
 
 def _other(group: GroupSummary) -> Cell:
@@ -207,23 +196,23 @@ def _other_points(group: GroupSummary) -> str:
 
 def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Table:
     """List the groups that are too small to be judged."""
-    columns: list[Written[UndecidedGroup]] = [
-        (Column("Group", "name"), lambda group: group.text),
-        (Column(words.many.capitalize(), "number"), lambda group: count(group.n_in)),
-        (Column("Why it is not judged"), lambda group: group.reason),
+    columns: list[Listed[UndecidedGroup]] = [
+        Listed("Group", lambda group: group.text, "name"),
+        Listed(words.many.capitalize(), lambda group: count(group.n_in)),
+        Listed("Why it is not judged", lambda group: group.reason, "text"),
     ]
-    return table_of("Groups that are too small", groups, columns, _units, fold=fold, most=SHOWN)
+    return listing("Groups that are too small", groups, columns, row=_units, fold=fold, most=SHOWN)
 
 
 def undecided_table(groups: Sequence[GroupSummary], words: Words) -> Table:
     """List the groups whose sampling margin stayed too large."""
-    columns: list[Written[GroupSummary]] = [
-        (Column("Group", "name"), lambda group: group.text),
-        (Column(words.many.capitalize(), "number"), lambda group: count(group.n_in)),
-        (Column("Difference so far", "number"), lambda group: points(group.difference)),
-        (Column("Sampling margin"), lambda group: sampling_margin(group, words)),
+    columns: list[Listed[GroupSummary]] = [
+        Listed("Group", lambda group: group.text, "name"),
+        Listed(words.many.capitalize(), lambda group: count(group.n_in)),
+        Listed("Difference so far", lambda group: points(group.difference)),
+        Listed("Sampling margin", lambda group: sampling_margin(group, words), "text"),
     ]
-    return table_of("Groups that are not decided", groups, columns, most=SHOWN)
+    return listing("Groups that are not decided", groups, columns, most=SHOWN)
 
 
 def correlated_table(group: GroupSummary) -> Table:
@@ -243,84 +232,69 @@ def parts_table(top: Sequence[GroupSummary], words: Words) -> Table:
     for group in top:
         if len(group.rules_alone) > 1:
             parts += [*((group, part) for part in group.rules_alone), (group, group)]
-    together = f"all {words.rule}s together"
-    return table_of(
-        "Rules alone",
-        parts,
-        [
-            (Column("Rank", "number"), lambda item: str(item[0].rank)),
-            (
-                Column(f"{words.rule.capitalize()} alone", "name"),
-                lambda item: together if item[0] is item[1] else item[1].text,
-            ),
-            (Column(words.many.capitalize(), "number"), lambda item: count(item[1].n_in)),
-            (Column("Selection rate", "number"), lambda item: percent(item[1].rate_in)),
-            (Column("Complement", "number"), lambda item: percent(item[1].rate_out)),
-            (Column("Difference", "strong"), lambda item: points(item[1].difference)),
-        ],
-        lambda item: {"emphasis": item[0] is item[1]},
-    )
+
+    def name(item: tuple[GroupSummary, RuleAlone | GroupSummary]) -> str:
+        return f"all {words.rule}s together" if item[0] is item[1] else item[1].text
+
+    columns: list[Listed[tuple[GroupSummary, RuleAlone | GroupSummary]]] = [
+        Listed("Rank", lambda item: str(item[0].rank)),
+        Listed(f"{words.rule.capitalize()} alone", name, "name"),
+        Listed(words.many.capitalize(), lambda item: count(item[1].n_in)),
+        Listed("Selection rate", lambda item: percent(item[1].rate_in)),
+        Listed("Complement", lambda item: percent(item[1].rate_out)),
+        Listed("Difference", lambda item: points(item[1].difference), "strong"),
+    ]
+    return listing("Rules alone", parts, columns, row=lambda item: {"emphasis": item[0] is item[1]})
 
 
 def rates_table(summary: AuditSummary, words: Words) -> Table:
     """List the rates over the values of each feature, or the terms of each category."""
-    headings = (
-        ("Category", "Term", "Texts") if words.kind == "texts" else ("Feature", "Value", "Rows")
-    )
-    return table_of(
-        f"Rates by {words.feature}",
-        [(rates.feature, cell) for rates in summary.charts.features for cell in rates.cells],
-        [
-            (Column(headings[0]), lambda item: item[0]),
-            (Column(headings[1]), lambda item: shorten(item[1].label, 60)),
-            (Column(headings[2], "number"), lambda item: count(item[1].n)),
-            (Column("Rate", "number"), lambda item: percent(item[1].rate)),
-        ],
-    )
+    texts = words.kind == "texts"
+    columns: list[Listed[tuple[str, CellRate]]] = [
+        Listed("Category" if texts else "Feature", lambda item: item[0], "text"),
+        Listed("Term" if texts else "Value", lambda item: shorten(item[1].label, 60), "text"),
+        Listed(words.many.capitalize(), lambda item: count(item[1].n)),
+        Listed("Rate", lambda item: percent(item[1].rate)),
+    ]
+    rates = [(rates.feature, cell) for rates in summary.charts.features for cell in rates.cells]
+    return listing(f"Rates by {words.feature}", rates, columns)
 
 
 def terms_table(terms: Sequence[tuple[str, TermSummary]]) -> Table:
     """List the sensitive terms, each with its category."""
-    return table_of(
-        "Sensitive terms",
-        terms,
-        [
-            (Column("Category"), lambda item: item[0]),
-            (Column("Term"), lambda item: item[1].term),
-            (Column("Texts", "number"), lambda item: count(item[1].texts)),
-            (Column("Mentions", "number"), lambda item: count(item[1].mentions)),
-            (Column("Share of the category", "number"), lambda item: percent(item[1].share)),
-            (Column("Remark"), lambda item: doubts(item[1])),
-        ],
-    )
+    columns: list[Listed[tuple[str, TermSummary]]] = [
+        Listed("Category", lambda item: item[0], "text"),
+        Listed("Term", lambda item: item[1].term, "text"),
+        Listed("Texts", lambda item: count(item[1].texts)),
+        Listed("Mentions", lambda item: count(item[1].mentions)),
+        Listed("Share of the category", lambda item: percent(item[1].share)),
+        Listed("Remark", lambda item: doubts(item[1]), "text"),
+    ]
+    return listing("Sensitive terms", terms, columns)
 
 
 def category_table(name: str, terms: Sequence[TermSummary]) -> Table:
     """List the sensitive terms of one category."""
-    return table_of(
-        name,
-        terms,
-        [
-            (Column("Term", "name"), lambda term: term.term),
-            (Column("Texts", "number"), lambda term: count(term.texts)),
-            (Column("Mentions", "number"), lambda term: count(term.mentions)),
-            (Column("Share", "number"), lambda term: Cell(percent(term.share), share=term.share)),
-        ],
-        lambda term: {"note": ", ".join(term.forms), "about": doubts(term)},
-    )
+    columns: list[Listed[TermSummary]] = [
+        Listed("Term", lambda term: term.term, "name"),
+        Listed("Texts", lambda term: count(term.texts)),
+        Listed("Mentions", lambda term: count(term.mentions)),
+        Listed("Share", lambda term: Cell(percent(term.share), share=term.share)),
+    ]
+
+    def about(term: TermSummary) -> dict[str, str]:
+        return {"note": ", ".join(term.forms), "about": doubts(term)}
+
+    return listing(name, terms, columns, row=about)
 
 
 def features_table(summary: AuditSummary, fold: str) -> Table:
     """List the features of the data."""
-    return table_of(
-        "Features",
-        summary.data.features,
-        [
-            (Column("Feature", "name"), lambda feature: feature.name),
-            (Column("Type"), lambda feature: feature.type),
-            (Column("Sensitive"), lambda feature: "sensitive" if feature.sensitive else ""),
-            (Column("Declared range or values"), lambda feature: shorten(feature.domain, 80)),
-            (Column("Missing", "number"), lambda feature: count(feature.missing)),
-        ],
-        fold=fold,
-    )
+    columns: list[Listed[FeatureSummary]] = [
+        Listed("Feature", lambda feature: feature.name, "name"),
+        Listed("Type", lambda feature: feature.type, "text"),
+        Listed("Sensitive", lambda feature: "sensitive" if feature.sensitive else "", "text"),
+        Listed("Declared range or values", lambda feature: shorten(feature.domain, 80), "text"),
+        Listed("Missing", lambda feature: count(feature.missing)),
+    ]
+    return listing("Features", summary.data.features, columns, fold=fold)
