@@ -133,9 +133,7 @@ class TermSummary(Part):
         None, description="rate with this term in place; null if its category is not frequent"
     )
     as_nonsense: bool | None = Field(
-        None,
-        description="is every text answered with this term as with a nonsense word? null if that "
-        "was not asked",
+        None, description="is every text answered as with a nonsense word? null if not asked"
     )
     known_to_model: bool | None = Field(
         None, description="does the model know every word of it? null if the model does not say"
@@ -255,13 +253,10 @@ class GroupSummary(Part):
     )
     n_out: int = Field(description="rows outside; for texts, those without one of its terms")
     effective_sample_size_in: float | None = Field(
-        None,
-        ge=0,
-        description="effective sample size of the group, where rows repeat one another; null: as "
-        "many as there are",
+        None, ge=0, description="effective sample size, if rows repeat one another; null: `n_in`"
     )
     effective_sample_size_out: float | None = Field(
-        None, ge=0, description="the same of its complement"
+        None, ge=0, description="the same of its complement; null: `n_out`"
     )
     rate_in: Share = Field(description="selection rate of the group")
     rate_out: Share = Field(description="selection rate of its complement")
@@ -287,7 +282,7 @@ class GroupSummary(Part):
         default_factory=list, description="what each rule gives by itself, for the first groups"
     )
     counterfactual: CounterfactualSummary | None = Field(
-        None, description="for texts: the counterfactual effect of the terms; null if not compared"
+        None, description="counterfactual effect of the terms of texts; null if not compared"
     )
     unknown_to_model: bool = Field(
         False,
@@ -300,21 +295,16 @@ class GroupSummary(Part):
         "zero; null if the group is not decided, or no guarantee was computed",
     )
     q_value: Share | None = Field(
-        None,
-        description="smallest false discovery rate at which it is a discovery; null unless "
-        "the guarantee is `fdr`",
+        None, description="smallest false discovery rate at which it is a discovery; `fdr` only"
     )
     stability: Share | None = Field(
-        None,
-        description="bootstrap stability: share of bootstrap samples in which the rule, or a "
-        "near-duplicate, is selected again; null if it was not computed",
+        None, description="share of bootstrap samples in which it, or a near-duplicate, is selected"
     )
     in_search: InSearch | None = Field(
         None, description="the group in the rows searched; null without a holdout"
     )
     explanation: Explanation | None = Field(
-        None,
-        description="what makes up its difference, and what goes with it; for the first groups",
+        None, description="what makes up its difference and goes with it; for the first groups"
     )
 
 
@@ -464,8 +454,7 @@ class AuditSummary(Part):
         "most; empty if the estimands agree, or if it is not known",
     )
     rules: list[ExplainingRuleSummary] = Field(
-        default_factory=list,
-        description="the fewest rules that explain how rates differ, as they were chosen",
+        default_factory=list, description="the fewest rules that explain how rates differ"
     )
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")

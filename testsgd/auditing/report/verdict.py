@@ -9,7 +9,7 @@ from typing import Literal
 
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
-from testsgd.auditing.report.vocabulary import vocabulary
+from testsgd.auditing.report.vocabulary import interval_sentence, vocabulary
 from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
     TEXT_LIMIT,
@@ -180,16 +180,13 @@ def _interval_name(summary: AuditSummary) -> str:
 
 
 def _interval_sentence(group: GroupSummary, summary: AuditSummary) -> str:
-    low, high = group.confidence_interval
     sizes = vocabulary(summary).sides(group)
     size_in, size_out = group.effective_sample_size_in, group.effective_sample_size_out
     if size_in is not None and size_out is not None:
         worth = f"{count(round(size_in))} and {count(round(size_out))}"
         sizes += f"; effective sample sizes {worth}, as some repeat others"
-    zero = ", which includes zero" if low <= 0 <= high else ""
-    return (
-        f"The {_interval_name(summary)} of that difference is "
-        f"{interval(group.confidence_interval)} points{zero} ({sizes})."
+    return interval_sentence(
+        f"{_interval_name(summary)} of that difference", group.confidence_interval, sizes
     )
 
 

@@ -131,9 +131,14 @@ def _categories(group: GroupSummary) -> str:
     return series([rule.feature for rule in group.rules])
 
 
-def _holds_zero(effect: CounterfactualSummary) -> bool:
-    low, high = effect.confidence_interval
-    return low <= 0 <= high
+def interval_sentence(name: str, ends: tuple[float, float], sizes: str) -> str:
+    """Write where a difference lies, and from how many rows or texts that is known."""
+    zero = ", which includes zero" if _holds_zero(ends) else ""
+    return f"The {name} is {interval(ends)} points{zero} ({sizes})."
+
+
+def _holds_zero(ends: tuple[float, float]) -> bool:
+    return ends[0] <= 0 <= ends[1]
 
 
 def _conclusion(group: GroupSummary, effect: CounterfactualSummary) -> str:
@@ -143,7 +148,7 @@ def _conclusion(group: GroupSummary, effect: CounterfactualSummary) -> str:
         f"the counterfactual effect is {signed(part)} points (confidence interval "
         f"{interval(effect.confidence_interval)})"
     )
-    if _holds_zero(effect):
+    if _holds_zero(effect.confidence_interval):
         told = f"{measured}, not statistically significant."
         if is_nothing(whole):
             return told
@@ -298,9 +303,7 @@ class TextWords(Words):
             f"({with_terms}) than with other terms of {categories} in the same texts "
             f"({with_other})."
         )
-        zero = ""
-        if _holds_zero(effect):
-            zero = ", which includes zero"
+        if _holds_zero(effect.confidence_interval):
             headline = (
                 f"No term has a statistically significant counterfactual effect: “{label}” is "
                 f"predicted for {with_terms} with {group.text} and for {with_other} with other "
@@ -311,8 +314,9 @@ class TextWords(Words):
             sizes += f"; effective sample size {count(round(effect.effective_sample_size))}"
         return [
             headline,
-            f"The {interval_name} of this counterfactual effect is "
-            f"{interval(effect.confidence_interval)} points{zero} ({sizes}).",
+            interval_sentence(
+                f"{interval_name} of this counterfactual effect", effect.confidence_interval, sizes
+            ),
             f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
             f"({percent(group.rate_in)}) differ by {signed(group.difference)} points, which comes "
             "from what such texts are about and from the terms together.",
