@@ -62,7 +62,9 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     terms = None
     if isinstance(findings, TextFindings):
         terms = describe_terms(findings, drawn.features, snippets=snippets)
-    decided = int(findings.estimates.decided.sum())
+    decided, holdout = int(findings.estimates.decided.sum()), findings.holdout
+    # Groups are judged where they are searched.
+    searched = findings.rows if holdout is None else holdout.searched
     # All that the verdict is about.
     parts: dict[str, Any] = {
         "data": data,
@@ -78,9 +80,13 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
         "terms": terms,
         "moved": _moved_features(findings, groups),
         "rules": _rules(findings, ranks),
-        "unjudged": _unjudged(findings),
+        "unjudged": document.UnjudgedSummary.of(
+            findings.unjudged,
+            fewest=parameters.fewest_rows(searched),
+            share=findings.unjudged.rows / max(1, searched),
+        ),
         "guarantee": _guarantee(findings, ranks),
-        "holdout": findings.holdout,
+        "holdout": holdout,
         "stability_samples": findings.stability_samples,
     }
     # The gate looks at both estimands, or at the counterfactual effects of terms.
@@ -301,15 +307,3 @@ def _rules(findings: Findings, ranks: dict[int, int]) -> list[document.Explainin
         for rule in findings.rules
         if rule.group in ranks
     ]
-
-
-def _unjudged(findings: Findings) -> document.UnjudgedSummary:
-    """Return how many people are only in combinations that could not be judged."""
-    unjudged, holdout = findings.unjudged, findings.holdout
-    # Groups are judged where they are searched.
-    rows = findings.rows if holdout is None else holdout.searched
-    return document.UnjudgedSummary.of(
-        unjudged,
-        fewest=findings.parameters.fewest_rows(rows),
-        share=unjudged.rows / rows if rows else 0.0,
-    )

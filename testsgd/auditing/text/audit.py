@@ -21,7 +21,7 @@ from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.auditing.text.explaining import TermSelection, explain_term_groups
-from testsgd.auditing.text.findings import Counterfactual, TextFindings, seed_overlaps
+from testsgd.auditing.text.findings import Counterfactual, SeedOverlaps, TextFindings
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.observed import (
@@ -232,7 +232,7 @@ def _explaining_rules(
     if audit.given is not None or not len(judged):
         return ()
     seeds = findings.estimates.independent_in.astype(np.float64)
-    overlaps = seed_overlaps(audit.rule_sets, findings.effects, audit.size)
+    overlaps = SeedOverlaps(audit.rule_sets, audit.size).between(findings.effects)
     rules = []
     for rule in selection.select(findings.effects, seeds, judged):
         shares = overlaps(np.array([rule.group]), judged)[0]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Estimates, Floats
 from testsgd.auditing.explaining import Explanation, explanation_of
 from testsgd.auditing.rule_selection import CellTable, ExplainingRule, select_rules
-from testsgd.rules.text import CategorySet, TermRuleSets
+from testsgd.rules.text import TermRuleSets
 
 
 def explain_term_groups(
@@ -30,28 +30,18 @@ def explain_term_groups(
     by_categories = {item.categories: item for item in rule_sets.category_sets}
     explained = {}
     for group in groups:
-        parts = term_subsets(rule_sets, by_categories, group)
-        differences = np.zeros(len(parts) + 1)
-        differences[1:] = estimates.difference[parts]
-        if np.isnan(differences).any():
-            continue
-        explained[group] = explanation_of(rule_sets.rule_set(group), differences)
+        categories = rule_sets.category_sets[rule_sets.set_of(group)].categories
+        terms = rule_sets.chosen(group)
+        # Of each subset of the terms but of none, in the order of its bits.
+        differences = np.zeros(1 << len(terms))
+        for subset in range(1, len(differences)):
+            bits = [bit for bit in range(len(terms)) if subset >> bit & 1]
+            part = by_categories[tuple(categories[bit] for bit in bits)]
+            index = np.ravel_multi_index([terms[bit] for bit in bits], part.shape)
+            differences[subset] = estimates.difference[part.first + int(index)]
+        if not np.isnan(differences).any():
+            explained[group] = explanation_of(rule_sets.rule_set(group), differences)
     return explained
-
-
-def term_subsets(
-    rule_sets: TermRuleSets, by_categories: dict[tuple[int, ...], CategorySet], group: int
-) -> NDArray[np.intp]:
-    """Return the group of each subset of a group's terms but of none."""
-    categories = rule_sets.category_sets[rule_sets.set_of(group)].categories
-    terms = rule_sets.chosen(group)
-    indices = []
-    for subset in range(1, 1 << len(terms)):
-        bits = [bit for bit in range(len(terms)) if subset >> bit & 1]
-        part = by_categories[tuple(categories[bit] for bit in bits)]
-        index = np.ravel_multi_index([terms[bit] for bit in bits], part.shape)
-        indices.append(part.first + int(index))
-    return np.array(indices, dtype=np.intp)
 
 
 class TermSelection:

@@ -18,25 +18,23 @@ from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.scoring import Clusters, Overlaps
 
 
-def seed_overlaps(rule_sets: TermRuleSets, difference: Floats, texts: int) -> Overlaps:
-    """Measure how much groups of texts tell the same story; `difference` (groups,).
+class SeedOverlaps:
+    """Measures how much groups of texts tell the same story.
 
     Variants with different terms are never the same text. So two groups that share a term and
-    differ in the same direction overlap by Jaccard's index of their seeds; other groups do not
-    overlap.
+    differ in the same direction overlap by Jaccard's index of their seeds; others do not overlap.
     """
-    return SeedOverlaps(rule_sets, texts).between(difference)
-
-
-class SeedOverlaps:
-    """The same for any differences, such as those of bootstrap samples."""
 
     def __init__(self, rule_sets: TermRuleSets, texts: int) -> None:
-        self._rule_sets = rule_sets
-        self._shares = _seed_shares(rule_sets, texts)
+        self._rule_sets, sets = rule_sets, rule_sets.category_sets
         self._bounds = np.cumsum((0, *rule_sets.terms.sizes))
-        sets = rule_sets.category_sets
         self._firsts = np.array([item.first for item in sets], dtype=np.intp)
+        inside = np.zeros((len(sets), texts))
+        for index, item in enumerate(sets):
+            inside[index, item.rows] = 1
+        both, sizes = inside @ inside.T, inside.sum(axis=1)
+        # 0 where neither of two sets has seeds.
+        self._shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
 
     def between(self, difference: Floats, others: Floats | None = None) -> Overlaps:
         """Return the overlaps of groups with these differences and those with others.
@@ -67,18 +65,6 @@ class SeedOverlaps:
             for category, term in zip(item.categories, of_each, strict=True):
                 terms[chosen, self._bounds[category] + term] = 1
         return sets, terms
-
-
-def _seed_shares(rule_sets: TermRuleSets, texts: int) -> Floats:
-    """Return Jaccard's index of the seeds of every two category sets; 0 where neither has seeds."""
-    sets = rule_sets.category_sets
-    inside = np.zeros((len(sets), texts))
-    for index, category_set in enumerate(sets):
-        inside[index, category_set.rows] = 1
-    both = inside @ inside.T
-    sizes = inside.sum(axis=1)
-    shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
-    return shares
 
 
 @dataclass(frozen=True)
@@ -155,7 +141,7 @@ class TextFindings(Findings):
 
     def overlaps(self) -> Overlaps:
         """Return Jaccard's index of the seeds of groups that share a term and a direction."""
-        return seed_overlaps(self.rule_sets, self.effects, len(self.texts))
+        return SeedOverlaps(self.rule_sets, len(self.texts)).between(self.effects)
 
     @property
     def effects(self) -> Floats:
