@@ -33,7 +33,11 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
     # The smallest group, or one of a twentieth of the rows, then gets a fifth more than the fewest
     # samples, on average. Most groups are larger, and a pool for the rarest ones asks most for
     # those that are certain already; draws of its own cost a rare group far less.
-    smallest = max(1, _fewest_rows(audit), math.ceil(audit.size * _SHARE_OF_THE_FIRST_POOL))
+    fewest = audit.min_count
+    if audit.given is not None:
+        sizes = audit.search(rows[None]).sums[0]
+        fewest = int(sizes.min(initial=audit.size))
+    smallest = max(1, fewest, math.ceil(audit.size * _SHARE_OF_THE_FIRST_POOL))
     size = int(1.2 * (parameters.min_samples + 1) * audit.size / smallest)
     observed = ask_rows(audit, budget)
     budget -= observed.queries
@@ -64,14 +68,6 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
         observed.answers(rows_in, rule_sets.sums[3:], parameters),
         observed.queries + asked + targeted,
     )
-
-
-def _fewest_rows(audit: RowAudit) -> int:
-    """Return how few rows a group has at least, which says how many samples to begin with."""
-    if audit.given is None:
-        return audit.min_count
-    sizes = audit.search(audit.contingency.tally()[None]).sums[0]
-    return max(1, int(sizes.min(initial=audit.size)))
 
 
 def _sample_uncertain(

@@ -74,6 +74,10 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
+    favourable, accuracy = outcome.observed.row_favourable, None
+    if favourable is not None and table.labels is not None and not table.labels.isna().any():
+        labels = table.labels.to_numpy() == table.specification.label.favourable
+        accuracy = accuracy_of(labels, favourable, outcome.observed.row_samples)
     findings = TableFindings(
         table=table,
         model=audit.model,
@@ -100,7 +104,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         queries=outcome.queries + probed,
         changing=again.differing,
         model_fingerprint=fingerprint,
-        accuracy=_accuracy(table, outcome.observed),
+        accuracy=accuracy,
         guarantee=guarantee,
         seconds=clock.seconds,
     )
@@ -202,10 +206,9 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     samples = parameters.stability
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
-    if findings.row_favourable is None or not samples or not rules:
-        return {}, 0
-    # The bootstrap draws rows.
-    if findings.table.clusters is not None:
+    # The bootstrap draws rows, so it takes them for independent.
+    dependent = findings.table.clusters is not None
+    if findings.row_favourable is None or dependent or not samples or not rules:
         return {}, 0
     stability = group_stability(
         findings.contingency,
@@ -221,15 +224,6 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
         seed=parameters.seed,
     )
     return stability, samples
-
-
-def _accuracy(table: Table, answers: Answers) -> float | None:
-    """Return the share of rows labelled as in the file, if all were predicted and have a label."""
-    favourable = answers.row_favourable
-    if favourable is None or table.labels is None or table.labels.isna().any():
-        return None
-    labels = table.labels.to_numpy() == table.specification.label.favourable
-    return accuracy_of(labels, favourable, answers.row_samples)
 
 
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
