@@ -35,7 +35,7 @@ class TermGroupMeasure(Measure):
 
     Inside a group are its seeds, the texts with a term of each of its categories, rewritten with
     its terms; outside are the texts, as they are, that lack one of its terms. A model is asked
-    about each once, or about draws of them.
+    about each once, or about draws of them that are the same for every model.
 
     Attributes
     ----------

@@ -56,10 +56,8 @@ def run_text_audit(
         The texts, from :func:`testsgd.data.load_texts` or :func:`testsgd.data.check_texts`.
     terms : SensitiveTerms
         Whose mention makes a difference or not.
-    parameters : AuditParameters
-        What to do; ``bins`` plays no part.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
+    parameters, progress
+        As for :func:`testsgd.auditing.run_audit`; ``bins`` plays no part.
 
     Returns
     -------
@@ -70,9 +68,8 @@ def run_text_audit(
     ModelError
         If the model raises or returns something unusable.
     ParameterError
-        If exact mode was asked for and takes more queries than allowed, if groups are to be ranked
-        by paired differences and sampling compares nothing in pairs, or if a conditional score was
-        asked for.
+        If exact mode takes more queries than allowed, if groups are to be ranked by paired
+        differences and sampling compares nothing in pairs, or if a condition was given.
 
     References
     ----------
@@ -243,9 +240,9 @@ def chosen_over(
 def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
     """Count the generated texts of an exact audit that differ from the texts they come from.
 
-    A variant is known by its seed and by the terms of the categories that it changes, if all
-    mentions of a category are of the chosen term already it is not. Variants of different seeds may
-    be the same text, so the number is an upper bound.
+    A variant is known by its seed and by the terms of the categories that it changes; a category
+    all of whose mentions are of the chosen term already is not changed. Variants of different seeds
+    may be the same text, so the number is an upper bound.
     """
     present = mentions.presence()
     # A category of a text that all of its mentions write with one term can also stay as it is.
