@@ -27,6 +27,11 @@ GROUP_COLUMNS = (
     *("decided", "distinct"),
 )
 
+# What the estimates call as the columns do.
+_OF_ESTIMATES = (
+    *("rate_in", "rate_out", "difference", "score", "margin"),
+    *("exact", "samples_in", "samples_out", "decided"),
+)
 # For texts only: the counterfactual effect, NaN where it was not compared.
 COUNTERFACTUAL_COLUMNS = tuple(f"counterfactual_{name}" for name in ("effect", "ci_low", "ci_high"))
 
@@ -100,6 +105,7 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
     """Return the columns :data:`GROUP_COLUMNS` of some groups, in their order."""
     estimates = findings.estimates.take(groups)
     low, high = findings.confidence_intervals(groups)
+    bounds = lower_confidence_bound(low, high)
     q_values, unknown = findings.guarantee.q_values, np.full(len(groups), np.nan)
     of_others: tuple[Any, ...] = (unknown,) * len(_OTHER)
     if findings.others:
@@ -108,24 +114,18 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
         ends = second.guarantee.confidence_intervals(second.estimates, groups)
         of_others = (other.rate_in, other.rate_out, other.difference, *ends)
     columns = {
+        **{name: getattr(estimates, name) for name in _OF_ESTIMATES},
         "rank": ranks,
         "text": findings.group_texts(groups),
         "support": estimates.rows_in / findings.rows,
         "n_in": estimates.rows_in,
         "n_out": estimates.rows_out,
-        **{name: getattr(estimates, name) for name in ("rate_in", "rate_out", "difference")},
-        "score": estimates.score,
-        "margin": estimates.margin,
         "ci_low": low,
         "ci_high": high,
         "estimand": findings.parameters.estimand,
         **{f"other_{name}": values for name, values in zip(_OTHER, of_others, strict=True)},
-        "lower_confidence_bound": np.where(
-            estimates.decided, lower_confidence_bound(low, high), np.nan
-        ),
+        "lower_confidence_bound": np.where(estimates.decided, bounds, np.nan),
         "q_value": unknown if q_values is None else q_values[groups],
-        **{name: getattr(estimates, name) for name in ("exact", "samples_in", "samples_out")},
-        "decided": estimates.decided,
         "distinct": np.isin(groups, np.array(findings.distinct, dtype=np.intp)),
     }
     return pd.DataFrame(columns, columns=list(GROUP_COLUMNS))

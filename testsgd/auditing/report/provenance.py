@@ -22,15 +22,11 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
     Facts that are not known are left out, but for licence and citation: their absence matters.
     """
     words, terms = vocabulary(summary), summary.terms
-    listed = (
-        ()
-        if terms is None
-        else (
-            ("Sensitive terms", terms.name),
-            ("Source of the terms", terms.source),
-            ("Fingerprint of the terms (sha256)", terms.fingerprint),
-        )
-    )
+    listed: list[tuple[str, str]] = []
+    if terms is not None:
+        listed += ("Sensitive terms", terms.name), ("Source of the terms", terms.source)
+        listed.append(("Fingerprint of the terms (sha256)", terms.fingerprint))
+    asked = f"{words.many.capitalize()} the model was asked about"
     return (
         data_facts(summary.data, words, *listed),
         model_facts("Model", summary.model, words),
@@ -41,10 +37,7 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
             (
                 ("Written", moment(summary.created)),
                 (words.generated, count(summary.neighbourhood)),
-                (
-                    f"{words.many.capitalize()} the model was asked about",
-                    count(summary.model_queries),
-                ),
+                (asked, count(summary.model_queries)),
                 *time_facts(summary),
                 *version_facts(summary),
             ),
@@ -72,6 +65,8 @@ def data_facts(data: DataSummary, words: Words, *more: tuple[str, str]) -> Facts
 
 def model_facts(title: str, model: ModelSummary, words: Words) -> Facts:
     """List what is known of a model."""
+    changing = f"for {percent(model.changing)} of the first {words.many}" if model.changing else ""
+    agrees = "" if model.accuracy is None else f"for {percent(model.accuracy)} of the {words.many}"
     return Facts(
         title,
         (
@@ -82,18 +77,8 @@ def model_facts(title: str, model: ModelSummary, words: Words) -> Facts:
             ("Features it is not given", series(model.not_given)),
             ("Columns passed through to it, never perturbed", series(model.passed_through)),
             ("Its answers are read", _reading(model)),
-            (
-                "Answers otherwise when asked again",
-                f"for {percent(model.changing)} of the first {words.many}"
-                if model.changing
-                else "",
-            ),
-            (
-                "Agrees with the labels in the file",
-                ""
-                if model.accuracy is None
-                else f"for {percent(model.accuracy)} of the {words.many}",
-            ),
+            ("Answers otherwise when asked again", changing),
+            ("Agrees with the labels in the file", agrees),
             # Cards of made-up data have keys without a value.
             *((name, "" if text == "None" else text) for name, text in model.card.items()),
             ("Fingerprint of its decisions (sha256)", model.fingerprint),
@@ -115,6 +100,8 @@ def _reading(model: ModelSummary) -> str:
 
 def _steps(summary: AuditSummary) -> Facts:
     counts, words, unjudged = summary.counts, vocabulary(summary), summary.unjudged
+    not_judged = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
+    only = f"{count(unjudged.rows)} ({percent(unjudged.share)})"
     folded = "Groups, after folding rule sets that select the same rows"
     return Facts(
         "From rule sets to groups",
@@ -126,14 +113,8 @@ def _steps(summary: AuditSummary) -> Facts:
             ("Groups decided", count(counts.decided)),
             ("Frequent groups not decided", count(counts.undecided_frequent)),
             ("Groups too small to be judged", count(counts.undecided_small)),
-            (
-                f"{words.combinations.capitalize()} not judged",
-                f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}",
-            ),
-            (
-                f"{words.many.capitalize()} only in such combinations",
-                f"{count(unjudged.rows)} ({percent(unjudged.share)})",
-            ),
+            (f"{words.combinations.capitalize()} not judged", not_judged),
+            (f"{words.many.capitalize()} only in such combinations", only),
         ),
     )
 
@@ -141,7 +122,8 @@ def _steps(summary: AuditSummary) -> Facts:
 def _settings(summary: AuditSummary) -> Facts:
     chosen = summary.parameters
     gate, words, guarantee = chosen.fail_above, vocabulary(summary), summary.guarantee
-    critical = guarantee.critical_value
+    critical, draws = guarantee.critical_value, chosen.nondeterministic
+    answers = "" if draws is None else count(draws)
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
     return Facts(
         "Settings",
@@ -168,10 +150,7 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
             ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
             ("Conditional on", series(chosen.condition_on)),
-            (
-                "Answers to each question, of which means are taken",
-                "" if chosen.nondeterministic is None else count(chosen.nondeterministic),
-            ),
+            ("Answers to each question, of which means are taken", answers),
             ("Fail above", "no gate" if gate is None else size_points(gate)),
             ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
             ("Seed", str(chosen.seed)),
