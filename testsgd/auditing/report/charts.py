@@ -310,20 +310,16 @@ def _mean_rate(heat_map: HeatMap) -> float:
 
 def _heat_map(heat_map: HeatMap, centre: float, step: float, words: Words) -> shapes.HeatMap:
     most = max((rows for line in heat_map.counts for rows in line), default=0)
-    lines = zip(heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True)
-    cells = tuple(
-        (
-            label,
-            tuple(
-                _heat_cell(rate, rows, centre, step, words.one)
-                for rate, rows in zip(rates, counts, strict=True)
-            ),
-        )
-        for label, rates, counts in lines
-    )
+    cells = []
+    for label, *line in zip(heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True):
+        known = zip(*line, strict=True)
+        of_line = tuple(_heat_cell(rate, rows, centre, step, words.one) for rate, rows in known)
+        cells.append((label, of_line))
     about = f", {plural(most, 'text')}, mean {percent(centre)}" if words.kind == "texts" else ""
     labels = tuple(heat_map.column_labels)
-    return shapes.HeatMap(heat_map.row_feature, heat_map.column_feature, labels, cells, about)
+    return shapes.HeatMap(
+        heat_map.row_feature, heat_map.column_feature, labels, tuple(cells), about
+    )
 
 
 def _heat_cell(

@@ -104,7 +104,6 @@ def group_table(
     # What the audit goes by comes first.
     first = paired and by_terms(summary)
     q_values = any(group.q_value is not None for group in groups)
-    bounds = any(group.lower_confidence_bound is not None for group in groups)
     other = next((group.other for group in groups if group.other), None)
     other_name = f"{other.estimand.capitalize()} difference, points" if other else ""
     effect = Column("Counterfactual effect, points", "strong" if first else "number")
@@ -117,6 +116,13 @@ def group_table(
     def both(text: str, below: str, *, strong: bool = False) -> Cell:
         return Cell(text, (below,) if compact else (), strong=strong)
 
+    def difference(group: GroupSummary) -> Cell:
+        below = interval(group.confidence_interval)
+        return both(points(group.difference), below, strong=not first)
+
+    def margin(group: GroupSummary) -> str:
+        return "exact" if group.exact else f"± {size_points(group.margin)}"
+
     def remark(group: GroupSummary) -> str:
         if not group.decided:
             return "not decided"
@@ -128,47 +134,27 @@ def group_table(
         told = [remark(group), "largest lower confidence bound" * largest]
         return ", ".join(filter(None, told))
 
+    sizes = Column(words.many.capitalize(), "number", "share" if compact else "")
+    rates = Column("Selection rate", "number", "complement" if compact else "")
+    ends = Column("Confidence interval, points", "number", view=page)
+    bound = Column("Lower confidence bound, points", "number")
+    by_bounds = any(group.lower_confidence_bound is not None for group in groups)
+    by_bounds &= not q_values and not first
     # Whether a column is shown, its heading, and its cells.
     columns: list[tuple[object, Column, Callable[[GroupSummary], str | Cell]]] = [
         (True, Column("Rank", "number"), lambda group: str(group.rank)),
         (True, Column("Group", "name"), lambda group: group.text),
-        (
-            True,
-            Column(words.many.capitalize(), "number", "share" if compact else ""),
-            lambda group: both(count(group.n_in), percent(group.support)),
-        ),
+        (True, sizes, lambda group: both(count(group.n_in), percent(group.support))),
         (True, Column("Share", "number", view=page), lambda group: percent(group.support)),
-        (
-            True,
-            Column("Selection rate", "number", "complement" if compact else ""),
-            lambda group: both(percent(group.rate_in), percent(group.rate_out)),
-        ),
+        (True, rates, lambda group: both(percent(group.rate_in), percent(group.rate_out))),
         (True, Column("Complement", "number", view=page), lambda group: percent(group.rate_out)),
         (first, effect, lambda group: Cell(counterfactual_points(group), strong=True)),
-        (
-            True,
-            differing,
-            lambda group: both(
-                points(group.difference), interval(group.confidence_interval), strong=not first
-            ),
-        ),
-        (
-            summary.mode == "sampled",
-            Column("Sampling margin", "number"),
-            lambda group: "exact" if group.exact else f"± {size_points(group.margin)}",
-        ),
-        (
-            True,
-            Column("Confidence interval, points", "number", view=page),
-            lambda group: interval(group.confidence_interval),
-        ),
+        (True, differing, difference),
+        (summary.mode == "sampled", Column("Sampling margin", "number"), margin),
+        (True, ends, lambda group: interval(group.confidence_interval)),
         (other, Column(other_name, "number", "interval, rates", view="html"), _other),
         (other, Column(other_name, "number", view="markdown"), _other_points),
-        (
-            bounds and not q_values and not first,
-            Column("Lower confidence bound, points", "number"),
-            lambda group: size(group.lower_confidence_bound),
-        ),
+        (by_bounds, bound, lambda group: size(group.lower_confidence_bound)),
         (q_values, Column("q-value", "number"), lambda group: q_text(group.q_value)),
         (paired and not first, effect, counterfactual_points),
         (not compact, Column("Remark", view="html"), marks),

@@ -1,8 +1,4 @@
-"""How numbers, rules, estimands and explanations are worded, in every view of an audit alike.
-
-Rates are written in per cent and differences between rates in percentage points, so that nobody
-takes one for the other. A minus is the sign U+2212, which is as wide as a plus.
-"""
+"""How numbers, rules, estimands and explanations are worded, in every view of an audit alike."""
 
 from __future__ import annotations
 
@@ -154,9 +150,9 @@ def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
         return []
     of_all = plural(unjudged.combinations, words.combination, words.combinations)
     missing = ", or a missing value," if words.kind == "rows" else ""
+    have = "has" if unjudged.unjudged == 1 else "have"
     few = (
-        f"Of {of_all}, {count(unjudged.unjudged)} "
-        f"{'has' if unjudged.unjudged == 1 else 'have'} fewer than "
+        f"Of {of_all}, {count(unjudged.unjudged)} {have} fewer than "
         f"{plural(unjudged.fewest, words.one, words.many)} inside or outside{missing} and could "
         "not be judged"
     )
@@ -188,10 +184,7 @@ def lower_bound_points(group: GroupSummary) -> str:
 
 
 def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> list[tuple[str, str]]:
-    """List how certain a group's difference is.
-
-    Names and texts; what is not known is left out.
-    """
+    """List how certain a group's difference is, as far as it is known: names and texts."""
     facts = []
     if group.lower_confidence_bound is not None:
         # A counterfactual effect has an interval of its own.
@@ -204,13 +197,9 @@ def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> lis
         times = f"{count(round(group.stability * samples))} of {count(samples)}"
         facts.append(("Bootstrap stability", f"selected again in {times} bootstrap samples"))
     if (searched := group.in_search) is not None:
-        facts.append(
-            (
-                f"In the {words.many} searched",
-                f"rank {count(searched.rank)}, score {size_points(searched.score)}, "
-                f"{plural(searched.n_in, words.one)}",
-            )
-        )
+        then = f"rank {count(searched.rank)}, score {size_points(searched.score)}"
+        rows = plural(searched.n_in, words.one)
+        facts.append((f"In the {words.many} searched", f"{then}, {rows}"))
     return facts
 
 
@@ -240,15 +229,11 @@ def conditional_sentence(group: GroupSummary) -> str:
     alike = None if explanation is None else explanation.conditional
     if alike is None:
         return ""
-    covered = (
-        ""
-        if alike.covered == 1
-        else f" {percent(alike.covered)} of the group have somebody like them."
-    )
+    covered = f" {percent(alike.covered)} of the group have somebody like them."
     return (
         f"Compared with others of the same mix of {series(alike.features)}: "
         f"{points(alike.difference)}, confidence interval "
-        f"{interval(alike.confidence_interval)}.{covered}"
+        f"{interval(alike.confidence_interval)}.{covered * (alike.covered != 1)}"
     )
 
 
