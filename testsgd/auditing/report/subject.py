@@ -13,8 +13,8 @@ from testsgd.auditing.explaining import cells_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.text import TextFindings
-from testsgd.data import Specification, table_fingerprint
-from testsgd.data.text import texts_fingerprint
+from testsgd.data import Table, table_fingerprint
+from testsgd.data.text import Texts, texts_fingerprint
 from testsgd.report.formatting import count
 
 # More points than this are one on top of the other; they are then counted by small cells.
@@ -33,18 +33,55 @@ class RateGrid(NamedTuple):
 
 
 def data_summary(findings: Findings) -> document.DataSummary:
-    """Describe the data that were audited."""
-    identity: Specification
+    """Describe the data that were audited; the features of texts are the categories of terms."""
+    data: Table | Texts
     match findings:
         case TableFindings():
-            identity, known = findings.table.specification, _of_table(findings)
+            data, fingerprint, independent = findings.table, table_fingerprint(findings.table), None
+            features = [
+                document.FeatureSummary.of(feature, name=name, missing=findings.table.missing[name])
+                for name, feature in findings.table.specification.features.items()
+            ]
+            unlabelled = f"the data have no label column {data.specification.label.column!r}"
         case TextFindings():
-            identity, known = findings.texts.specification, _of_texts(findings)
+            data, fingerprint = findings.texts, texts_fingerprint(findings.texts)
+            clusters = findings.clusters
+            independent = len(clusters) if clusters.repeated else None
+            present = findings.mentions.presence()
+            features = [
+                document.FeatureSummary(
+                    name=category.name,
+                    type="terms",
+                    sensitive=True,
+                    domain=", ".join(term.name for term in category.terms),
+                    missing=int((~present[:, index]).sum()),
+                )
+                for index, category in enumerate(findings.mentions.terms.categories)
+            ]
+            unlabelled = "the texts have no labels"
         case _:
             raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
-    label, dataset = document.LabelSummary.of(identity.label), identity.dataset
+    notes = list(data.notes)
+    if independent is not None:
+        notes.append(
+            f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
+            f"with them: the {count(len(data))} texts count as {count(independent)} in intervals "
+            "and p-values"
+        )
+    if data.labels is None:
+        notes.append(f"{unlabelled}; an audit needs none")
+    label, dataset = data.specification.label, data.specification.dataset
     return document.DataSummary.of(
-        dataset, title=dataset.title or dataset.name, label=label, **known
+        dataset,
+        data,
+        kind="rows" if isinstance(data, Table) else "texts",
+        title=dataset.title or dataset.name,
+        label=document.LabelSummary.of(label),
+        fingerprint=fingerprint,
+        rows=len(data),
+        independent=independent,
+        features=features,
+        notes=notes,
     )
 
 
@@ -115,27 +152,6 @@ def _rounded(value: float) -> Any:
     return None if np.isnan(value) else round(float(value), 4)
 
 
-def _of_table(findings: TableFindings) -> dict[str, Any]:
-    """Describe the table."""
-    table = findings.table
-    notes = list(table.notes)
-    if table.labels is None:
-        column = table.specification.label.column
-        notes.append(f"the data have no label column {column!r}; an audit needs none")
-    features = [
-        document.FeatureSummary.of(feature, name=name, missing=table.missing[name])
-        for name, feature in table.specification.features.items()
-    ]
-    return {
-        "kind": "rows",
-        "source": table.source,
-        "fingerprint": table_fingerprint(table),
-        "rows": len(table),
-        "features": features,
-        "notes": notes,
-    }
-
-
 def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAlone]:
     """Look at each rule by itself, or at none if there are too few samples in common.
 
@@ -174,40 +190,6 @@ def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:
         names = tuple(axis.feature for axis in axes)
         grids.append(RateGrid(names, tuple(axis.labels for axis in axes), rows, rates))
     return grids
-
-
-def _of_texts(findings: TextFindings) -> dict[str, Any]:
-    """Describe the texts; their features are the categories of terms."""
-    texts, clusters = findings.texts, findings.clusters
-    present = findings.mentions.presence()
-    notes = list(texts.notes)
-    if clusters.repeated:
-        notes.append(
-            f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
-            f"with them: the {count(len(texts))} texts count as {count(len(clusters))} in "
-            "intervals and p-values"
-        )
-    if texts.labels is None:
-        notes.append("the texts have no labels; an audit needs none")
-    features = [
-        document.FeatureSummary(
-            name=category.name,
-            type="terms",
-            sensitive=True,
-            domain=", ".join(term.name for term in category.terms),
-            missing=int((~present[:, index]).sum()),
-        )
-        for index, category in enumerate(findings.mentions.terms.categories)
-    ]
-    return {
-        "kind": "texts",
-        "source": texts.source,
-        "fingerprint": texts_fingerprint(texts),
-        "rows": len(texts),
-        "independent": len(clusters) if clusters.repeated else None,
-        "features": features,
-        "notes": notes,
-    }
 
 
 def _rules_of_texts(findings: TextFindings, group: int) -> list[document.RuleAlone]:

@@ -151,11 +151,11 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
     estimates = findings.estimates.take(groups)
+    unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
     described = []
-    for index, (group, row) in enumerate(
-        zip(groups.tolist(), rows.to_dict("records"), strict=True)
-    ):
+    for index, row in enumerate(rows.to_dict("records")):
+        group = int(groups[index])
         rules = findings.rule_set(group).rules
         alone = group in explained and len(rules) > 1
         known = {name: _known(row[name]) for name in GroupSummary.model_fields if name in row}
@@ -169,8 +169,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 other=_other_rates(findings, group, row),
                 rules_alone=rules_alone(findings, group) if alone else [],
                 counterfactual=counterfactual_summary(findings, group),
-                unknown_to_model=isinstance(findings, TextFindings)
-                and bool(findings.unknown[group]),
+                unknown_to_model=bool(unknown and unknown[group]),
                 stability=findings.stability.get(group),
                 in_search=findings.in_search.get(group),
                 explanation=findings.explanations.get(group),
@@ -194,14 +193,11 @@ def _undecided(findings: Findings, words: Words) -> list[document.UndecidedGroup
     fewest = findings.parameters.fewest_rows(findings.rows)
     too_few = f"fewer than {count(fewest)} {words.many}"
     estimates = findings.estimates
-    groups = [
-        (
-            findings.rule_set(int(group)),
-            int(estimates.rows_in[group]),
-            "no samples" if estimates.rows_out[group] else words.nothing_outside,
-        )
-        for group in np.flatnonzero(~estimates.sampled)
-    ] + [(small.rule_set, small.count, too_few) for small in findings.small]
+    groups = []
+    for group in np.flatnonzero(~estimates.sampled).tolist():
+        why = "no samples" if estimates.rows_out[group] else words.nothing_outside
+        groups.append((findings.rule_set(group), int(estimates.rows_in[group]), why))
+    groups += [(small.rule_set, small.count, too_few) for small in findings.small]
     return [
         document.UndecidedGroup(
             text=rule_set.text,
@@ -216,17 +212,15 @@ def _undecided(findings: Findings, words: Words) -> list[document.UndecidedGroup
 
 def _guarantee(findings: Findings, ranks: dict[int, int]) -> document.GuaranteeSummary:
     """Write down what the confidence intervals hold for."""
-    guarantee = findings.guarantee
-    by_q_values = guarantee.q_values is not None
+    guarantee, by_q_values = findings.guarantee, findings.guarantee.q_values is not None
+    largest = guarantee.largest_bound_group
     return document.GuaranteeSummary.of(
         guarantee,
         # Discoveries are those of the q-values; an interval may fall on the other side.
         significant=len(guarantee.discoveries) if by_q_values else guarantee.significant,
         significant_complete=guarantee.significant_complete or by_q_values,
         significant_terms=findings.significant_terms,
-        largest_bound_rank=None
-        if guarantee.largest_bound_group is None
-        else ranks.get(guarantee.largest_bound_group),
+        largest_bound_rank=None if largest is None else ranks.get(largest),
     )
 
 
