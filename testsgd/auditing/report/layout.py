@@ -66,7 +66,8 @@ def audit_layout(summary: AuditSummary) -> Document:
     plane = (charts.all_groups(summary, top, words),) if summary.charts.scatter or top else ()
     trust, doubt = _uncertainty(summary, top, words), _unknown(summary, words)
     alone, adds = f"What each {words.rule} gives on its own", "Uncertainty and correlated features"
-    settings = _particulars(summary, words)
+    about, settings = "Data, model and settings", _particulars(summary, words)
+    terms = () if summary.terms is None else _terms(summary, summary.terms)
     return Document(
         what="Group fairness audit",
         subject=subject,
@@ -86,21 +87,9 @@ def audit_layout(summary: AuditSummary) -> Document:
             Section("parts", alone, _parts(top, words), markdown="folded"),
             Section("uncertainty", adds, trust, markdown="folded"),
             Section("rates", f"Rates by {words.feature}", _rates(summary, words), "", "folded"),
-            Section(
-                "terms",
-                "Sensitive terms in the texts",
-                () if summary.terms is None else _terms(summary, summary.terms),
-                "Sensitive terms",
-                "folded",
-            ),
+            Section("terms", "Sensitive terms in the texts", terms, "Sensitive terms", "folded"),
             Section("ranking", "Ranking", _ranking(summary, words), markdown="folded"),
-            Section(
-                "particulars",
-                "Data, model and settings",
-                settings,
-                "Data, model, settings",
-                "folded",
-            ),
+            Section("particulars", about, settings, "Data, model, settings", "folded"),
             meaning_section(meaning_notes(summary)),
         ),
         **origin(summary),
@@ -158,10 +147,8 @@ def _differences(
         why = "could be decided" if summary.groups else "was large enough to be compared"
         return (Paragraph(f"There is no group to show here: no group {why}."),)
     intro, label = wording.findings_intro(summary), summary.data.label.favourable
-    estimand = ""
-    if words.kind == "rows":
-        name = words.estimands[summary.parameters.estimand]
-        estimand = f", {name[0].lower()}{name[1:]}"
+    name = words.estimands[summary.parameters.estimand]
+    estimand = f", {name[0].lower()}{name[1:]}" if words.kind == "rows" else ""
     drawn = (
         f"{intro} Each dot shows the selection rate of the group minus that of its complement"
         f"{estimand}: left of zero the group is predicted “{label}” less often than "
@@ -171,13 +158,10 @@ def _differences(
         drawn += " The ring below a dot shows the counterfactual effect of the terms"
         drawn += ", and so does the number at the right." if wording.by_terms(summary) else "."
     listed = "The difference is the selection rate of the group minus that of its complement."
-    rules = (
-        Paragraph(f"The fewest rules that explain {words.variation}:"),
-        tables.rules_table(summary, top),
-    )
+    fewest = Paragraph(f"The fewest rules that explain {words.variation}:")
     others = "All others are in the ", Link("full ranking", "ranking"), "."
     return (
-        *(rules if summary.rules else ()),
+        *((fewest, tables.rules_table(summary, top)) if summary.rules else ()),
         _on_page(Paragraph(drawn), charts.first_groups(summary, top)),
         _in_markdown(Paragraph(f"{intro} {listed}")),
         tables.group_table(summary, top, words, "First groups", compact=True),
@@ -199,11 +183,9 @@ def _unknown(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
         blocks += _listed(too, len(small), counts.undecided_small)
         blocks.append(tables.small_table(small, words, fold))
     if undecided or counts.undecided_frequent:
-        large = (
-            "Large enough, but with a sampling margin above "
-            f"{size_points(summary.parameters.error_margin)}: "
-            f"{plural(counts.undecided_frequent, 'group')}"
-        )
+        margin = size_points(summary.parameters.error_margin)
+        number = plural(counts.undecided_frequent, "group")
+        large = f"Large enough, but with a sampling margin above {margin}: {number}"
         blocks += _listed(large, len(undecided), counts.undecided_frequent)
         blocks.append(tables.undecided_table(undecided, words))
     return tuple(blocks)
@@ -224,9 +206,8 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
     if not top:
         return ()
     differences, rates = charts.groups_scale(top), charts.sides_scale(top)
-    about = (
-        f"The same groups one after the other. Bars of rates run from 0 to {rates.ticks[-1].label}."
-    )
+    end = rates.ticks[-1].label
+    about = f"The same groups one after the other. Bars of rates run from 0 to {end}."
     label = summary.data.label.favourable
     # What is doubtful about the terms, by category and text of a rule.
     doubtful = {
@@ -328,11 +309,8 @@ def _uncertainty(
             for name, inside, outside, _ in wording.correlated_features(group)
         ]:
             facts.append(f"Correlated features, not causes: {'; '.join(differing)}")
-        facts += [
-            wording.no_correlated_features(group),
-            wording.simplest_sentence(group, words),
-            wording.conditional_sentence(group),
-        ]
+        facts += [wording.no_correlated_features(group), wording.simplest_sentence(group, words)]
+        facts.append(wording.conditional_sentence(group))
         if items := tuple(filter(None, facts)):
             name = Strong(f"{group.rank}. {shorten(group.text, 160)}")
             blocks += [Paragraph((name,)), Bullets(items)]
@@ -440,16 +418,11 @@ def _ranking(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     groups, by = summary.counts.groups, wording.ranked_by(summary)
     shown = min(len(summary.groups), tables.SHOWN)
     first = f"The first {plural(shown, 'group')} of {count(groups)}, by {by}."
-    every = (
-        f"By {by}, of {plural(groups, 'group')}. The rules that explain how the rates differ are "
-        "marked."
-    )
+    marked = "The rules that explain how the rates differ are marked."
+    every = f"By {by}, of {plural(groups, 'group')}. {marked}"
     fold = f"{plural(len(summary.groups), 'group')} by rank"
-    return (
-        _in_markdown(Paragraph(first)),
-        _on_page(Paragraph(every)),
-        tables.group_table(summary, summary.groups, words, "Full ranking", fold=fold),
-    )
+    table = tables.group_table(summary, summary.groups, words, "Full ranking", fold=fold)
+    return _in_markdown(Paragraph(first)), _on_page(Paragraph(every)), table
 
 
 def _particulars(summary: AuditSummary, words: Words) -> tuple[Block, ...]:

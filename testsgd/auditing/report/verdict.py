@@ -83,12 +83,9 @@ def verdict(summary: AuditSummary, measures: Sequence[GateMeasure]) -> Verdict:
         )
         if outcome != "gate_failed":
             outcome = "not_enough_evidence"
-    return Verdict(
-        status=outcome,
-        exit_code=_EXIT_CODES[outcome],
-        headline=headline,
-        sentences=[*first, *sentences],
-    )
+    code = _EXIT_CODES[outcome]
+    sentences = [*first, *sentences]
+    return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
 def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
@@ -99,9 +96,8 @@ def gate_outcome(measures: Sequence[GateMeasure], gate: float) -> Outcome:
     """
     if any(measure.decisive > gate for measure in measures if measure.largest is not None):
         return "gate_failed"
-    if measures and all(
-        measure.largest is not None and measure.largest <= gate for measure in measures
-    ):
+    small = [measure.largest is not None and measure.largest <= gate for measure in measures]
+    if small and all(small):
         return "gate_passed"
     return "not_enough_evidence"
 
@@ -339,11 +335,11 @@ def _gate_sentence(
         return "Not enough evidence for the gate: no group could be judged."
     if unclear.largest is None:
         return f"Not enough evidence for the gate: no group could be judged by {unclear.name}."
-    bound = "the largest of a discovery" if kind == "fdr" else of_kind["simultaneous"]
-    known = f"{bound} is {unclear.bound:.3f}"
-    if not unclear.bound:
-        none = "there is no discovery", "no lower confidence bound is above zero"
-        known = none[kind != "fdr"]
+    bound, known = of_kind["simultaneous"], "no lower confidence bound is above zero"
+    if kind == "fdr":
+        bound, known = "the largest of a discovery", "there is no discovery"
+    if unclear.bound:
+        known = f"{bound} is {unclear.bound:.3f}"
     return (
         f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "
         f"above {gate:g}, but {known}."
