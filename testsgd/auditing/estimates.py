@@ -140,13 +140,9 @@ def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
     Decided, unless a group has no rows on one side.
     """
     rows_in, rows_out, favourable_in, favourable_out = tallies
+    counts = (rows_in, rows_out, rows_in * draws, rows_out * draws, favourable_in, favourable_out)
     return Estimates(
-        rows_in=rows_in,
-        rows_out=rows_out,
-        samples_in=rows_in * draws,
-        samples_out=rows_out * draws,
-        favourable_in=favourable_in,
-        favourable_out=favourable_out,
+        *counts,
         margin=np.zeros(len(rows_in)),
         wilson=np.zeros(len(rows_in), dtype=bool),
         decided=(rows_in > 0) & (rows_out > 0),
@@ -161,36 +157,28 @@ def drawn_estimates(
     Shapes: `rows_in`, `rows_out` (groups,); `tallies` (4, groups).
     """
     samples_in, samples_out, favourable_in, favourable_out = tallies
-    margins = margins_of(tallies, parameters)
+    counts = (rows_in, rows_out, samples_in, samples_out, favourable_in, favourable_out)
+    margins, decided = stopping_rule(tallies, parameters)
     return Estimates(
-        rows_in=rows_in,
-        rows_out=rows_out,
-        samples_in=samples_in,
-        samples_out=samples_out,
-        favourable_in=favourable_in,
-        favourable_out=favourable_out,
+        *counts,
         margin=margins.margin,
         wilson=margins.wilson,
-        decided=enough(
-            samples_in,
-            samples_out,
-            margins.margin,
-            min_samples=parameters.min_samples,
-            error_margin=parameters.error_margin,
-        ),
+        decided=decided,
         margin_kind=parameters.margin_kind(),
     )
 
 
-def margins_of(tallies: Counts, parameters: AuditParameters) -> Margins:
-    """Compute the margins that the stopping rule looks at; `tallies` (4, groups).
+def stopping_rule(
+    tallies: Counts, parameters: AuditParameters
+) -> tuple[Margins, NDArray[np.bool_]]:
+    """Compute the margins of samples (4, groups), and where they are enough (groups,).
 
     The margin of a confidence sequence holds whenever a group's sampling stops. Given all that was
     drawn before, a draw inside is favourable with the rate inside; so the capital of the bet behind
     the sequence stays a martingale whatever decides on the next draw, and whatever ends the draws.
     """
     samples_in, samples_out, favourable_in, favourable_out = tallies
-    return score_margins(
+    margins = score_margins(
         favourable_in,
         samples_in,
         favourable_out,
@@ -199,6 +187,14 @@ def margins_of(tallies: Counts, parameters: AuditParameters) -> Margins:
         kind=parameters.margin_kind(),
         tuned_for=_expected_samples(parameters),
     )
+    decided = enough(
+        samples_in,
+        samples_out,
+        margins.margin,
+        min_samples=parameters.min_samples,
+        error_margin=parameters.error_margin,
+    )
+    return margins, decided
 
 
 def margin_outside(estimates: Estimates, parameters: AuditParameters) -> Floats:

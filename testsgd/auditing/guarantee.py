@@ -97,6 +97,7 @@ def guarantee_of(
     # Imported here: a tenth of a second.
     from scipy.special import ndtri
 
+    adjusted = method != "each" and len(errors) > 0
     looked_at = _most_deviant(estimates)
     low, high = estimates.take(looked_at).population_interval_at(errors[looked_at])
     # Undecided groups are neither fair nor unfair.
@@ -112,9 +113,7 @@ def guarantee_of(
         groups=len(errors) if groups is None else groups,
         replicates=replicates,
         errors=errors,
-        critical_value=None
-        if method == "each" or not len(errors)
-        else float(-ndtri(errors.min() / 2)),
+        critical_value=float(-ndtri(errors.min() / 2)) if adjusted else None,
         q_values=q_values,
         significant=significant,
         significant_complete=len(looked_at) == len(errors) or significant < len(looked_at),

@@ -12,14 +12,13 @@ import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from testsgd.auditing.estimates import Counts, drawn_estimates, margins_of
+from testsgd.auditing.estimates import Counts, drawn_estimates, stopping_rule
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import containing_all
 from testsgd.auditing.text.outcome import TextAudit, TextOutcome
 from testsgd.errors import ParameterError
 from testsgd.sampling.text import Replacer
-from testsgd.scoring import enough
 
 # Draws are predicted in batches; the stopping rule is looked at draw by draw all the same.
 _BATCH = 256
@@ -59,25 +58,13 @@ def sample_until_certain(
         # Up to the fewest samples sampling never stops.
         first = max(before, parameters.min_samples)
         steps = np.arange(first + 1, answers.shape[1] + 1)
-        stop = _first_stop(steps, favourable[:, first:], parameters)
-        if stop is not None:
+        _, stops = stopping_rule(np.vstack([steps, steps, favourable[:, first:]]), parameters)
+        if stops.any():
+            stop = int(steps[np.argmax(stops)])
             return np.array([stop, stop, *favourable[:, stop - 1], answers.size])
         batch = _BATCH
     count = answers.shape[1]
     return np.array([count, count, *answers.sum(axis=1), answers.size])
-
-
-def _first_stop(steps: Counts, favourable: Counts, parameters: AuditParameters) -> int | None:
-    """Look at the margin after each of some steps; give the first at which sampling stops."""
-    margins = margins_of(np.vstack([steps, steps, favourable]), parameters)
-    stops = enough(
-        steps,
-        steps,
-        margins.margin,
-        min_samples=parameters.min_samples,
-        error_margin=parameters.error_margin,
-    )
-    return int(steps[np.argmax(stops)]) if stops.any() else None
 
 
 def sample_independent(audit: RowAudit, budget: int) -> Outcome:

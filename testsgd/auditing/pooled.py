@@ -12,9 +12,8 @@ import math
 
 import numpy as np
 
-from testsgd.auditing.estimates import Counts, Estimates, both_sides, drawn_estimates
+from testsgd.auditing.estimates import Counts, Estimates, both_sides, drawn_estimates, stopping_rule
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
-from testsgd.auditing.parameters import AuditParameters
 from testsgd.rules import FrequentRuleSets
 
 # So many groups at most get draws of their own before the pool is doubled for all of them.
@@ -101,7 +100,7 @@ def _sample(
         [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]
     )
     batch = max(100, parameters.min_samples // 2)
-    while not _certain(tally, parameters):
+    while not stopping_rule(tally[:, None], parameters)[1][0]:
         side = 0 if tally[0] <= tally[1] else 1
         missing = parameters.min_samples + 1 - int(tally[side])
         count = min(missing if missing > 0 else batch, budget - asked)
@@ -112,8 +111,3 @@ def _sample(
         tally[2 + side] += int(answers.sum())
         asked += count
     return tally
-
-
-def _certain(tally: Counts, parameters: AuditParameters) -> bool:
-    one = np.ones(1, np.int64)
-    return bool(drawn_estimates(one, one, tally[:, None], parameters).decided[0])
