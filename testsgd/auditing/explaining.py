@@ -24,6 +24,8 @@ from testsgd.report.summaries import Part, RuleSummary
 from testsgd.rules import Contingency, Rule, RuleSet
 from testsgd.scoring import effective_sample_size, normal_quantile
 
+Members = NDArray[np.bool_]
+
 # A continuous feature is cut at its quintiles.
 _QUANTILE_BINS = 5
 
@@ -82,7 +84,7 @@ def strata_of(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
 def conditional_scores(
     strata: NDArray[np.intp],
     contingency: Contingency,
-    members: NDArray[np.bool_],
+    members: Members,
     row_favourable: NDArray[np.integer],
     answers: int,
     *,
@@ -102,53 +104,40 @@ def conditional_scores(
     pair_of_row, pairs = pd.factorize(cells * (int(strata.max()) + 1) + strata)
     pair_cell, pair_stratum = np.divmod(np.asarray(pairs), int(strata.max()) + 1)
     favourable = row_favourable.astype(np.float64)
-    quantities = np.vstack(
-        [
-            np.bincount(pair_of_row).astype(np.float64),
-            np.bincount(pair_of_row, weights=favourable),
-            np.bincount(pair_of_row, weights=favourable**2),
-        ]
-    )
-    return [
-        _score(quantities, inside[pair_cell], pair_stratum, answers, features, error)
-        for inside in members
-    ]
+    sums = [np.bincount(pair_of_row, item) for item in (None, favourable, favourable**2)]
+    quantities = np.vstack(sums, dtype=np.float64)
 
+    def by_stratum(pairs: Members) -> Floats:
+        rows = [np.bincount(pair_stratum, weights=row) for row in quantities * pairs]
+        return np.vstack(rows, dtype=np.float64)
 
-def _score(
-    quantities: NDArray[np.float64],
-    inside: NDArray[np.bool_],
-    stratum: NDArray[np.int64],
-    answers: int,
-    features: Sequence[str],
-    error: float,
-) -> ConditionalScore | None:
-    sums_in = _by_stratum(quantities * inside, stratum)
-    sums_out = _by_stratum(quantities * ~inside, stratum)
-    both = (sums_in[0] > 0) & (sums_out[0] > 0)
-    if not both.any():
-        return None
-    rows_in = sums_in[0, both]
-    rate_in, variance_in = _rates(sums_in[:, both], answers)
-    rate_out, variance_out = _rates(sums_out[:, both], answers)
-    weights = rows_in / rows_in.sum()
-    gaps = rate_in - rate_out
-    difference = float(weights @ gaps)
-    # The strata's rates vary, and so does the mix in which the group comes.
-    variance = weights**2 @ (variance_in + variance_out)
-    variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
-    margin = normal_quantile(1 - error) * float(np.sqrt(variance))
-    return ConditionalScore(
-        features=list(features),
-        difference=difference,
-        confidence_interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
-        covered=float(rows_in.sum() / sums_in[0].sum()),
-        strata=int(both.sum()),
-    )
-
-
-def _by_stratum(quantities: NDArray[np.float64], stratum: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.vstack([np.bincount(stratum, weights=row) for row in quantities])
+    scores: list[ConditionalScore | None] = []
+    for inside in members[:, pair_cell]:
+        sums_in, sums_out = by_stratum(inside), by_stratum(~inside)
+        both = (sums_in[0] > 0) & (sums_out[0] > 0)
+        if not both.any():
+            scores.append(None)
+            continue
+        rows_in = sums_in[0, both]
+        rate_in, variance_in = _rates(sums_in[:, both], answers)
+        rate_out, variance_out = _rates(sums_out[:, both], answers)
+        weights = rows_in / rows_in.sum()
+        gaps = rate_in - rate_out
+        difference = float(weights @ gaps)
+        # The strata's rates vary, and so does the mix in which the group comes.
+        variance = weights**2 @ (variance_in + variance_out)
+        variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
+        margin = normal_quantile(1 - error) * float(np.sqrt(variance))
+        scores.append(
+            ConditionalScore(
+                features=list(features),
+                difference=difference,
+                confidence_interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
+                covered=float(rows_in.sum() / sums_in[0].sum()),
+                strata=int(both.sum()),
+            )
+        )
+    return scores
 
 
 def _rates(
@@ -198,7 +187,7 @@ class CorrelatedFeature(Part):
 
 
 def correlated_features(
-    table: Table, contingency: Contingency, members: NDArray[np.bool_]
+    table: Table, contingency: Contingency, members: Members
 ) -> list[list[CorrelatedFeature]]:
     """Find the features in which groups differ most from their complements, at most five each.
 
@@ -222,7 +211,7 @@ def _rounded(number: float) -> float:
 
 
 def _compare(
-    table: Table, contingency: Contingency, name: str, members: NDArray[np.bool_]
+    table: Table, contingency: Contingency, name: str, members: Members
 ) -> list[CorrelatedFeature | None]:
     """Compare a feature inside and outside of groups, by its values' shares or by its mean.
 
@@ -276,8 +265,6 @@ def _compare(
 
 # A simpler rule set must keep so much of the score.
 KEPT_SCORE = 0.9
-
-Members = NDArray[np.bool_]
 
 
 class ShapleyValue(Part):

@@ -212,17 +212,13 @@ def not_known(terms: TermsSummary) -> str:
         if category.nonsense_rate is not None
         and any(term.known_to_model is False for term in category.terms)
     ]
-    control = ""
-    if rates:
-        control = (
-            f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
-            f"{series(rates)}."
-        )
+    control = f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
+    control += f"{series(rates)}."
     are = "is" if len(unknown) == 1 else "are"
     return (
         f"{len(unknown)} of {plural(len(listed), 'term')} {are} not in the vocabulary of "
         "the model, which takes them all for one unknown word: groups with them come last, and "
-        f"neither the headline nor the gate goes by them.{control}"
+        f"neither the headline nor the gate goes by them.{control * bool(rates)}"
     )
 
 
