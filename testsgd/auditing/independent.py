@@ -118,17 +118,13 @@ def sample_texts_independent(audit: TextAudit, budget: int) -> tuple[TextOutcome
 
     def sample(group: int) -> Counts:
         category_set = rule_sets.category_sets[rule_sets.set_of(group)]
-        seeds, categories, terms = (
-            category_set.rows,
-            category_set.categories,
-            rule_sets.chosen(group),
-        )
+        seeds, categories = category_set.rows, category_set.categories
+        terms = rule_sets.chosen(group)
         generator = np.random.default_rng(
             [audit.parameters.seed, 3, group - category_set.first, *categories]
         )
-        inside = np.ones(len(texts), dtype=bool)
-        for category, term in zip(categories, terms, strict=True):
-            inside &= contains[category][:, term]
+        chosen = zip(categories, terms, strict=True)
+        inside = np.all([contains[category][:, term] for category, term in chosen], axis=0)
         outside = np.flatnonzero(~inside)
 
         def ask(count: int) -> Counts:

@@ -130,9 +130,8 @@ class TermGroupMeasure(Measure):
         for categories, chosen in self.groups:
             indices = list(categories)
             seeds = np.flatnonzero(presence[:, indices].all(axis=1))
-            inside = np.ones(len(self.texts), dtype=bool)
-            for category, term in zip(categories, chosen, strict=True):
-                inside &= contains[category][:, term]
+            parts = zip(categories, chosen, strict=True)
+            inside = np.all([contains[category][:, term] for category, term in parts], axis=0)
             # A category all of whose mentions are of the chosen term stays as it is.
             changed = sole[seeds][:, indices] != np.array(chosen, dtype=np.int64)
             changes = self._numbered(categories, chosen, changed)
