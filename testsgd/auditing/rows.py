@@ -55,10 +55,13 @@ def audit_rows(audit: RowAudit) -> TableFindings:
             for estimand, known in answers.items()
         }
     with clock.phase("guarantee"):
-        guarantees = {estimand: _guarantee(audit, known) for estimand, known in answers.items()}
-    ranked = answers[parameters.estimand]
-    guarantee, estimates = guarantees[parameters.estimand], ranked.estimates
-    rule_sets = outcome.rule_sets
+        estimated = [
+            Estimated(estimand, known.estimates, _guarantee(audit, known))
+            for estimand, known in answers.items()
+        ]
+    [first] = [item for item in estimated if item.estimand == parameters.estimand]
+    ranked, rule_sets = answers[parameters.estimand], outcome.rule_sets
+    guarantee, estimates = first.guarantee, first.estimates
     with clock.phase("ranking"):
         ranking = order_groups(
             estimates,
@@ -86,11 +89,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         contingency=contingency,
         rule_sets=rule_sets,
         estimates=estimates,
-        others=tuple(
-            Estimated(estimand, answers[estimand].estimates, guarantees[estimand])
-            for estimand in answers
-            if estimand != parameters.estimand
-        ),
+        others=tuple(item for item in estimated if item is not first),
         ranking=ranking,
         rules=rules,
         small=tuple(small),
@@ -158,23 +157,19 @@ def _explaining_rules(
         return inside
 
     rows, overlap = contingency.tally(), audit.parameters.overlap
-    rules = select_rules(
+    rules = []
+    for rule in select_rules(
         cell_table(rows, answers.cell_samples, answers.cell_favourable, answers.cell_independent),
         group_sums,
         members,
         rule_sets.rule_counts(),
         judged,
         critical=guarantee.simultaneous_critical_value,
-    )
-    return tuple(
-        replace(
-            rule,
-            near_duplicates=near_duplicates(
-                rule.group, members(rule.group), rows, group_sums, judged, overlap
-            ),
-        )
-        for rule in rules
-    )
+    ):
+        inside = members(rule.group)
+        near = near_duplicates(rule.group, inside, rows, group_sums, judged, overlap)
+        rules.append(replace(rule, near_duplicates=near))
+    return tuple(rules)
 
 
 def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explanation]:
@@ -289,12 +284,10 @@ def with_independent_rows(
     inside = rule_sets.sums_of(contingency, by_cell)
     # Sums of shares are rounded, and what is left of nothing is not negative.
     outside = np.maximum(by_cell.sum(axis=1, keepdims=True) - inside, 0)
-    return replace(
-        answers,
-        estimates=replace(
-            answers.estimates,
-            effective_sample_size_in=independent_rows(*inside),
-            effective_sample_size_out=independent_rows(*outside),
-        ),
-        cell_independent=independent_rows(by_cell[0], by_cell[1]),
+    estimates = replace(
+        answers.estimates,
+        effective_sample_size_in=independent_rows(*inside),
+        effective_sample_size_out=independent_rows(*outside),
     )
+    of_cells = independent_rows(by_cell[0], by_cell[1])
+    return replace(answers, estimates=estimates, cell_independent=of_cells)
