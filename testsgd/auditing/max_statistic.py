@@ -80,51 +80,38 @@ def max_statistics(
     approximations and multiplier bootstrap for maxima of sums of high-dimensional random vectors.
     Annals of Statistics 41(6).
     """
-    parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(
-        joblib.delayed(_some_samples)(
-            contingency,
-            cells,
-            min_count=min_count,
-            max_features=max_features,
-            samples=min(_TOGETHER, samples - start),
-            generator=np.random.default_rng([seed, 5, start]),
+
+    def draw(start: int) -> Floats:
+        """Draw a few samples at once, with one contraction of the lattice."""
+        together = min(_TOGETHER, samples - start)
+        generator = np.random.default_rng([seed, 5, start])
+        shape = (together, len(cells.rows))
+        # Sums of the weights of a cell's favourable rows, and of its others.
+        favourable = generator.standard_normal(shape) * np.sqrt(cells.rows * cells.rates)
+        others = generator.standard_normal(shape) * np.sqrt(cells.rows * (1 - cells.rates))
+        # Six digits are plenty for a quantile, and half the bytes are half the time.
+        quantities = np.vstack(
+            [cells.rows, cells.rows * cells.rates, favourable, favourable + others],
+            dtype=np.float32,
         )
-        for start in range(0, samples, _TOGETHER)
+        totals = quantities.sum(axis=1)
+        # A group's rate lies between those of its cells, so it varies no less than one of them
+        # does; rounding may say otherwise where nearly all answers are alike.
+        least = float((cells.rates * (1 - cells.rates)).min(initial=0.25))
+        largest = np.zeros(together)
+        for block in rule_set_sums(contingency, quantities, max_features):
+            rows = np.rint(block.sums[0])
+            least_rows = max(min_count, 1)
+            kept = np.flatnonzero((rows >= least_rows) & (round(totals[0]) - rows >= least_rows))
+            if len(kept):
+                found = _largest_deviations(block.sums[:, kept], totals, together, least)
+                np.maximum(largest, found, out=largest)
+        return largest
+
+    parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(
+        joblib.delayed(draw)(start) for start in range(0, samples, _TOGETHER)
     )
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _some_samples(
-    contingency: Contingency,
-    cells: CellRates,
-    *,
-    min_count: int,
-    max_features: int,
-    samples: int,
-    generator: np.random.Generator,
-) -> Floats:
-    """Draw a few samples at once, with one contraction of the lattice."""
-    shape = (samples, len(cells.rows))
-    # Sums of the weights of a cell's favourable rows, and of its others.
-    favourable = generator.standard_normal(shape) * np.sqrt(cells.rows * cells.rates)
-    others = generator.standard_normal(shape) * np.sqrt(cells.rows * (1 - cells.rates))
-    # Six digits are plenty for a quantile, and half the bytes are half the time.
-    quantities = np.vstack(
-        [cells.rows, cells.rows * cells.rates, favourable, favourable + others], dtype=np.float32
-    )
-    totals = quantities.sum(axis=1)
-    # A group's rate lies between those of its cells, so it varies no less than one of them does;
-    # rounding may say otherwise where nearly all answers are alike.
-    least = float((cells.rates * (1 - cells.rates)).min(initial=0.25))
-    largest = np.zeros(samples)
-    for block in rule_set_sums(contingency, quantities, max_features):
-        rows = np.rint(block.sums[0])
-        least_rows = max(min_count, 1)
-        kept = np.flatnonzero((rows >= least_rows) & (round(totals[0]) - rows >= least_rows))
-        if len(kept):
-            found = _largest_deviations(block.sums[:, kept], totals, samples, least)
-            np.maximum(largest, found, out=largest)
-    return largest
 
 
 def _largest_deviations(

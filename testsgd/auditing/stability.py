@@ -78,15 +78,35 @@ def group_stability(
     wanted = rule_sets.members(looked_for, contingency)
     rows = contingency.tally()
     times = np.zeros(len(looked_for), dtype=np.int64)
-    for sample in _bootstrap(contingency, row_favourable, samples, seed):
-        selected = _selected(
-            contingency,
-            sample,
-            answers,
-            min_count=min_count,
-            max_features=max_features,
+
+    def search(sample: Counts) -> NDArray[np.bool_]:
+        """Return which cells belong to each rule that explains a sample's differences."""
+        # Without the cells that nobody is in, so that rule sets that differ in these only are
+        # equal.
+        present = sample[0] > 0
+        within = replace(contingency, coordinates=contingency.coordinates[present])
+        known = sample[:, present]
+        rows, favourable = known
+        groups = mine(
+            within, known, min_count=min_count, min_outside=min_count, max_features=max_features
+        )
+        rows_in, favourable_in = groups.sums
+        inside = favourable_in / (rows_in * answers)
+        outside = (favourable.sum() - favourable_in) / ((rows.sum() - rows_in) * answers)
+        counts, decided = groups.rule_counts(), np.ones(len(groups), dtype=bool)
+        rules = select_rules(
+            cell_table(rows, rows * answers, favourable),
+            lambda quantities: groups.sums_of(within, quantities),
+            lambda group: groups.members(np.array([group]), within)[0],
+            counts,
+            rank_groups(np.abs(inside - outside), rows_in, counts, decided),
             critical=critical,
         )
+        chosen = np.array([rule.group for rule in rules], dtype=np.intp)
+        return groups.members(chosen, contingency)
+
+    for sample in _bootstrap(contingency, row_favourable, samples, seed):
+        selected = search(sample)
         shares = np.maximum(
             _overlaps(wanted, selected, rows),
             # A group and everybody else are one finding, if they are so on both sides.
@@ -120,44 +140,3 @@ def _bootstrap(
     for _ in range(samples):
         drawn = generator.multinomial(total, counts / total)
         yield np.add.reduceat(np.vstack([drawn, drawn * favourable]), starts, axis=1)
-
-
-def _selected(
-    contingency: Contingency,
-    sample: Counts,
-    answers: int,
-    *,
-    min_count: int,
-    max_features: int,
-    critical: float,
-) -> NDArray[np.bool_]:
-    """Search a sample; return which cells belong to each rule that explains its differences."""
-    # Without the cells that nobody is in, so that rule sets that differ in these only are equal.
-    present = sample[0] > 0
-    within = replace(contingency, coordinates=contingency.coordinates[present])
-    rows, favourable = sample[:, present]
-    groups = mine(
-        within,
-        np.vstack([rows, favourable]),
-        min_count=min_count,
-        min_outside=min_count,
-        max_features=max_features,
-    )
-    rows_in, favourable_in = groups.sums
-    inside = favourable_in / (rows_in * answers)
-    outside = (favourable.sum() - favourable_in) / ((rows.sum() - rows_in) * answers)
-    rules = select_rules(
-        cell_table(rows, rows * answers, favourable),
-        lambda quantities: groups.sums_of(within, quantities),
-        lambda group: groups.members(np.array([group]), within)[0],
-        groups.rule_counts(),
-        rank_groups(
-            np.abs(inside - outside),
-            rows_in,
-            groups.rule_counts(),
-            np.ones(len(groups), dtype=bool),
-        ),
-        critical=critical,
-    )
-    chosen = np.array([rule.group for rule in rules], dtype=np.intp)
-    return groups.members(chosen, contingency)
