@@ -76,38 +76,26 @@ def _sample_uncertain(
 
     Returned are the tallies with these samples, and how many there were.
     """
-    tallies, asked = tallies.copy(), 0
+    parameters, tallies, asked = audit.parameters, tallies.copy(), 0
+    batch = max(100, parameters.min_samples // 2)
     uncertain = np.flatnonzero(~estimates.decided)
     uncertain = uncertain[np.argsort(-estimates.rows_in[uncertain], kind="stable")]
     for done, group in enumerate(uncertain.tolist(), start=1):
         if asked >= budget:
             break
-        before = tallies[:2, group].sum()
-        tallies[:, group] = _sample(audit, rule_sets, group, tallies[:, group], budget - asked)
-        asked += int(tallies[:2, group].sum() - before)
+        sides, tally = audit.sides(rule_sets, group), tallies[:, group]
+        # The group's own stream: its draws do not depend on which other groups are uncertain.
+        generator = np.random.default_rng(
+            [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]
+        )
+        while asked < budget and not stopping_rule(tally[:, None], parameters)[1][0]:
+            # On the side with fewer samples.
+            side = 0 if tally[0] <= tally[1] else 1
+            missing = parameters.min_samples + 1 - int(tally[side])
+            count = min(missing if missing > 0 else batch, budget - asked)
+            _, answers = audit.ask(sides[side], count, generator)
+            tally[side] += count
+            tally[2 + side] += int(answers.sum())
+            asked += count
         audit.tell(done, len(uncertain))
     return tallies, asked
-
-
-def _sample(
-    audit: RowAudit, rule_sets: FrequentRuleSets, group: int, tally: Counts, budget: int
-) -> Counts:
-    """Draw on the side with fewer samples until the stopping rule holds."""
-    parameters, tally, asked = audit.parameters, tally.copy(), 0
-    sides = audit.sides(rule_sets, group)
-    # The group's own stream: its draws do not depend on which other groups are uncertain.
-    generator = np.random.default_rng(
-        [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]
-    )
-    batch = max(100, parameters.min_samples // 2)
-    while not stopping_rule(tally[:, None], parameters)[1][0]:
-        side = 0 if tally[0] <= tally[1] else 1
-        missing = parameters.min_samples + 1 - int(tally[side])
-        count = min(missing if missing > 0 else batch, budget - asked)
-        if count <= 0:
-            break
-        _, answers = audit.ask(sides[side], count, generator)
-        tally[side] += count
-        tally[2 + side] += int(answers.sum())
-        asked += count
-    return tally

@@ -191,15 +191,31 @@ def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     if words.kind == "texts":
         what, where, centres = "categories", "mean of the map", [_mean_rate(item) for item in maps]
         step = max(_step([item], mean) for item, mean in zip(maps, centres, strict=True))
-    charts = tuple(
-        _heat_map(item, mean, step, words) for item, mean in zip(maps, centres, strict=True)
-    )
+
+    def cell(rate: float | None, rows: int, centre: float) -> shapes.HeatCell:
+        if rate is None:
+            none = f"no {words.many}" if not rows else f"no samples of {plural(rows, words.one)}"
+            return shapes.HeatCell("", None, none)
+        text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
+        title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, words.one)}"
+        return shapes.HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)
+
+    charts = []
+    for item, mean in zip(maps, centres, strict=True):
+        most = max((rows for line in item.counts for rows in line), default=0)
+        about = f", {plural(most, 'text')}, mean {percent(mean)}" if words.kind == "texts" else ""
+        cells = []
+        for label, *line in zip(item.row_labels, item.rates, item.counts, strict=True):
+            known = zip(*line, strict=True)
+            cells.append((label, tuple(cell(rate, rows, mean) for rate, rows in known)))
+        names, columns = (item.row_feature, item.column_feature), tuple(item.column_labels)
+        charts.append(shapes.HeatMap(*names, columns, tuple(cells), about))
     labels = tuple(tick_points(index * step) for index in range(-_STEPS, _STEPS + 1))
     keys = Figure(
         f"Colours: orange below the {where}, blue above it",
         (shapes.HeatKeys(f"points from the {where}", labels),),
     )
-    shown, more = charts[:_OPEN_HEAT_MAPS], charts[_OPEN_HEAT_MAPS:]
+    shown, more = tuple(charts[:_OPEN_HEAT_MAPS]), tuple(charts[_OPEN_HEAT_MAPS:])
     pairs = f"Rates over pairs of {what}"
     folded = Details(f"{plural(len(more), 'more pair')} of {what}", (Figure(pairs, more),))
     return keys, Figure(pairs, shown), *((folded,) if more else ())
@@ -306,29 +322,3 @@ def _mean_rate(heat_map: HeatMap) -> float:
     """Return the mean of a heat map's rates, every cell counted once; 0 if it has none."""
     rates = [rate for line in heat_map.rates for rate in line if rate is not None]
     return sum(rates) / len(rates) if rates else 0.0
-
-
-def _heat_map(heat_map: HeatMap, centre: float, step: float, words: Words) -> shapes.HeatMap:
-    most = max((rows for line in heat_map.counts for rows in line), default=0)
-    cells = []
-    for label, *line in zip(heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True):
-        known = zip(*line, strict=True)
-        of_line = tuple(_heat_cell(rate, rows, centre, step, words.one) for rate, rows in known)
-        cells.append((label, of_line))
-    about = f", {plural(most, 'text')}, mean {percent(centre)}" if words.kind == "texts" else ""
-    labels = tuple(heat_map.column_labels)
-    return shapes.HeatMap(
-        heat_map.row_feature, heat_map.column_feature, labels, tuple(cells), about
-    )
-
-
-def _heat_cell(
-    rate: float | None, rows: int, centre: float, step: float, noun: str
-) -> shapes.HeatCell:
-    if rate is None:
-        return shapes.HeatCell(
-            "", None, f"no {noun}s" if not rows else f"no samples of {plural(rows, noun)}"
-        )
-    text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
-    title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, noun)}"
-    return shapes.HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)

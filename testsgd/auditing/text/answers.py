@@ -134,24 +134,17 @@ def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts)
 
     Shapes: `weights` (texts,); returned (groups,).
     """
-    contains = mentions.contains()
-    counts = [_joint_counts(contains, item, weights) for item in rule_sets.category_sets]
-    return np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64)
-
-
-def _joint_counts(
-    contains: tuple[NDArray[np.bool_], ...], category_set: CategorySet, weights: Counts
-) -> Counts:
-    rows = category_set.rows[weights[category_set.rows] > 0]
-    letters = string.ascii_lowercase[: len(category_set.categories)]
-    # Floats, because whole numbers have no fast product; sums below 2**53 are exact.
-    operands = [contains[at][rows].astype(np.float64) for at in category_set.categories]
-    operands[0] = operands[0] * weights[rows][:, None]
-    sums = np.einsum(
-        ",".join(f"z{letter}" for letter in letters) + "->" + letters, *operands, optimize=True
-    )
-    counts: Counts = np.rint(sums).astype(np.int64).ravel()
-    return counts
+    contains, counts = mentions.contains(), [np.zeros(0, dtype=np.int64)]
+    for item in rule_sets.category_sets:
+        rows = item.rows[weights[item.rows] > 0]
+        letters = string.ascii_lowercase[: len(item.categories)]
+        # Floats, because whole numbers have no fast product; sums below 2**53 are exact.
+        operands = [contains[at][rows].astype(np.float64) for at in item.categories]
+        operands[0] = operands[0] * weights[rows][:, None]
+        products = ",".join(f"z{letter}" for letter in letters) + "->" + letters
+        sums = np.einsum(products, *operands, optimize=True)
+        counts.append(np.rint(sums).astype(np.int64).ravel())
+    return np.concatenate(counts)
 
 
 @dataclass(frozen=True)
