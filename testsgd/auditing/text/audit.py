@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.findings import Estimated
-from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind, lower_confidence_bound
+from testsgd.auditing.guarantee import guarantee_of_kind, lower_confidence_bound
 from testsgd.auditing.independent import sample_texts_independent
 from testsgd.auditing.outcome import order_groups
-from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.auditing.text.explaining import TermSelection, explain_term_groups
-from testsgd.auditing.text.findings import Counterfactual, SeedOverlaps, TextFindings
+from testsgd.auditing.text.findings import SeedOverlaps, TextFindings
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.observed import (
@@ -81,15 +80,17 @@ def audit_texts(audit: TextAudit) -> TextFindings:
             others = (Estimated("neighbourhood", estimates, guarantee),)
             estimates, guarantee = observed.estimates, observed.guarantee
     unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
-    difference = estimates.difference
-    if parameters.rank_by == "counterfactual" and counterfactual is not None:
+    difference, first_by = estimates.difference, np.zeros(len(unknown))
+    if parameters.ranked_by == "lower-bound":
+        first_by = guarantee.lower_bounds
+    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
         difference = counterfactual.difference
+        first_by = lower_confidence_bound(counterfactual.low, counterfactual.high)
     with clock.phase("ranking"):
+        # Groups of terms that are not known come last.
+        first = np.where(unknown, -1.0, first_by)
         ranking = order_groups(
-            estimates,
-            np.abs(difference),
-            rule_sets.rule_counts(),
-            first_by=_first_by(parameters, guarantee, counterfactual, unknown),
+            estimates, np.abs(difference), rule_sets.rule_counts(), first_by=first
         )
         small = small_category_sets(
             audit.mentions, min_count=audit.min_count, max_features=parameters.max_features
@@ -126,8 +127,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         selection = TermSelection(audit.rule_sets, variances, critical)
         findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
     with clock.phase("explanations"):
-        first = np.array(findings.highlights[:LOOKED_AT], dtype=np.intp)
-        indices = rule_sets.places(first).tolist()
+        highlights = findings.highlights[:LOOKED_AT]
+        indices = rule_sets.places(np.array(highlights, dtype=np.intp)).tolist()
         explained = explain_term_groups(outcome.estimates, audit.rule_sets, indices)
     with clock.phase("stability"):
         stability, samples = _stability(audit, findings, outcome.known, selection)
@@ -137,7 +138,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         stability_samples=samples,
         explanations={
             group: explained[index]
-            for group, index in zip(first.tolist(), indices, strict=True)
+            for group, index in zip(highlights, indices, strict=True)
             if index in explained
         },
     )
@@ -178,21 +179,6 @@ def _find_rates(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
                 left = budget - audit.predictions.asked
                 outcome, queries = sample_texts_independent(audit, left)
     return outcome, queries + audit.predictions.asked
-
-
-def _first_by(
-    parameters: AuditParameters,
-    guarantee: Guarantee,
-    counterfactual: Counterfactual | None,
-    unknown: NDArray[np.bool_],
-) -> Floats:
-    """Return what groups are ranked by before their sizes; terms that are not known come last."""
-    first = np.zeros(len(unknown))
-    if parameters.ranked_by == "lower-bound":
-        first = guarantee.lower_bounds
-    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
-        first = lower_confidence_bound(counterfactual.low, counterfactual.high)
-    return np.where(unknown, -1.0, first)
 
 
 def _observed(
