@@ -90,12 +90,10 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
         return None
     terms = mentions.terms
     nonsense = Term(word, plural=(f"{word}s",))
-    with_word = replace(
-        terms,
-        categories=tuple(
-            replace(category, terms=(*category.terms, nonsense)) for category in terms.categories
-        ),
-    )
+    categories = [
+        replace(category, terms=(*category.terms, nonsense)) for category in terms.categories
+    ]
+    with_word = replace(terms, categories=tuple(categories))
     replacer = Replacer(texts.texts, replace(mentions, terms=with_word))
     rates, same = {}, {}
     for item, variants in single:

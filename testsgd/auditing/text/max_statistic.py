@@ -66,7 +66,6 @@ def simultaneous_texts(
         kind="simultaneous",
         confidence=parameters.confidence,
         method="max-statistic",
-        groups=len(estimates.rows_in),
         replicates=samples,
     )
 
