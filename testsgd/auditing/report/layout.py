@@ -64,10 +64,11 @@ def audit_layout(summary: AuditSummary) -> Document:
     status = _STATUS_NAMES[summary.verdict.status]
     subject = f"{summary.model.name} on {data.title or data.name}"
     plane = (charts.all_groups(summary, top, words),) if summary.charts.scatter or top else ()
-    trust, doubt = _uncertainty(summary, top, words), _unknown(summary, words)
-    alone, adds = f"What each {words.rule} gives on its own", "Uncertainty and correlated features"
-    about, settings = "Data, model and settings", _particulars(summary, words)
+    unknown, uncertainty = _unknown(summary, words), _uncertainty(summary, top, words)
     terms = () if summary.terms is None else _terms(summary, summary.terms)
+    settings = _particulars(summary, words)
+    of_parts = f"What each {words.rule} gives on its own"
+    of_trust, of_settings = "Uncertainty and correlated features", "Data, model and settings"
     return Document(
         what="Group fairness audit",
         subject=subject,
@@ -82,14 +83,14 @@ def audit_layout(summary: AuditSummary) -> Document:
             Section(
                 "all-groups", "All groups by size and score", plane, "Size and score", "blocks"
             ),
-            Section("unknown", "Groups that could not be judged", doubt, "Not judged"),
+            Section("unknown", "Groups that could not be judged", unknown, "Not judged"),
             Section("groups", "Group by group", _groups(summary, top, words), markdown="blocks"),
-            Section("parts", alone, _parts(top, words), markdown="folded"),
-            Section("uncertainty", adds, trust, markdown="folded"),
+            Section("parts", of_parts, _parts(top, words), markdown="folded"),
+            Section("uncertainty", of_trust, uncertainty, markdown="folded"),
             Section("rates", f"Rates by {words.feature}", _rates(summary, words), "", "folded"),
             Section("terms", "Sensitive terms in the texts", terms, "Sensitive terms", "folded"),
             Section("ranking", "Ranking", _ranking(summary, words), markdown="folded"),
-            Section("particulars", about, settings, "Data, model, settings", "folded"),
+            Section("particulars", of_settings, settings, "Data, model, settings", "folded"),
             meaning_section(meaning_notes(summary)),
         ),
         **origin(summary),

@@ -42,6 +42,8 @@ def _template() -> Template:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        # No value, such as a label, begins a note.
+        finalize=lambda value: value.replace("\n", " ") if isinstance(value, str) else value,
     )
     environment.filters |= {name: getattr(formatting, name) for name in _FILTERS}
     return environment.get_template("notes.md.j2")
