@@ -58,7 +58,7 @@ def test_groups_and_what_they_looked_like_are_those_of_the_rows_searched(found):
     texts = [there.rule_set(group).text for group in there.highlights]
     assert [findings.rule_set(group).text for group in range(len(findings.rule_sets))] == texts
     for place, group in enumerate(there.highlights):
-        looked = findings.holdout.in_search[place]
+        looked = findings.in_search[place]
         assert looked.score == there.estimates.score[group]
         assert looked.n_in == there.estimates.rows_in[group]
         assert there.ranking[looked.rank - 1] == group
@@ -88,7 +88,7 @@ def test_chosen_groups_look_worse_where_they_were_chosen():
     excess = []
     for seed in range(40):
         findings = audited(600, seed, holdout=0.5)
-        searched = [one.score for one in findings.holdout.in_search.values()]
+        searched = [one.score for one in findings.in_search.values()]
         excess.append(np.mean(searched) - findings.estimates.score.mean())
     # By chance alone half of them would look worse.
     assert (np.array(excess) > 0).sum() > binom.ppf(1 - 1e-4, len(excess), 0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -175,7 +176,7 @@ def in_clusters(decide):
     clusters = Clusters.of(np.random.default_rng(0).integers(0, 25, 60))
     mentions = find_mentions(texts, made_up_terms())
     estimates = with_independent_texts(estimates, rule_sets, mentions, clusters, known)
-    return estimates, rule_sets, known, clusters
+    return estimates, rule_sets, replace(known, clusters=clusters), clusters
 
 
 @pytest.mark.parametrize("decide", [by_words, lambda text: "red" in text])
@@ -191,10 +192,8 @@ def test_what_the_texts_of_a_group_are_worth_is_no_more_than_clusters_allow(deci
 @pytest.mark.parametrize("decide", [by_words, lambda text: "red" in text])
 def test_deviations_of_clusters_are_those_of_a_loop(decide):
     estimates, rule_sets, known, clusters = in_clusters(decide)
-    spread = spread_of(estimates, rule_sets, known, clusters)
-    largest = largest_deviations(
-        estimates, rule_sets, known, spread, samples=10, seed=4, clusters=clusters
-    )
+    spread = spread_of(estimates, known)
+    largest = largest_deviations(estimates, known, spread, samples=10, seed=4)
     units = np.random.default_rng([4, 5, 0]).standard_normal((10, len(clusters)), dtype=np.float32)
     noise = np.random.default_rng([4, 6, 0])
     expected = np.zeros(10)

@@ -85,8 +85,8 @@ def effects(group: int, rule_sets, known) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(3))
 def test_deviations_are_those_of_a_loop_over_samples_and_groups(seed):
     estimates, rule_sets, known = known_answers(by_words, made_up_texts(60, seed))
-    spread = spread_of(estimates, rule_sets, known)
-    largest = largest_deviations(estimates, rule_sets, known, spread, samples=20, seed=seed)
+    spread = spread_of(estimates, known)
+    largest = largest_deviations(estimates, known, spread, samples=20, seed=seed)
     weights = np.random.default_rng([seed, 5, 0]).standard_normal((20, 60), dtype=np.float32)
     noise = np.random.default_rng([seed, 6, 0])
     expected = np.zeros(20)
@@ -104,7 +104,7 @@ def test_deviations_are_those_of_a_loop_over_samples_and_groups(seed):
 @pytest.mark.parametrize("decide", [by_words, lambda text: "red" in text, lambda text: True])
 def test_standard_errors_are_those_of_the_texts_and_never_zero(decide):
     estimates, rule_sets, known = known_answers(decide, made_up_texts(80, 1))
-    spread = spread_of(estimates, rule_sets, known)
+    spread = spread_of(estimates, known)
     overall = (known.texts.sum() + 1) / 82
     for group in range(len(rule_sets)):
         independent = missing = 0.0
@@ -135,8 +135,8 @@ def test_an_interval_is_wider_where_variants_are_answered_the_other_way_round():
         " ".join([*text.split(), "green"]) if place % 3 else text
         for place, text in enumerate(made_up_texts(200, 3, shares=(0, 0, 0)))
     ]
-    estimates, rule_sets, known = known_answers(contrary, texts, most=1)
-    found = simultaneous_texts(estimates, rule_sets, known, AuditParameters(replicates=199))
+    estimates, _, known = known_answers(contrary, texts, most=1)
+    found = simultaneous_texts(estimates, known, AuditParameters(replicates=199))
     # Groups "red", "green" and "blue" of the same seeds.
     assert found.errors[0] < found.errors[1] == found.errors[2]
 

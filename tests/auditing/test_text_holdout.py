@@ -60,7 +60,7 @@ def test_groups_are_those_of_one_part_and_numbers_those_of_the_other():
         assert found.rule_set(group) == one.rule_set(where)
         assert found.stability.get(group) == one.stability.get(where)
         place = places[terms_of(one.rule_set(where))]
-        was = found.holdout.in_search[group]
+        was = found.in_search[group]
         assert was.score == one.estimates.score[where]
         assert was.n_in == one.estimates.rows_in[where]
         assert one.ranking[was.rank - 1] == where
@@ -116,7 +116,7 @@ def test_parts_may_be_sampled(sampling):
         **OPTIONS,
     )
     assert found.mode == "sampled"
-    assert 0 < len(found.rule_sets) == len(found.holdout.in_search) <= 20
+    assert 0 < len(found.rule_sets) == len(found.in_search) <= 20
     assert found.queries <= 20_000
     assert found.guarantee.groups == len(found.rule_sets)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made_up_texts import (
@@ -65,9 +67,7 @@ def known_answers(found):
 @pytest.mark.parametrize("by_terms", [False, True])
 def test_differences_of_a_sample_are_those_of_an_audit_of_it(by_terms):
     found = first_audit()
-    samples = resampled(
-        found.rule_sets, known_answers(found), by_terms=by_terms, samples=SAMPLES, seed=1
-    )
+    samples = resampled(known_answers(found), by_terms=by_terms, samples=SAMPLES, seed=1)
     groups = named(found)
     for texts, sample in zip(drawn_texts(1), samples, strict=True):
         again = audit(decide, texts, made_up_terms(), **OPTIONS | {"theta": 0.01})
@@ -103,7 +103,6 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
     # Everything varies so little that several groups are selected, not always the same ones.
     selection = TermSelection(sets, np.full(len(sets), 1e-3), critical=2.0)
     shares = term_stability(
-        sets,
         known,
         original,
         rules,
@@ -114,7 +113,7 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
         samples=SAMPLES,
     )
     times = dict.fromkeys(rules, 0)
-    for sample in resampled(sets, known, by_terms=by_terms, samples=SAMPLES, seed=0):
+    for sample in resampled(known, by_terms=by_terms, samples=SAMPLES, seed=0):
         size = np.abs(sample.difference)
         order = sorted(
             (group for group in range(len(size)) if sample.rows_in[group] >= 14),
@@ -135,12 +134,10 @@ def test_shares_are_those_of_a_loop_over_samples(rank_by):
 
 def test_copies_are_drawn_together():
     found = first_audit()
-    known = known_answers(found)
     clusters = Clusters.of(np.arange(len(TEXTS)) // 5)
+    known = replace(known_answers(found), clusters=clusters)
     drawn = np.random.default_rng([0, 7]).multinomial(14, np.full(14, 1 / 14), size=SAMPLES)
-    samples = resampled(
-        found.rule_sets, known, by_terms=True, samples=SAMPLES, seed=0, clusters=clusters
-    )
+    samples = resampled(known, by_terms=True, samples=SAMPLES, seed=0)
     for times, sample in zip(drawn.astype(np.float32), samples, strict=True):
         for one in found.rule_sets.category_sets:
             assert sample.rows_in[one.first] == times[clusters.of_row][one.rows].sum()

@@ -10,8 +10,8 @@ import pytest
 
 import testsgd
 from testsgd import AuditResult
-from testsgd.auditing import GROUP_COLUMNS, groups_frame, write_csv
 from testsgd.auditing.report import frames as tables
+from testsgd.auditing.report.frames import GROUP_COLUMNS, groups_frame, write_csv
 from testsgd.data import generate_demo
 
 PEOPLE = generate_demo(rows=1500, seed=8)

@@ -10,10 +10,10 @@ import pytest
 from furnished_rooms import audit
 
 import testsgd
-from testsgd.auditing import (
+from testsgd.auditing import AuditResult
+from testsgd.auditing.report.frames import (
     COUNTERFACTUAL_COLUMNS,
     GROUP_COLUMNS,
-    AuditResult,
     groups_frame,
     summary_frame,
 )

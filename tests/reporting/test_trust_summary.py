@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.auditing import AuditResult, Findings, summarise, summary_frame
+from testsgd.auditing import AuditResult, Findings, summarise
+from testsgd.auditing.report.frames import summary_frame
 from testsgd.data import generate_demo
 
 PEOPLE = generate_demo(rows=2000, seed=21)
@@ -124,7 +125,7 @@ def test_held_out_rows_stability_and_explanations_reach_the_document() -> None:
     for group in summary.groups:
         number = int(findings.ranking[group.rank - 1])
         assert group.in_search is not None
-        assert group.in_search.rank == findings.holdout.in_search[number].rank
+        assert group.in_search.rank == findings.in_search[number].rank
         assert group.stability == findings.stability.get(number)
     explained = [one for one in summary.groups if one.explanation is not None]
     assert explained

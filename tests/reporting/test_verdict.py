@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from testsgd.auditing import AuditParameters, GroupSummary, Verdict
-from testsgd.auditing.report.summary import Counts, GuaranteeSummary, UnjudgedSummary
-from testsgd.auditing.report.verdict import Evidence, GateMeasure, gate_outcome, verdict
+from testsgd.auditing.report.summary import (
+    AuditSummary,
+    Counts,
+    DataSummary,
+    GuaranteeSummary,
+    LabelSummary,
+    UnjudgedSummary,
+)
+from testsgd.auditing.report.verdict import GateMeasure, gate_outcome, verdict
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
 EACH = GuaranteeSummary(
@@ -49,6 +57,15 @@ def group(difference: float, **changes: Any) -> GroupSummary:
     return GroupSummary.model_validate(fields | changes)
 
 
+def verdict_of(
+    *, measures: Sequence[GateMeasure] = (), kind: str = "rows", **parts: Any
+) -> Verdict:
+    """The verdict on an audit of which no more is known than these parts."""
+    label = LabelSummary(column="", favourable="yes", meaning="")
+    data = DataSummary.model_construct(kind=kind, label=label)
+    return verdict(AuditSummary.model_construct(data=data, **parts), measures)
+
+
 def judge(
     groups: list[GroupSummary],
     *,
@@ -61,30 +78,26 @@ def judge(
 ) -> Verdict:
     decided = [item.score for item in groups if item.decided]
     largest = max(decided, default=None)
-    return verdict(
-        Evidence(
-            groups=groups,
-            top_score=largest,
-            counts=Counts(
-                candidates=50,
-                frequent=20,
-                groups=len(groups) if found is None else found,
-                decided=len(decided),
-                undecided_frequent=undecided,
-                undecided_small=0,
-            ),
-            label="yes",
-            parameters=AuditParameters(
-                theta=0.05,
-                sampling="pooled",
-                max_queries=5000,
-                fail_above=fail_above,
-                **asked,
-            ),
-            measures=[GateMeasure("difference", largest, None)] if measures is None else measures,
-            guarantee=EACH,
-            unjudged=unjudged or UNJUDGED,
-        )
+    return verdict_of(
+        groups=groups,
+        counts=Counts(
+            candidates=50,
+            frequent=20,
+            groups=len(groups) if found is None else found,
+            decided=len(decided),
+            undecided_frequent=undecided,
+            undecided_small=0,
+        ),
+        parameters=AuditParameters(
+            theta=0.05,
+            sampling="pooled",
+            max_queries=5000,
+            fail_above=fail_above,
+            **asked,
+        ),
+        measures=[GateMeasure("difference", largest, None)] if measures is None else measures,
+        guarantee=EACH,
+        unjudged=unjudged or UNJUDGED,
     )
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_verdict import group
+from test_verdict import group, verdict_of
 
 from testsgd.auditing import AuditParameters, GroupSummary, Verdict
+from testsgd.auditing.findings import Holdout
 from testsgd.auditing.report.summary import (
     Counts,
     GuaranteeSummary,
-    HoldoutSummary,
     UnjudgedSummary,
 )
-from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
+from testsgd.auditing.report.verdict import GateMeasure
 from testsgd.auditing.report.vocabulary import words_for
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=4, unjudged=0, rows=0, share=0)
@@ -62,18 +62,14 @@ def judge(
     unjudged: UnjudgedSummary = UNJUDGED,
     **more: Any,
 ) -> Verdict:
-    return verdict(
-        Evidence(
-            groups=groups,
-            top_score=max(item.score for item in groups),
-            counts=COUNTS,
-            label="yes",
-            parameters=parameters(fail_above=fail_above, rank_by=rank_by, estimand=estimand),
-            guarantee=promised,
-            unjudged=unjudged,
-            measures=[GateMeasure("difference", max(item.score for item in groups), bound)],
-            **more,
-        )
+    return verdict_of(
+        groups=groups,
+        counts=COUNTS,
+        parameters=parameters(fail_above=fail_above, rank_by=rank_by, estimand=estimand),
+        guarantee=promised,
+        unjudged=unjudged,
+        measures=[GateMeasure("difference", max(item.score for item in groups), bound)],
+        **more,
     )
 
 
@@ -124,17 +120,13 @@ def test_the_gate_names_what_it_went_by() -> None:
 
 def test_the_gate_names_the_estimand_that_decided() -> None:
     def gate(*measures: GateMeasure) -> str:
-        judged = verdict(
-            Evidence(
-                groups=[group(-0.1)],
-                top_score=0.1,
-                counts=COUNTS,
-                label="yes",
-                parameters=parameters(fail_above=0.2),
-                guarantee=guarantee(),
-                unjudged=UNJUDGED,
-                measures=measures,
-            )
+        judged = verdict_of(
+            groups=[group(-0.1)],
+            counts=COUNTS,
+            parameters=parameters(fail_above=0.2),
+            guarantee=guarantee(),
+            unjudged=UNJUDGED,
+            measures=measures,
         )
         return judged.sentences[0]
 
@@ -253,23 +245,21 @@ def test_the_group_of_the_largest_lower_bound_is_named_if_it_is_not_the_first() 
 
 def test_a_single_group_needs_no_guarantee() -> None:
     promised = guarantee(groups=1, significant=1)
-    judged = verdict(Evidence(
+    judged = verdict_of(
         groups=[group(-0.3)],
-        top_score=0.3,
         counts=Counts(
             candidates=1, frequent=1, groups=1, decided=1, undecided_frequent=0, undecided_small=0
         ),
-        label="yes",
         parameters=parameters(),
         guarantee=promised,
         unjudged=UNJUDGED,
-    ))  # fmt: skip
+    )
     assert "family-wise" not in told(judged)
 
 
 def test_held_out_rows_are_told_of() -> None:
     searched = {"rank": 4, "score": 0.345, "n_in": 290}
-    holdout = HoldoutSummary(share=0.5, searched=500, estimated=501, groups=77, missing=0)
+    holdout = Holdout(share=0.5, searched=500, estimated=501, groups=77, missing=0)
     words = told(judge([group(-0.3, in_search=searched)], guarantee(), holdout=holdout))
     for part in ("77 groups", "500 rows", "501 held-out", "rank 4", "34.5 points"):
         assert part in words
@@ -302,7 +292,7 @@ def test_what_the_interval_of_a_counterfactual_effect_holds_for(kind: str, claim
     first = group(-0.3, counterfactual=COMPARED)
     second = group(0.28, rank=2, confidence_interval=(0.241, 0.31), lower_confidence_bound=0.241)
     promised = guarantee(kind, largest_bound_rank=2, significant_terms=7)
-    judged = judge([first, second], promised, rank_by="counterfactual", words=words_for("texts"))
+    judged = judge([first, second], promised, rank_by="counterfactual", kind="texts")
     assert claim in told(judged)
     assert "from other texts" in told(judged)
     # Lower bounds are of the difference from other texts, which groups are not ranked by here.

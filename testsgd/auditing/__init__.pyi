@@ -7,14 +7,7 @@ from .findings import Findings as Findings
 from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
-from .parameters import DRAWS as DRAWS
 from .parameters import AuditParameters as AuditParameters
-from .report.frames import COUNTERFACTUAL_COLUMNS as COUNTERFACTUAL_COLUMNS
-from .report.frames import GROUP_COLUMNS as GROUP_COLUMNS
-from .report.frames import groups_frame as groups_frame
-from .report.frames import summary_frame as summary_frame
-from .report.frames import write_csv as write_csv
-from .report.frames import write_parquet as write_parquet
 from .report.summarise import summarise as summarise
 from .report.summary import AuditSummary as AuditSummary
 from .report.summary import GroupSummary as GroupSummary

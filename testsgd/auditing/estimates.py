@@ -9,14 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.scoring import (
-    Margins,
-    Side,
-    enough,
-    population_interval,
-    rate_margins,
-    score_margins,
-)
+from testsgd.scoring import Margins, Side, enough, population_interval, rate_margins, score_margins
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -48,18 +41,14 @@ class Estimates:
     @property
     def independent_in(self) -> Counts | Floats:
         """Independent rows inside, which the confidence interval is about."""
-        return (
-            self.rows_in if self.effective_sample_size_in is None else self.effective_sample_size_in
-        )
+        size = self.effective_sample_size_in
+        return self.rows_in if size is None else size
 
     @property
     def independent_out(self) -> Counts | Floats:
         """Independent rows outside."""
-        return (
-            self.rows_out
-            if self.effective_sample_size_out is None
-            else self.effective_sample_size_out
-        )
+        size = self.effective_sample_size_out
+        return self.rows_out if size is None else size
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -131,9 +120,8 @@ def both_sides(inside: Counts, everybody: Counts) -> Counts:
 def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
     """Return the estimates of an exact audit of a model that answers at random, with margins.
 
-    A rate is then a mean of random answers, and strays from the mean of the model's answers. As if
-    all answers were draws from one rate, Wald's margin is not too small: answers that are drawn
-    independently, each with a rate of its own, vary less together.
+    Wald's margin takes all answers for draws from one rate. That is not too small: draws that have
+    each a rate of their own vary less together.
     """
     margins = score_margins(
         estimates.favourable_in,
@@ -147,20 +135,14 @@ def means_over_draws(estimates: Estimates, confidence: float) -> Estimates:
 
 
 def counted_estimates(tallies: Counts, *, draws: int = 1) -> Estimates:
-    """Return the estimates of an audit that asked about each row, or each text, of a side.
+    """Return the estimates of an audit that asked about all of a side; `tallies` (4, groups).
 
     Decided, unless a group has no rows on one side.
-
-    Shapes: `tallies` (4, groups).
     """
     rows_in, rows_out, favourable_in, favourable_out = tallies
+    counts = (rows_in, rows_out, rows_in * draws, rows_out * draws, favourable_in, favourable_out)
     return Estimates(
-        rows_in=rows_in,
-        rows_out=rows_out,
-        samples_in=rows_in * draws,
-        samples_out=rows_out * draws,
-        favourable_in=favourable_in,
-        favourable_out=favourable_out,
+        *counts,
         margin=np.zeros(len(rows_in)),
         wilson=np.zeros(len(rows_in), dtype=bool),
         decided=(rows_in > 0) & (rows_out > 0),
@@ -175,39 +157,28 @@ def drawn_estimates(
     Shapes: `rows_in`, `rows_out` (groups,); `tallies` (4, groups).
     """
     samples_in, samples_out, favourable_in, favourable_out = tallies
-    margins = margins_of(tallies, parameters)
+    counts = (rows_in, rows_out, samples_in, samples_out, favourable_in, favourable_out)
+    margins, decided = stopping_rule(tallies, parameters)
     return Estimates(
-        rows_in=rows_in,
-        rows_out=rows_out,
-        samples_in=samples_in,
-        samples_out=samples_out,
-        favourable_in=favourable_in,
-        favourable_out=favourable_out,
+        *counts,
         margin=margins.margin,
         wilson=margins.wilson,
-        decided=enough(
-            samples_in,
-            samples_out,
-            margins.margin,
-            min_samples=parameters.min_samples,
-            error_margin=parameters.error_margin,
-        ),
+        decided=decided,
         margin_kind=parameters.margin_kind(),
     )
 
 
-def margins_of(tallies: Counts, parameters: AuditParameters) -> Margins:
-    """Compute the margins that the stopping rule looks at.
+def stopping_rule(
+    tallies: Counts, parameters: AuditParameters
+) -> tuple[Margins, NDArray[np.bool_]]:
+    """Compute the margins of samples (4, groups), and where they are enough (groups,).
 
-    Shapes: `tallies` (4, groups).
-
-    The margin of a confidence sequence holds for a group whenever its sampling stops. Given all
-    that was drawn and answered before, of this group or others, a draw inside is favourable with
-    the rate inside; so the capital of the bet behind the sequence stays a martingale whatever
-    decides on the next draw, and whatever ends the draws.
+    The margin of a confidence sequence holds whenever a group's sampling stops. Given all that was
+    drawn before, a draw inside is favourable with the rate inside; so the capital of the bet behind
+    the sequence stays a martingale whatever decides on the next draw, and whatever ends the draws.
     """
     samples_in, samples_out, favourable_in, favourable_out = tallies
-    return score_margins(
+    margins = score_margins(
         favourable_in,
         samples_in,
         favourable_out,
@@ -216,6 +187,14 @@ def margins_of(tallies: Counts, parameters: AuditParameters) -> Margins:
         kind=parameters.margin_kind(),
         tuned_for=_expected_samples(parameters),
     )
+    decided = enough(
+        samples_in,
+        samples_out,
+        margins.margin,
+        min_samples=parameters.min_samples,
+        error_margin=parameters.error_margin,
+    )
+    return margins, decided
 
 
 def margin_outside(estimates: Estimates, parameters: AuditParameters) -> Floats:

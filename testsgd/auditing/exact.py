@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, both_sides, counted_estimates
-from testsgd.auditing.outcome import Answers, Outcome, RowAudit
-from testsgd.auditing.text.answers import KnownAnswers, ask_variants, containing_all, pair_sums
+from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of
+from testsgd.auditing.text.answers import KnownAnswers, ask_variants, containing_all
 from testsgd.auditing.text.outcome import Comparisons, TextAudit, TextOutcome
 from testsgd.sampling import explore_neighbourhood
 from testsgd.sampling.text import Replacer
@@ -77,10 +77,7 @@ def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
             kept.append(_means(variants, draws))
             index = slice(category_set.first, category_set.first + variants.shape[1])
             favourable_in[index] = variants.sum(axis=0)
-            if len(variants) and min(category_set.shape) > 1:
-                sizes = comparisons.cluster_sizes(category_set)
-                sums = pair_sums(kept[-1], category_set.shape, cluster_sizes=sizes)
-                comparisons.add(category_set, sums, seeds=len(category_set.rows))
+            comparisons.add(category_set, kept[-1])
 
     def outside(weights: Counts) -> Counts:
         counts: Counts = weights.sum() - containing_all(mentions, rule_sets, weights)
@@ -89,25 +86,22 @@ def audit_texts_exactly(audit: TextAudit) -> TextOutcome:
     rows_out = outside(np.ones(len(texts), dtype=np.int64))
     favourable_out = outside(answers.astype(np.int64))
     tallies = np.array([rule_sets.rows(), rows_out, favourable_in, favourable_out], dtype=np.int64)
+    accuracy = None
+    if texts.labels is not None:
+        labels = texts.labels == texts.specification.label.favourable
+        accuracy = accuracy_of(labels, answers.astype(np.int64), draws)
     return TextOutcome(
         counted_estimates(tallies, draws=draws),
-        comparisons.result(),
+        comparisons.result,
         asked=len(texts) * draws,
         favourable=int(answers.sum()),
-        accuracy=_accuracy(audit, answers),
-        known=KnownAnswers(_means(answers, draws), tuple(kept), mentions.contains()),
+        accuracy=accuracy,
+        known=KnownAnswers(
+            rule_sets, audit.repeated, _means(answers, draws), tuple(kept), mentions.contains()
+        ),
     )
 
 
 def _means(answers: NDArray[Any], draws: int) -> NDArray[Any]:
     """Return each text's mean answer; of one answer that is the answer itself."""
     return answers if draws == 1 else answers / draws
-
-
-def _accuracy(audit: TextAudit, answers: NDArray[Any]) -> float | None:
-    texts, draws = audit.texts, audit.parameters.draws
-    if texts.labels is None:
-        return None
-    labels = texts.labels == texts.specification.label.favourable
-    right = np.where(labels, answers, draws - answers.astype(np.int64))
-    return float(right.sum() / (len(labels) * draws))

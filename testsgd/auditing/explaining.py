@@ -1,60 +1,51 @@
 """What makes up a group's difference, which features go with it, and what remains like with like.
 
-None of this says why a model treats a group differently. Shapley values say how much of the
-difference each rule adds. Correlated features are those in which the people of the group differ
-from their complement. The conditional difference is what remains once both sides are alike in
-features that the user chose.
-
-A group may differ from its complement because its people differ in something that may rightly
-count, such as hours worked. The conditional score takes the rows apart by those features into
-strata, compares the two sides within each stratum, and weighs the strata as the group has them. It
-is a direct standardisation of the rest to the group. What remains is not explained by these
-features; what went away may still be unfair, if the features themselves are.
+None of this says why a model treats a group differently. A conditional score compares a group with
+others that are alike in features such as hours worked, which may rightly count: it weighs strata of
+these features as the group has them. What remains is not explained by the features; what went away
+may still be unfair, if the features themselves are.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import Field
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.data import DatasetSpecification, Table
 from testsgd.errors import ParameterError
+from testsgd.report.summaries import Part, RuleSummary
 from testsgd.rules import Contingency, Rule, RuleSet
 from testsgd.scoring import effective_sample_size, normal_quantile
+
+Members = NDArray[np.bool_]
 
 # A continuous feature is cut at its quintiles.
 _QUANTILE_BINS = 5
 
 
-@dataclass(frozen=True)
-class ConditionalScore:
-    """A group's difference from those of the rest that are like it."""
+class ConditionalScore(Part):
+    """A group compared with others of the same mix of chosen features."""
 
-    features: tuple[str, ...]  # In what they are alike
-    # Rate inside minus rate outside, the rest reweighed to the group's mix of the features
-    difference: float
-    # Its lower and upper end for the population the rows are drawn from
-    confidence_interval: tuple[float, float]
-    # Share of the group's rows that have somebody outside in their stratum; the others are left out
-    covered: float
-    strata: int  # In how many strata the two sides were compared
+    features: list[str] = Field(description="the features whose mix is made the same")
+    difference: float = Field(ge=-1, le=1, description="rate in the group minus that of the others")
+    confidence_interval: tuple[float, float] = Field(
+        description="confidence interval of that difference, with the audit's guarantee"
+    )
+    covered: float = Field(
+        ge=0, le=1, description="share of the group's rows that somebody outside is like"
+    )
+    strata: int = Field(ge=0, description="combinations of the features' values compared")
 
 
 def check_condition(names: Sequence[str], specification: DatasetSpecification) -> None:
-    """Check the features that a conditional score is to hold equal.
-
-    >>> from testsgd.data import load_specification
-    >>> check_condition(["gender"], load_specification("demo"))
-    Traceback (most recent call last):
-    ...
-    testsgd.errors.ParameterError: condition_on: 'gender' is sensitive, and groups are made of ...
-    """
+    """Check the features that a conditional score is to hold equal."""
     known = ", ".join(specification.insensitive)
     choose = f"choose among {known}" if known else "leave it out: all features are sensitive"
     for index, name in enumerate(names):
@@ -73,12 +64,10 @@ def check_condition(names: Sequence[str], specification: DatasetSpecification) -
 
 
 def strata_of(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
-    """Return each row's stratum: its combination of the features' values.
+    """Return each row's stratum, its combination of the features' values: 0, 1, ..., shape (n,).
 
     A continuous feature has five bins that hold about equally many rows; equal numbers are always
     in the same bin. Missing values are a value of their own.
-
-    They are numbered 0, 1, ..., and every one occurs. Shapes: returned (n,).
     """
     strata = np.zeros(len(table), dtype=np.int64)
     for name in names:
@@ -95,16 +84,14 @@ def strata_of(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
 def conditional_scores(
     strata: NDArray[np.intp],
     contingency: Contingency,
-    members: NDArray[np.bool_],
+    members: Members,
     row_favourable: NDArray[np.integer],
     answers: int,
     *,
-    features: tuple[str, ...],
+    features: Sequence[str],
     error: float,
 ) -> list[ConditionalScore | None]:
-    """Compute the conditional scores of groups.
-
-    The list has one a group; None where no stratum has rows on both sides.
+    """Compute the conditional score of each group; None where no stratum has rows on both sides.
 
     Shapes: `strata`, `row_favourable` (n,); `members` (groups, cells).
 
@@ -117,53 +104,40 @@ def conditional_scores(
     pair_of_row, pairs = pd.factorize(cells * (int(strata.max()) + 1) + strata)
     pair_cell, pair_stratum = np.divmod(np.asarray(pairs), int(strata.max()) + 1)
     favourable = row_favourable.astype(np.float64)
-    quantities = np.vstack(
-        [
-            np.bincount(pair_of_row).astype(np.float64),
-            np.bincount(pair_of_row, weights=favourable),
-            np.bincount(pair_of_row, weights=favourable**2),
-        ]
-    )
-    return [
-        _score(quantities, inside[pair_cell], pair_stratum, answers, features, error)
-        for inside in members
-    ]
+    sums = [np.bincount(pair_of_row, item) for item in (None, favourable, favourable**2)]
+    quantities = np.vstack(sums, dtype=np.float64)
 
+    def by_stratum(pairs: Members) -> Floats:
+        rows = [np.bincount(pair_stratum, weights=row) for row in quantities * pairs]
+        return np.vstack(rows, dtype=np.float64)
 
-def _score(
-    quantities: NDArray[np.float64],
-    inside: NDArray[np.bool_],
-    stratum: NDArray[np.int64],
-    answers: int,
-    features: tuple[str, ...],
-    error: float,
-) -> ConditionalScore | None:
-    sums_in = _by_stratum(quantities * inside, stratum)
-    sums_out = _by_stratum(quantities * ~inside, stratum)
-    both = (sums_in[0] > 0) & (sums_out[0] > 0)
-    if not both.any():
-        return None
-    rows_in = sums_in[0, both]
-    rate_in, variance_in = _rates(sums_in[:, both], answers)
-    rate_out, variance_out = _rates(sums_out[:, both], answers)
-    weights = rows_in / rows_in.sum()
-    gaps = rate_in - rate_out
-    difference = float(weights @ gaps)
-    # The strata's rates vary, and so does the mix in which the group comes.
-    variance = weights**2 @ (variance_in + variance_out)
-    variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
-    margin = normal_quantile(1 - error) * float(np.sqrt(variance))
-    return ConditionalScore(
-        features=features,
-        difference=difference,
-        confidence_interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
-        covered=float(rows_in.sum() / sums_in[0].sum()),
-        strata=int(both.sum()),
-    )
-
-
-def _by_stratum(quantities: NDArray[np.float64], stratum: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.vstack([np.bincount(stratum, weights=row) for row in quantities])
+    scores: list[ConditionalScore | None] = []
+    for inside in members[:, pair_cell]:
+        sums_in, sums_out = by_stratum(inside), by_stratum(~inside)
+        both = (sums_in[0] > 0) & (sums_out[0] > 0)
+        if not both.any():
+            scores.append(None)
+            continue
+        rows_in = sums_in[0, both]
+        rate_in, variance_in = _rates(sums_in[:, both], answers)
+        rate_out, variance_out = _rates(sums_out[:, both], answers)
+        weights = rows_in / rows_in.sum()
+        gaps = rate_in - rate_out
+        difference = float(weights @ gaps)
+        # The strata's rates vary, and so does the mix in which the group comes.
+        variance = weights**2 @ (variance_in + variance_out)
+        variance += weights @ (gaps - difference) ** 2 / rows_in.sum()
+        margin = normal_quantile(1 - error) * float(np.sqrt(variance))
+        scores.append(
+            ConditionalScore(
+                features=list(features),
+                difference=difference,
+                confidence_interval=(max(-1.0, difference - margin), min(1.0, difference + margin)),
+                covered=float(rows_in.sum() / sums_in[0].sum()),
+                strata=int(both.sum()),
+            )
+        )
+    return scores
 
 
 def _rates(
@@ -199,164 +173,128 @@ def _quantile_bins(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
 MOST_CORRELATED = 5
 
 
-@dataclass(frozen=True)
-class CorrelatedFeature:
-    """A feature that is not sensitive, in a group and in its complement."""
+class CorrelatedFeature(Part):
+    """A feature that is not sensitive, in which a group differs from its complement."""
 
-    feature: str  # Its name
-    # Of a categorical feature the value whose share differs most; None for a continuous one
-    value: str | None
-    # The value's share, or the mean, over the rows in which the feature is known
-    mean_in: float
-    mean_out: float
-    # Their difference, in standard deviations of the feature over the rows of both sides
-    standardised_difference: float
-    n_known: int  # In how many rows the feature is known
+    feature: str = Field(description="the feature")
+    value: str | None = Field(
+        None, description="the value whose share differs most; null for a number"
+    )
+    mean_in: float = Field(description="mean in the group, or the value's share")
+    mean_out: float = Field(description="the same in its complement")
+    standardised_difference: float = Field(description="difference in standard deviations")
+    n_known: int = Field(ge=0, description="rows in which the feature is not missing")
 
 
 def correlated_features(
-    table: Table, contingency: Contingency, members: NDArray[np.bool_]
-) -> list[tuple[CorrelatedFeature, ...]]:
-    """Find the features in which groups differ most from their complements.
+    table: Table, contingency: Contingency, members: Members
+) -> list[list[CorrelatedFeature]]:
+    """Find the features in which groups differ most from their complements, at most five each.
 
     Differences are taken in standard deviations over the rows of both sides together, not within
     the sides: a feature that tells the group from the rest without a mistake varies on neither
-    side. Its difference is then the largest possible, ``1 / sqrt(p (1 - p))`` for a group that is
-    a share `p` of the rows.
-
-    Shapes: `members` (groups, cells).
+    side. Shapes: `members` (groups, cells).
     """
-    differing: list[list[CorrelatedFeature]] = [[] for _ in members]
-    for name in table.specification.insensitive:
-        sums = _feature_sums(table, contingency, name)
-        if sums is None:
-            continue
-        for features, inside in zip(differing, members, strict=True):
-            feature = sums.compare(inside)
-            if feature is not None:
-                features.append(feature)
-    return [
-        tuple(sorted(features, key=lambda item: -round(abs(item.standardised_difference), 12)))[
-            :MOST_CORRELATED
-        ]
-        for features in differing
-    ]
-
-
-@dataclass(frozen=True)
-class _FeatureSums:
-    """A feature summed over each cell: its values' counts, or its numbers.
-
-    `sums` has the shape (cells, values), with one value if the feature is continuous; its numbers
-    are taken around `centre`.
-    """
-
-    feature: str
-    values: tuple[str | None, ...]
-    known: NDArray[np.int64]
-    sums: Floats
-    spread: Floats
-    centre: float
-
-    def compare(self, inside: NDArray[np.bool_]) -> CorrelatedFeature | None:
-        """Compare the sides; None if they do not differ or one of them is unknown."""
-        known_in, known_out = int(self.known[inside].sum()), int(self.known[~inside].sum())
-        if known_in == 0 or known_out == 0:
-            return None
-        mean_in = self.sums[inside].sum(axis=0) / known_in
-        mean_out = self.sums[~inside].sum(axis=0) / known_out
-        gaps = mean_in - mean_out
-        # Of a feature with two values both differ alike: name the one more frequent inside.
-        most = int(np.lexsort((-np.sign(gaps), -np.round(np.abs(gaps), 12)))[0])
-        if abs(gaps[most]) <= 1e-12 * self.spread[most]:
-            return None
-        return CorrelatedFeature(
-            feature=self.feature,
-            value=self.values[most],
-            # Sums of floats depend on the order of the rows in their last digits.
-            mean_in=_rounded(mean_in[most] + self.centre),
-            mean_out=_rounded(mean_out[most] + self.centre),
-            standardised_difference=_rounded(gaps[most] / self.spread[most]),
-            n_known=known_in + known_out,
-        )
+    names = table.specification.insensitive
+    compared = [_compare(table, contingency, name, members) for name in names]
+    largest = []
+    for index in range(len(members)):
+        features = [of_groups[index] for of_groups in compared]
+        known = [feature for feature in features if feature is not None]
+        known.sort(key=lambda item: -round(abs(item.standardised_difference), 12))
+        largest.append(known[:MOST_CORRELATED])
+    return largest
 
 
 def _rounded(number: float) -> float:
     return float(f"{number:.9g}")
 
 
-def _feature_sums(table: Table, contingency: Contingency, name: str) -> _FeatureSums | None:
-    """Sum a feature over each cell; None if it is the same in all rows in which it is known."""
+def _compare(
+    table: Table, contingency: Contingency, name: str, members: Members
+) -> list[CorrelatedFeature | None]:
+    """Compare a feature inside and outside of groups, by its values' shares or by its mean.
+
+    None where they do not differ, or nothing is known on one side.
+    """
     feature = table.specification.features[name]
-    values: tuple[str | None, ...]
+    values: tuple[str | None, ...] = (None,)
+    numbers: NDArray[Any] = table.numbers(name) if feature.continuous else table.codes(name)
+    rows = ~np.isnan(numbers) if feature.continuous else numbers >= 0
+    numbers = numbers[rows]
+    if len(numbers) == 0 or numbers.min() == numbers.max():
+        return [None] * len(members)
     if feature.continuous:
-        numbers = table.numbers(name)
-        rows = ~np.isnan(numbers)
-        numbers = numbers[rows]
-        if len(numbers) == 0 or numbers.min() == numbers.max():
-            return None
         # Around their mean, or small differences of large numbers are lost to rounding.
         centre = float(numbers.mean())
-        values, codes, amounts = (None,), np.zeros(len(numbers), np.int64), numbers - centre
+        codes, amounts = np.zeros(len(numbers), np.int64), numbers - centre
     else:
-        codes = table.codes(name).astype(np.int64)
-        rows = codes >= 0
-        codes = codes[rows]
-        if len(codes) == 0 or codes.min() == codes.max():
-            return None
-        values, centre, amounts = tuple(feature.values or ()), 0.0, np.ones(len(codes))
+        values, centre = tuple(feature.values or ()), 0.0
+        codes, amounts = numbers.astype(np.int64), np.ones(len(numbers))
     cells = contingency.cell_of_row[rows].astype(np.int64)
     size = contingency.cells * len(values)
     flat = np.bincount(cells * len(values) + codes, weights=amounts, minlength=size)
-    sums: Floats = flat.astype(np.float64).reshape(contingency.cells, len(values))
+    sums = flat.astype(np.float64).reshape(contingency.cells, len(values))
     squares = np.bincount(codes, weights=amounts**2, minlength=len(values)) / len(codes)
-    return _FeatureSums(
-        feature=name,
-        values=values,
-        known=np.bincount(cells, minlength=contingency.cells),
-        sums=sums,
-        spread=np.sqrt(np.maximum(squares - (sums.sum(axis=0) / len(codes)) ** 2, 0.0)),
-        centre=centre,
-    )
+    spread = np.sqrt(np.maximum(squares - (sums.sum(axis=0) / len(codes)) ** 2, 0.0))
+    known = np.bincount(cells, minlength=contingency.cells)
+    compared: list[CorrelatedFeature | None] = []
+    for inside in members:
+        known_in, known_out = int(known[inside].sum()), int(known[~inside].sum())
+        mean_in = sums[inside].sum(axis=0) / max(known_in, 1)
+        mean_out = sums[~inside].sum(axis=0) / max(known_out, 1)
+        gaps = mean_in - mean_out
+        # Of a feature with two values both differ alike: name the one more frequent inside.
+        most = int(np.lexsort((-np.sign(gaps), -np.round(np.abs(gaps), 12)))[0])
+        if not known_in or not known_out or abs(gaps[most]) <= 1e-12 * spread[most]:
+            compared.append(None)
+            continue
+        compared.append(
+            CorrelatedFeature(
+                feature=name,
+                value=values[most],
+                # Sums of floats depend on the order of the rows in their last digits.
+                mean_in=_rounded(mean_in[most] + centre),
+                mean_out=_rounded(mean_out[most] + centre),
+                standardised_difference=_rounded(gaps[most] / spread[most]),
+                n_known=known_in + known_out,
+            )
+        )
+    return compared
 
 
 # A simpler rule set must keep so much of the score.
 KEPT_SCORE = 0.9
 
-Members = NDArray[np.bool_]
+
+class ShapleyValue(Part):
+    """The Shapley value of one rule of a group."""
+
+    text: str = Field(description="the rule as people write it")
+    value: float = Field(description="what it adds; the values add up to the difference")
 
 
-@dataclass(frozen=True)
-class ShapleyValue:
-    """What a rule adds to a group's difference; a group's shares add up to it."""
+class SimplestRules(Part):
+    """The fewest of a group's rules that keep at least 90% of its difference."""
 
-    rule: Rule  # The rule
-    # Its Shapley value: how much the difference changes when the rule joins those before it, on
-    # average over the orders in which the rules may come
-    value: float
-
-    @property
-    def text(self) -> str:
-        """The rule as people write it."""
-        return self.rule.text
+    rules: list[RuleSummary] = Field(description="the rules that stay")
+    text: str = Field(description="the rules as people write them")
+    difference: float = Field(ge=-1, le=1, description="their difference")
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """What makes up a group's difference, and which features go with it."""
+class Explanation(Part):
+    """What makes up a group's difference, and what goes with it."""
 
-    # What each rule adds, in the rules' order; empty if the groups share no samples
-    shapley_values: tuple[ShapleyValue, ...]
-    # The fewest of the group's rules that keep 90% of its score, with the same sign; of equally few
-    # those that keep most
-    simplest: RuleSet
-    # Rate inside minus rate outside of that rule set; NaN if the groups share no samples
-    simplest_difference: float
-    # The features in which the group differs most from the rest, largest first, at most five
-    correlated_features: tuple[CorrelatedFeature, ...]
-    # The difference from those who are like the group; None if it was not asked for, if the audit
-    # drew samples, or if nobody outside is like anybody inside
-    conditional: ConditionalScore | None
+    shapley_values: list[ShapleyValue] = Field(description="what each rule adds, if it is known")
+    simplest: SimplestRules | None = Field(
+        None, description="the fewest rules that keep 90% of it; null if it is not known"
+    )
+    correlated_features: list[CorrelatedFeature] = Field(
+        description="features in which it differs most, the largest first; not causes"
+    )
+    conditional: ConditionalScore | None = Field(
+        None, description="compared like with like; null if not asked for, or not known"
+    )
 
 
 def explain_groups(
@@ -371,9 +309,7 @@ def explain_groups(
     condition_on: Sequence[str] = (),
     error: float = 0.05,
 ) -> list[Explanation]:
-    """Explain groups of rows.
-
-    Shapes: `cell_samples`, `cell_favourable` (cells,); `row_favourable` (n,).
+    """Explain groups of rows, given the answers of cells (cells,) and of rows (n,).
 
     See Shapley, L. S. (1953), A value for n-person games; over the items of a subgroup: Pastor, de
     Alfaro and Baralis (2021), Looking for trouble: analyzing classifier behavior via pattern
@@ -381,10 +317,8 @@ def explain_groups(
     """
     if not rule_sets:
         return []
-    one_a_cell = _one_row_a_cell(table, contingency)
-    cells_of: dict[Rule, Members] = {
-        rule: RuleSet((rule,)).matches(one_a_cell) for group in rule_sets for rule in group.rules
-    }
+    distinct = dict.fromkeys(rule for group in rule_sets for rule in group.rules)
+    cells_of = dict(zip(distinct, cells_of_rules(table, contingency, tuple(distinct)), strict=True))
     members = np.array(
         [np.logical_and.reduce([cells_of[rule] for rule in group.rules]) for group in rule_sets]
     )
@@ -397,7 +331,7 @@ def explain_groups(
             members,
             row_favourable,
             answers,
-            features=tuple(condition_on),
+            features=condition_on,
             error=error,
         )
     explanations = []
@@ -413,29 +347,41 @@ def explain_groups(
 def explanation_of(
     group: RuleSet,
     differences: Floats,
-    correlated: tuple[CorrelatedFeature, ...] = (),
+    correlated: Sequence[CorrelatedFeature] = (),
     conditional: ConditionalScore | None = None,
 ) -> Explanation:
     """Explain a group by the differences of all subsets of its rules.
 
     Shapes: `differences` (subsets,), in the order of :func:`simplest_subset`.
     """
-    simplest = simplest_subset(differences)
-    chosen = tuple(rule for bit, rule in enumerate(group.rules) if simplest >> bit & 1)
+    subset, simplest = simplest_subset(differences), None
+    chosen = RuleSet(tuple(rule for bit, rule in enumerate(group.rules) if subset >> bit & 1))
+    if not np.isnan(differences[subset]):
+        simplest = SimplestRules(
+            rules=[RuleSummary.model_validate(rule.to_json()) for rule in chosen.rules],
+            text=chosen.text,
+            difference=float(differences[subset]),
+        )
+    values = shapley_values(differences)
     return Explanation(
-        tuple(map(ShapleyValue, group.rules, shapley_values(differences))),
-        RuleSet(chosen),
-        float(differences[simplest]),
-        correlated,
-        conditional,
+        # None if the groups share no samples.
+        shapley_values=[
+            ShapleyValue(text=rule.text, value=value)
+            for rule, value in zip(group.rules, values, strict=False)
+        ],
+        simplest=simplest,
+        correlated_features=list(correlated),
+        conditional=conditional,
     )
 
 
-def _one_row_a_cell(table: Table, contingency: Contingency) -> Table:
-    """Return any row of each cell: a rule holds for all rows of a cell or for none."""
+def cells_of_rules(table: Table, contingency: Contingency, rules: Sequence[Rule]) -> list[Members]:
+    """Return the cells of which each rule holds."""
+    # A rule holds for all rows of a cell or for none.
     row_of_cell = np.zeros(contingency.cells, dtype=np.intp)
     row_of_cell[contingency.cell_of_row] = np.arange(len(table))
-    return table.take(row_of_cell)
+    one_a_cell = table.take(row_of_cell)
+    return [RuleSet((rule,)).matches(one_a_cell) for rule in rules]
 
 
 def _differences(rules: Members, samples: Counts, favourable: Counts) -> Floats:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.explaining import Explanation
@@ -17,18 +18,9 @@ from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.data import Table
 from testsgd.models import LoadedModel, Model
-from testsgd.rules import (
-    Contingency,
-    FrequentRuleSets,
-    RuleSet,
-    SmallGroup,
-    TermRuleSets,
-    Unjudged,
-)
+from testsgd.report.summaries import Part
+from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, TermRuleSets, Unjudged
 from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
-
-# The groups, each given by a rule set.
-RuleSets: TypeAlias = FrequentRuleSets | TermRuleSets
 
 
 @dataclass(frozen=True)
@@ -39,34 +31,25 @@ class Estimated:
     estimates: Estimates  # The rates, in the groups' order
     guarantee: Guarantee  # What the intervals hold for
 
-    def confidence_intervals(
-        self, groups: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of some groups' intervals, NaN where nothing was sampled on one side."""
-        return self.guarantee.confidence_intervals(self.estimates, groups)
 
-
-@dataclass(frozen=True)
-class InSearch:
+class InSearch(Part):
     """A group in the rows that were searched, before it was estimated on the others."""
 
-    rank: int  # Its rank there
-    score: float  # Its score there
-    n_in: int  # Its rows there
+    rank: int = Field(ge=1, description="its rank there")
+    score: float = Field(ge=0, le=1, description="its score there, biased upwards by the selection")
+    n_in: int = Field(ge=0, description="rows in the group there")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Holdout:
-    """How the rows were split into those searched and those kept for estimating."""
+class Holdout(Part):
+    """The split of the rows: groups were found on some, and estimated on the others."""
 
-    share: float  # Share kept, as asked for
-    # Rows in each part
-    searched: int
-    estimated: int
-    groups: int  # Groups that were searched
-    missing: int  # Selected groups that have nobody inside, or nobody outside, in the part kept
-    # For each group of the findings, what it looked like in the part searched
-    in_search: Mapping[int, InSearch]
+    share: float = Field(gt=0, lt=1, description="share of the rows that was held out")
+    searched: int = Field(ge=0, description="rows that were searched")
+    estimated: int = Field(ge=0, description="rows held out, from which all rates are")
+    groups: int = Field(ge=0, description="groups that were compared in the rows searched")
+    missing: int = Field(
+        ge=0, description="groups found that have nobody inside or outside among the rows held out"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +59,7 @@ class Findings(ABC):
     model: LoadedModel[Any]  # The black box.
     parameters: AuditParameters  # What the user asked for.
     mode: Literal["exact", "sampled"]  # How the rates were found.
-    rule_sets: RuleSets  # The groups.
+    rule_sets: FrequentRuleSets | TermRuleSets  # The groups, each given by a rule set.
     estimates: Estimates  # Their rates by the estimand asked for, in the groups' order.
     # The groups by size, those without a sample on one side or without a size left out.
     ranking: NDArray[np.intp]
@@ -103,6 +86,8 @@ class Findings(ABC):
     explanations: Mapping[int, Explanation] = field(default_factory=dict)
     # How the rows were split, if the groups were found on other rows than these.
     holdout: Holdout | None = None
+    # What each group then looked like in the rows searched.
+    in_search: Mapping[int, InSearch] = field(default_factory=dict)
 
     @property
     @abstractmethod
@@ -145,11 +130,7 @@ class Findings(ABC):
     def first_distinct(self, order: NDArray[np.intp], limit: int) -> list[int]:
         """Return the first groups of an order that are no near copies of one before them."""
         return distinct_groups(
-            order,
-            self.overlaps(),
-            overlap=self.parameters.overlap,
-            limit=limit,
-            block=self.block,
+            order, self.overlaps(), overlap=self.parameters.overlap, limit=limit, block=self.block
         )
 
     def rule_set(self, group: int) -> RuleSet:
@@ -185,17 +166,9 @@ class Findings(ABC):
     def confidence_intervals(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the intervals of some groups' differences in the population of the rows.
+        """Return the ends of some groups' intervals, NaN where nothing was sampled on one side.
 
-        Parameters
-        ----------
-        groups : numpy.ndarray of int
-            The groups.
-
-        Returns
-        -------
-        low, high : numpy.ndarray of float64, shape (groups,)
-            NaN where nothing was sampled on one side.
+        They are for the difference in the population of the rows, and of the shape (groups,).
         """
         return self.guarantee.confidence_intervals(self.estimates, groups)
 
@@ -245,13 +218,9 @@ class TableFindings(Findings):
         return float(weighted / (rows_in + rows_out))
 
     def moved_differences(self, group: int) -> dict[str, float]:
-        """Return a group's difference if one feature that is not sensitive is moved by a step.
+        """Return for each feature a group's difference with the feature moved by a step.
 
-        Returns
-        -------
-        dict of str to float
-            One a feature; the neighbourhood difference is their mean. Empty if not all neighbours
-            were asked about.
+        The neighbourhood difference is their mean. Empty if not all neighbours were asked about.
         """
         if self.by_feature is None:
             return {}

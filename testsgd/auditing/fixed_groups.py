@@ -158,14 +158,25 @@ class GroupMeasure(Measure):
 
     def __call__(self, model: Model) -> Estimates:
         """Ask a model."""
-        return self._ask_all(model) if self.exact else self._ask_drawn(model)
+        members = self._members
+        if self.exact:
+            jobs = threads(model, self.jobs)
+            neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
+            favourable = neighbourhood.favourable.astype(np.int64)
+            counted = np.array([np.ones_like(favourable), favourable])
+            inside = np.array([counted[:, of_group].sum(axis=1) for of_group in members])
+            tallies = both_sides(inside.reshape(-1, 2).T, counted.sum(axis=1))
+            return counted_estimates(tallies, draws=neighbourhood.size)
+        frame, starts = self._frame, range(0, len(self._frame), BATCH_ROWS)
+        answers = [model.decisions(frame.iloc[start : start + BATCH_ROWS]) for start in starts]
+        tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
+        rows_in = members.sum(axis=1, dtype=np.int64)
+        return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
 
     @cached_property
     def _members(self) -> NDArray[np.bool_]:
-        members = np.zeros((len(self.rule_sets), len(self.table)), dtype=bool)
-        for group, rule_set in enumerate(self.rule_sets):
-            members[group] = rule_set.matches(self.table)
-        return members
+        members = [rule_set.matches(self.table) for rule_set in self.rule_sets]
+        return np.array(members, dtype=bool).reshape(len(members), len(self.table))
 
     @cached_property
     def _drawn(self) -> Questions:
@@ -185,25 +196,6 @@ class GroupMeasure(Measure):
         ways = 2 * max(len(self.table.specification.insensitive), 1)
         rows, way = np.divmod(self._drawn.distinct, ways)
         return drawn_frame(self.table, Draws(rows, way // 2, 2 * (way % 2) - 1))
-
-    def _ask_all(self, model: Model) -> Estimates:
-        jobs = threads(model, self.jobs)
-        neighbourhood = explore_neighbourhood(model, self.table, jobs=jobs)
-        favourable = neighbourhood.favourable.astype(np.int64)
-        counted = np.array([np.ones_like(favourable), favourable])
-        inside = np.array([counted[:, members].sum(axis=1) for members in self._members])
-        sums = inside.reshape(-1, 2).T
-        return counted_estimates(both_sides(sums, counted.sum(axis=1)), draws=neighbourhood.size)
-
-    def _ask_drawn(self, model: Model) -> Estimates:
-        frame = self._frame
-        answers = [
-            model.decisions(frame.iloc[start : start + BATCH_ROWS])
-            for start in range(0, len(frame), BATCH_ROWS)
-        ]
-        tallies = self._drawn.tally(np.concatenate([np.zeros(0, dtype=bool), *answers]))
-        rows_in = self._members.sum(axis=1, dtype=np.int64)
-        return drawn_estimates(rows_in, len(self.table) - rows_in, tallies, _DRAWN_ONCE)
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,7 @@ class Guarantee:
 
 
 def lower_confidence_bound(low: Floats, high: Floats) -> Floats:
-    """Return the lower confidence bound of the size of a difference, given its interval.
-
-    >>> lower_confidence_bound(np.array([-0.3, -0.1, 0.2]), np.array([-0.1, 0.1, 0.4])).tolist()
-    [0.1, 0.0, 0.2]
-    """
+    """Return the lower confidence bound of the size of a difference, given its interval."""
     return np.nan_to_num(np.maximum(np.maximum(low, -high), 0.0))
 
 
@@ -97,13 +93,11 @@ def guarantee_of(
     replicates: int = 0,
     q_values: Floats | None = None,
 ) -> Guarantee:
-    """Find which groups differ significantly, given their intervals' error rates.
-
-    Shapes: `errors` (groups,).
-    """
+    """Find which groups differ significantly, given their intervals' error rates (groups,)."""
     # Imported here: a tenth of a second.
     from scipy.special import ndtri
 
+    adjusted = method != "each" and len(errors) > 0
     looked_at = _most_deviant(estimates)
     low, high = estimates.take(looked_at).population_interval_at(errors[looked_at])
     # Undecided groups are neither fair nor unfair.
@@ -119,9 +113,7 @@ def guarantee_of(
         groups=len(errors) if groups is None else groups,
         replicates=replicates,
         errors=errors,
-        critical_value=None
-        if method == "each" or not len(errors)
-        else float(-ndtri(errors.min() / 2)),
+        critical_value=float(-ndtri(errors.min() / 2)) if adjusted else None,
         q_values=q_values,
         significant=significant,
         significant_complete=len(looked_at) == len(errors) or significant < len(looked_at),
@@ -146,10 +138,7 @@ def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:
 
 
 def per_group(estimates: Estimates, confidence: float) -> Guarantee:
-    """Return intervals that hold for one group at a time, as the paper does.
-
-    See Zhang et al., TestSGD, section 4.2.
-    """
+    """Return intervals that hold for one group at a time (TestSGD, section 4.2)."""
     return guarantee_of(
         estimates,
         np.full(len(estimates.rows_in), 1 - confidence),
@@ -180,15 +169,14 @@ _LEVELS = 10.0 ** -(np.arange(0, 31) / 3)
 def false_discovery(estimates: Estimates, confidence: float) -> Guarantee:
     """Control the false discovery rate, with a q-value for each group.
 
-    A group is a discovery if its q-value is at most 1 - `confidence`. The intervals are adjusted
-    for the selection too: of those of the discoveries no more than that share is expected to miss
-    the true difference.
+    The intervals are adjusted for the selection too: of those of the discoveries no more than the
+    error rate is expected to miss the true difference. Overlapping groups depend on each other in
+    every way.
 
     See Benjamini and Yekutieli (2001), The control of the false discovery rate in multiple testing
-    under dependency. Annals of Statistics 29; (2005), False discovery rate-adjusted multiple
-    confidence intervals for selected parameters. Journal of the American Statistical Association
-    100. Overlapping groups depend on each other in every way, so the version for any dependency is
-    used.
+    under dependency, Annals of Statistics 29; (2005), False discovery rate-adjusted multiple
+    confidence intervals for selected parameters, Journal of the American Statistical Association
+    100.
     """
     # Imported here: it takes a second.
     from statsmodels.stats.multitest import multipletests
@@ -238,8 +226,7 @@ def group_p_values(estimates: Estimates) -> Floats:
 def _p_values_of_intervals(estimates: Estimates) -> Floats:
     """Return the largest of some error rates below which an interval no longer leaves out 0.
 
-    Intervals grow as their error rate shrinks. So those that still leave out "no difference" are
-    looked at again at the next smaller rate.
+    Intervals grow as their error rate shrinks, so only those that still leave out 0 are looked at.
     """
     p_values = np.ones(len(estimates.rows_in))
     left = np.flatnonzero(estimates.sampled)

@@ -1,7 +1,7 @@
 """Independent sampling: the paper's Algorithm 2 to the letter, one group after another.
 
 Nothing is shared and nothing remembered, so it takes many times the queries of pooled sampling and
-serves as its reference.
+serves as its reference. See Zhang et al., TestSGD, Algorithm 2 and section 4.3.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from testsgd.auditing.estimates import Counts, drawn_estimates, margins_of
+from testsgd.auditing.estimates import Counts, drawn_estimates, stopping_rule
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import containing_all
 from testsgd.auditing.text.outcome import TextAudit, TextOutcome
 from testsgd.errors import ParameterError
 from testsgd.sampling.text import Replacer
-from testsgd.scoring import enough
 
 # Draws are predicted in batches; the stopping rule is looked at draw by draw all the same.
 _BATCH = 256
@@ -43,17 +42,12 @@ def check_share(budget: int, groups: int, parameters: AuditParameters) -> int:
 def sample_until_certain(
     ask: Callable[[int], Counts], parameters: AuditParameters, share: int
 ) -> Counts:
-    """Draw equally many samples on both sides until the stopping rule holds.
+    """Draw equally many samples on both sides until the stopping rule holds; returned (5,).
 
     From the step after `min_samples` on, the margin is looked at after every step. Predictions come
-    in batches, the stopping rule does not: draws of a batch behind the stop are thrown away.
-
-    So many looks are why the paper's margin, which is made for one, covers the truth less often
-    than it says; that of a confidence sequence (``interval="anytime"``) keeps its promise.
-
-    Shapes: returned (5,).
-
-    See Zhang et al., TestSGD, Algorithm 2.
+    in batches, the stopping rule does not: draws of a batch behind the stop are thrown away. So
+    many looks are why the paper's margin, which is made for one, covers the truth less often than
+    it says; that of a confidence sequence (``interval="anytime"``) keeps its promise.
     """
     answers = np.zeros((2, 0), dtype=np.int64)
     batch = parameters.min_samples + 1
@@ -64,32 +58,17 @@ def sample_until_certain(
         # Up to the fewest samples sampling never stops.
         first = max(before, parameters.min_samples)
         steps = np.arange(first + 1, answers.shape[1] + 1)
-        stop = _first_stop(steps, favourable[:, first:], parameters)
-        if stop is not None:
+        _, stops = stopping_rule(np.vstack([steps, steps, favourable[:, first:]]), parameters)
+        if stops.any():
+            stop = int(steps[np.argmax(stops)])
             return np.array([stop, stop, *favourable[:, stop - 1], answers.size])
         batch = _BATCH
     count = answers.shape[1]
     return np.array([count, count, *answers.sum(axis=1), answers.size])
 
 
-def _first_stop(steps: Counts, favourable: Counts, parameters: AuditParameters) -> int | None:
-    """Look at the margin after each of some steps; give the first at which sampling stops."""
-    margins = margins_of(np.vstack([steps, steps, favourable]), parameters)
-    stops = enough(
-        steps,
-        steps,
-        margins.margin,
-        min_samples=parameters.min_samples,
-        error_margin=parameters.error_margin,
-    )
-    return int(steps[np.argmax(stops)]) if stops.any() else None
-
-
 def sample_independent(audit: RowAudit, budget: int) -> Outcome:
-    """Run the paper's Algorithm 2 for one group after another.
-
-    Each step draws one neighbour inside and one outside.
-    """
+    """Run Algorithm 2 for one group after another; a step draws a neighbour on each side."""
     parameters, contingency = audit.parameters, audit.contingency
     observed = ask_rows(audit, budget)
     rule_sets = audit.search(np.vstack([contingency.tally(), observed.quantities]))
@@ -128,12 +107,9 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
 
 
 def sample_texts_independent(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
-    """Run the paper's Algorithm 2 for one group after another; return the queries it took too.
+    """Run Algorithm 2 for one group of texts after another; return the queries it took too.
 
-    Each step draws a seed with repetition, replaces its terms and asks; and draws a text that lacks
-    one of the group's terms and asks.
-
-    See Zhang et al., TestSGD, Algorithm 2 and section 4.3.
+    Each step asks about a seed with the group's terms, and about a text that lacks one of them.
     """
     model, texts, rule_sets = audit.model.model, audit.texts, audit.rule_sets
     share = check_share(budget, len(rule_sets), audit.parameters)
@@ -142,17 +118,13 @@ def sample_texts_independent(audit: TextAudit, budget: int) -> tuple[TextOutcome
 
     def sample(group: int) -> Counts:
         category_set = rule_sets.category_sets[rule_sets.set_of(group)]
-        seeds, categories, terms = (
-            category_set.rows,
-            category_set.categories,
-            rule_sets.chosen(group),
-        )
+        seeds, categories = category_set.rows, category_set.categories
+        terms = rule_sets.chosen(group)
         generator = np.random.default_rng(
             [audit.parameters.seed, 3, group - category_set.first, *categories]
         )
-        inside = np.ones(len(texts), dtype=bool)
-        for category, term in zip(categories, terms, strict=True):
-            inside &= contains[category][:, term]
+        chosen = zip(categories, terms, strict=True)
+        inside = np.all([contains[category][:, term] for category, term in chosen], axis=0)
         outside = np.flatnonzero(~inside)
 
         def ask(count: int) -> Counts:

@@ -1,14 +1,11 @@
 """The largest deviation of any group: what a search over all of them finds by chance alone.
 
-Every group's difference deviates a little from that in the population, and the most deviant of
-thousands deviates by much. How much is found by a multiplier bootstrap: every row gets a random
-weight from the standard normal distribution, and the weighted sums over all groups at once show how
-far their differences stray, and how alike overlapping groups stray. The largest of these strays,
-each divided by its own standard error, is one sample of the maximum.
-
-Rows with the same sensitive cells and the same answer always go together, and a sum of normal
-weights is normal. So a sample takes two random numbers a cell of the contingency table, however
-many rows there are, and one contraction of the lattice.
+How much the most deviant of thousands of differences strays is found by a multiplier bootstrap:
+every row gets a random weight from the standard normal distribution, and the weighted sums over all
+groups at once show how far their differences stray, and how alike overlapping groups stray. Rows
+with the same sensitive cells and answer go together, and a sum of normal weights is normal. So a
+sample takes two random numbers a cell, however many rows there are, and one contraction of the
+lattice.
 """
 
 from __future__ import annotations
@@ -25,8 +22,7 @@ from testsgd.auditing.guarantee import Guarantee, bonferroni, guarantee_of
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.rules import Contingency, candidate_count, rule_set_sums
 
-# Sums of all bootstrap samples over all rule sets, some ten seconds' worth. Millions of rule sets
-# get fewer samples.
+# Sums of all bootstrap samples over all rule sets, some ten seconds' worth.
 _MOST_NUMBERS = 1_500_000_000
 _FEWEST_SAMPLES = 99
 # Samples summed at once. It is part of the seeds' meaning: the result does not depend on threads.
@@ -45,12 +41,10 @@ class CellRates:
 def smoothed_rates(
     rows: NDArray[np.int64], favourable: NDArray[np.int64], samples: NDArray[np.int64]
 ) -> CellRates:
-    """Estimate each cell's rate with one sample more, at the rate of all rows.
+    """Estimate each cell's rate with one sample more, at the rate of all rows; shapes (cells,).
 
     A cell whose few samples all agree would otherwise seem not to vary at all, and a group of such
     cells not to count among those that stray by chance.
-
-    Shapes: `rows`, `favourable`, `samples` (cells,).
 
     >>> counts = np.array([3, 1])
     >>> smoothed_rates(counts, np.array([0, 1]), counts).rates.round(4).tolist()
@@ -65,10 +59,7 @@ def smoothed_rates(
 
 
 def affordable_samples(contingency: Contingency, max_features: int, wanted: int) -> int:
-    """Return how many bootstrap samples to take: fewer than wanted if there are millions of groups.
-
-    The level is kept with any number of them; with fewer the quantile is only less precise.
-    """
+    """Return how many bootstrap samples to take: fewer of millions of groups."""
     candidates = max(1, candidate_count(contingency.axes, max_features))
     return min(wanted, max(_FEWEST_SAMPLES, _MOST_NUMBERS // (2 * candidates)))
 
@@ -83,60 +74,44 @@ def max_statistics(
     seed: int,
     jobs: int = 1,
 ) -> Floats:
-    """Draw bootstrap samples of the largest standardised deviation over all frequent groups.
+    """Draw samples (samples,) of the largest standardised deviation over all frequent groups.
 
-    Zeros if no group is frequent.
-
-    Shapes: returned (samples,).
-
-    See Chernozhukov, Chetverikov and Kato (2013), Gaussian approximations and multiplier bootstrap
-    for maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6).
+    Zeros if no group is frequent. See Chernozhukov, Chetverikov and Kato (2013), Gaussian
+    approximations and multiplier bootstrap for maxima of sums of high-dimensional random vectors.
+    Annals of Statistics 41(6).
     """
-    parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(
-        joblib.delayed(_some_samples)(
-            contingency,
-            cells,
-            min_count=min_count,
-            max_features=max_features,
-            samples=min(_TOGETHER, samples - start),
-            generator=np.random.default_rng([seed, 5, start]),
+
+    def draw(start: int) -> Floats:
+        """Draw a few samples at once, with one contraction of the lattice."""
+        together = min(_TOGETHER, samples - start)
+        generator = np.random.default_rng([seed, 5, start])
+        shape = (together, len(cells.rows))
+        # Sums of the weights of a cell's favourable rows, and of its others.
+        favourable = generator.standard_normal(shape) * np.sqrt(cells.rows * cells.rates)
+        others = generator.standard_normal(shape) * np.sqrt(cells.rows * (1 - cells.rates))
+        # Six digits are plenty for a quantile, and half the bytes are half the time.
+        quantities = np.vstack(
+            [cells.rows, cells.rows * cells.rates, favourable, favourable + others],
+            dtype=np.float32,
         )
-        for start in range(0, samples, _TOGETHER)
+        totals = quantities.sum(axis=1)
+        # A group's rate lies between those of its cells, so it varies no less than one of them
+        # does; rounding may say otherwise where nearly all answers are alike.
+        least = float((cells.rates * (1 - cells.rates)).min(initial=0.25))
+        largest = np.zeros(together)
+        for block in rule_set_sums(contingency, quantities, max_features):
+            rows = np.rint(block.sums[0])
+            least_rows = max(min_count, 1)
+            kept = np.flatnonzero((rows >= least_rows) & (round(totals[0]) - rows >= least_rows))
+            if len(kept):
+                found = _largest_deviations(block.sums[:, kept], totals, together, least)
+                np.maximum(largest, found, out=largest)
+        return largest
+
+    parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(
+        joblib.delayed(draw)(start) for start in range(0, samples, _TOGETHER)
     )
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _some_samples(
-    contingency: Contingency,
-    cells: CellRates,
-    *,
-    min_count: int,
-    max_features: int,
-    samples: int,
-    generator: np.random.Generator,
-) -> Floats:
-    """Draw a few samples at once, with one contraction of the lattice."""
-    shape = (samples, len(cells.rows))
-    # Sums of the weights of a cell's favourable rows, and of its others.
-    favourable = generator.standard_normal(shape) * np.sqrt(cells.rows * cells.rates)
-    others = generator.standard_normal(shape) * np.sqrt(cells.rows * (1 - cells.rates))
-    # Six digits are plenty for a quantile, and half the bytes are half the time.
-    quantities = np.vstack(
-        [cells.rows, cells.rows * cells.rates, favourable, favourable + others], dtype=np.float32
-    )
-    totals = quantities.sum(axis=1)
-    # A group's rate lies between those of its cells, so it varies no less than one of them does;
-    # rounding may say otherwise where nearly all answers are alike.
-    least = float((cells.rates * (1 - cells.rates)).min(initial=0.25))
-    largest = np.zeros(samples)
-    for block in rule_set_sums(contingency, quantities, max_features):
-        rows = np.rint(block.sums[0])
-        least_rows = max(min_count, 1)
-        kept = np.flatnonzero((rows >= least_rows) & (round(totals[0]) - rows >= least_rows))
-        if len(kept):
-            found = _largest_deviations(block.sums[:, kept], totals, samples, least)
-            np.maximum(largest, found, out=largest)
-    return largest
 
 
 def _largest_deviations(
@@ -167,13 +142,8 @@ def _largest_deviations(
 def upper_quantile(samples: Floats, error: float) -> float:
     """Return the value that a new sample exceeds with a probability of at most `error`.
 
-    Of n samples and a new one, each is equally likely to be the largest; so the sample at place
-    (n + 1) (1 - error), rounded up, is exceeded that rarely. It holds for any number of samples.
-
-    >>> upper_quantile(np.arange(1.0, 100.0), 0.05)
-    95.0
-    >>> upper_quantile(np.arange(10.0), 0.05)  # too few to say
-    inf
+    Of n samples and a new one, each is equally likely to be the largest; so the sample at place (n
+    + 1) (1 - error), rounded up, is exceeded that rarely. Infinite if there are too few.
     """
     index = math.ceil((len(samples) + 1) * (1 - error) - 1e-9)
     return float(np.sort(samples)[index - 1]) if index <= len(samples) else math.inf
@@ -198,14 +168,12 @@ def simultaneous(
 
     Shapes: `cell_samples`, `cell_favourable` (cells,); `own_samples` (groups,).
 
-    The bootstrap says how many independent groups the search is worth: its quantile c stands for an
-    error rate of 2 P(Z > c) for each group. The ends of the intervals then come from the exact
-    tails of each group's rates, because c is far out. So groups of few rows, or with rates near 0
-    or 1, keep the promise too.
-
-    Groups with samples of their own are judged by Bonferroni's inequality; each kind of group then
-    gets half of the error rate. So are all groups if the confidence is so high that the bootstrap
-    would take more than ten times the samples that are asked for.
+    The bootstrap's quantile c stands for an error rate of 2 P(Z > c) for each group. The ends of
+    the intervals come from the exact tails of each group's rates, so groups of few rows, or with
+    rates near 0 or 1, keep the promise too. Groups with samples of their own are judged by
+    Bonferroni's inequality; each kind then gets half of the error rate. So are all groups if the
+    confidence is so high that the bootstrap would take more than ten times the samples that are
+    asked for.
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr

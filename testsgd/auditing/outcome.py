@@ -192,6 +192,15 @@ def order_groups(
     return ranking[(estimates.sampled & ~np.isnan(size))[ranking]]
 
 
+def accuracy_of(labels: NDArray[np.bool_], favourable: NDArray[np.integer], draws: int) -> float:
+    """Return the share of answers that are as the labels, with so many answers to each question.
+
+    Shapes: `labels`, whether each is the favourable one, `favourable` (n,).
+    """
+    right = np.where(labels, favourable, draws - favourable)
+    return float(right.sum() / (len(labels) * draws))
+
+
 @dataclass(frozen=True)
 class ObservedAnswers:
     """A model's answers about rows as they are."""

@@ -1,12 +1,9 @@
 """Pooled sampling: one pool of draws for all groups, and draws of their own for the few left.
 
-Draws from the neighbours of all rows are shared: every group uses those that fall inside and
-outside it. Only groups that are then still uncertain get draws of their own, which no other group
-uses, because they are not drawn from all rows.
-
-The stopping rule is looked at after each doubling of the pool, and after each batch of a group's
-own draws. So by default it looks at the margin of a confidence sequence, which holds whenever
-sampling stops; a group's side has one sequence, in which the pool's draws come first.
+Every group uses the pool's draws that fall inside and outside it. Only groups that are then still
+uncertain get draws of their own, which no other group uses: they are not drawn from all rows. The
+stopping rule is looked at again and again, so by default its margin is that of a confidence
+sequence; a group's side has one sequence, in which the pool's draws come first.
 """
 
 from __future__ import annotations
@@ -15,9 +12,8 @@ import math
 
 import numpy as np
 
-from testsgd.auditing.estimates import Counts, Estimates, both_sides, drawn_estimates
+from testsgd.auditing.estimates import Counts, Estimates, both_sides, drawn_estimates, stopping_rule
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
-from testsgd.auditing.parameters import AuditParameters
 from testsgd.rules import FrequentRuleSets
 
 # So many groups at most get draws of their own before the pool is doubled for all of them.
@@ -36,7 +32,11 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
     # The smallest group, or one of a twentieth of the rows, then gets a fifth more than the fewest
     # samples, on average. Most groups are larger, and a pool for the rarest ones asks most for
     # those that are certain already; draws of its own cost a rare group far less.
-    smallest = max(1, _fewest_rows(audit), math.ceil(audit.size * _SHARE_OF_THE_FIRST_POOL))
+    fewest = audit.min_count
+    if audit.given is not None:
+        sizes = audit.search(rows[None]).sums[0]
+        fewest = int(sizes.min(initial=audit.size))
+    smallest = max(1, fewest, math.ceil(audit.size * _SHARE_OF_THE_FIRST_POOL))
     size = int(1.2 * (parameters.min_samples + 1) * audit.size / smallest)
     observed = ask_rows(audit, budget)
     budget -= observed.queries
@@ -62,21 +62,11 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
     return Outcome(
         rule_sets,
         Answers(
-            drawn_estimates(rows_in, audit.size - rows_in, tallies, parameters),
-            samples,
-            favourable,
+            drawn_estimates(rows_in, audit.size - rows_in, tallies, parameters), samples, favourable
         ),
         observed.answers(rows_in, rule_sets.sums[3:], parameters),
         observed.queries + asked + targeted,
     )
-
-
-def _fewest_rows(audit: RowAudit) -> int:
-    """Return how few rows a group has at least, which says how many samples to begin with."""
-    if audit.given is None:
-        return audit.min_count
-    sizes = audit.search(audit.contingency.tally()[None]).sums[0]
-    return max(1, int(sizes.min(initial=audit.size)))
 
 
 def _sample_uncertain(
@@ -86,43 +76,26 @@ def _sample_uncertain(
 
     Returned are the tallies with these samples, and how many there were.
     """
-    tallies, asked = tallies.copy(), 0
+    parameters, tallies, asked = audit.parameters, tallies.copy(), 0
+    batch = max(100, parameters.min_samples // 2)
     uncertain = np.flatnonzero(~estimates.decided)
     uncertain = uncertain[np.argsort(-estimates.rows_in[uncertain], kind="stable")]
     for done, group in enumerate(uncertain.tolist(), start=1):
         if asked >= budget:
             break
-        before = tallies[:2, group].sum()
-        tallies[:, group] = _sample(audit, rule_sets, group, tallies[:, group], budget - asked)
-        asked += int(tallies[:2, group].sum() - before)
+        sides, tally = audit.sides(rule_sets, group), tallies[:, group]
+        # The group's own stream: its draws do not depend on which other groups are uncertain.
+        generator = np.random.default_rng(
+            [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]
+        )
+        while asked < budget and not stopping_rule(tally[:, None], parameters)[1][0]:
+            # On the side with fewer samples.
+            side = 0 if tally[0] <= tally[1] else 1
+            missing = parameters.min_samples + 1 - int(tally[side])
+            count = min(missing if missing > 0 else batch, budget - asked)
+            _, answers = audit.ask(sides[side], count, generator)
+            tally[side] += count
+            tally[2 + side] += int(answers.sum())
+            asked += count
         audit.tell(done, len(uncertain))
     return tallies, asked
-
-
-def _sample(
-    audit: RowAudit, rule_sets: FrequentRuleSets, group: int, tally: Counts, budget: int
-) -> Counts:
-    """Draw on the side with fewer samples until the stopping rule holds."""
-    parameters, tally, asked = audit.parameters, tally.copy(), 0
-    sides = audit.sides(rule_sets, group)
-    # The group's own stream: its draws do not depend on which other groups are uncertain.
-    generator = np.random.default_rng(
-        [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]
-    )
-    batch = max(100, parameters.min_samples // 2)
-    while not _certain(tally, parameters):
-        side = 0 if tally[0] <= tally[1] else 1
-        missing = parameters.min_samples + 1 - int(tally[side])
-        count = min(missing if missing > 0 else batch, budget - asked)
-        if count <= 0:
-            break
-        _, answers = audit.ask(sides[side], count, generator)
-        tally[side] += count
-        tally[2 + side] += int(answers.sum())
-        asked += count
-    return tally
-
-
-def _certain(tally: Counts, parameters: AuditParameters) -> bool:
-    one = np.ones(1, np.int64)
-    return bool(drawn_estimates(one, one, tally[:, None], parameters).decided[0])

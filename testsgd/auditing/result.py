@@ -38,11 +38,7 @@ class AuditResult(DocumentResult[AuditSummary]):
     """
 
     document: ClassVar = DocumentKind(
-        AuditSummary,
-        SCHEMA_NAME,
-        what="an audit",
-        again="run the audit again",
-        layout=audit_layout,
+        AuditSummary, SCHEMA_NAME, what="an audit", again="run the audit again", layout=audit_layout
     )
     # The last two hold all groups, so they are written from the findings.
     exporters: ClassVar = {
@@ -80,24 +76,8 @@ class AuditResult(DocumentResult[AuditSummary]):
     def write(self, folder: str | Path, formats: Sequence[str] = tuple(EXPORTERS)) -> list[Path]:
         """Write views of the result into a folder, each file whole or not at all.
 
-        Parameters
-        ----------
-        folder : path-like
-            Made if it is not there.
-        formats : sequence of {"html", "md", "json", "csv", "parquet"}
-            Which views; the last two hold all frequent groups.
-
-        Returns
-        -------
-        list of pathlib.Path
-            The files written.
-
-        Raises
-        ------
-        ParameterError
-            If a format is unknown, or needs the findings and the result was read from JSON.
-        MissingExtraError
-            If ``parquet`` is asked for and pyarrow is not installed.
+        As :meth:`testsgd.report.results.DocumentResult.write`. "csv" and "parquet" hold all
+        frequent groups, so a result that was read from JSON has neither.
         """
         self.check_formats(formats)
         for name in formats:

@@ -16,7 +16,7 @@ from testsgd.auditing.findings import Estimated, TableFindings
 from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
-from testsgd.auditing.outcome import Answers, Outcome, RowAudit, order_groups
+from testsgd.auditing.outcome import Answers, Outcome, RowAudit, accuracy_of, order_groups
 from testsgd.auditing.parameters import AuditParameters, Estimand
 from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.rule_selection import (
@@ -28,12 +28,7 @@ from testsgd.auditing.rule_selection import (
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
-from testsgd.rules import (
-    Contingency,
-    FrequentRuleSets,
-    small_groups,
-    unjudged_rows,
-)
+from testsgd.rules import Contingency, FrequentRuleSets, small_groups, unjudged_rows
 from testsgd.sampling import neighbourhood_size
 from testsgd.scoring import Clusters, independent_rows
 
@@ -60,10 +55,13 @@ def audit_rows(audit: RowAudit) -> TableFindings:
             for estimand, known in answers.items()
         }
     with clock.phase("guarantee"):
-        guarantees = {estimand: _guarantee(audit, known) for estimand, known in answers.items()}
-    ranked = answers[parameters.estimand]
-    guarantee, estimates = guarantees[parameters.estimand], ranked.estimates
-    rule_sets = outcome.rule_sets
+        estimated = [
+            Estimated(estimand, known.estimates, _guarantee(audit, known))
+            for estimand, known in answers.items()
+        ]
+    [first] = [item for item in estimated if item.estimand == parameters.estimand]
+    ranked, rule_sets = answers[parameters.estimand], outcome.rule_sets
+    guarantee, estimates = first.guarantee, first.estimates
     with clock.phase("ranking"):
         ranking = order_groups(
             estimates,
@@ -79,6 +77,10 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         )
     with clock.phase("rule selection"):
         rules = _explaining_rules(audit, ranked, rule_sets, ranking, guarantee)
+    favourable, accuracy = outcome.observed.row_favourable, None
+    if favourable is not None and table.labels is not None and not table.labels.isna().any():
+        labels = table.labels.to_numpy() == table.specification.label.favourable
+        accuracy = accuracy_of(labels, favourable, outcome.observed.row_samples)
     findings = TableFindings(
         table=table,
         model=audit.model,
@@ -87,11 +89,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         contingency=contingency,
         rule_sets=rule_sets,
         estimates=estimates,
-        others=tuple(
-            Estimated(estimand, answers[estimand].estimates, guarantees[estimand])
-            for estimand in answers
-            if estimand != parameters.estimand
-        ),
+        others=tuple(item for item in estimated if item is not first),
         ranking=ranking,
         rules=rules,
         small=tuple(small),
@@ -105,7 +103,7 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         queries=outcome.queries + probed,
         changing=again.differing,
         model_fingerprint=fingerprint,
-        accuracy=_accuracy(table, outcome.observed),
+        accuracy=accuracy,
         guarantee=guarantee,
         seconds=clock.seconds,
     )
@@ -159,23 +157,19 @@ def _explaining_rules(
         return inside
 
     rows, overlap = contingency.tally(), audit.parameters.overlap
-    rules = select_rules(
+    rules = []
+    for rule in select_rules(
         cell_table(rows, answers.cell_samples, answers.cell_favourable, answers.cell_independent),
         group_sums,
         members,
         rule_sets.rule_counts(),
         judged,
         critical=guarantee.simultaneous_critical_value,
-    )
-    return tuple(
-        replace(
-            rule,
-            near_duplicates=near_duplicates(
-                rule.group, members(rule.group), rows, group_sums, judged, overlap
-            ),
-        )
-        for rule in rules
-    )
+    ):
+        inside = members(rule.group)
+        near = near_duplicates(rule.group, inside, rows, group_sums, judged, overlap)
+        rules.append(replace(rule, near_duplicates=near))
+    return tuple(rules)
 
 
 def _explanations(audit: RowAudit, findings: TableFindings) -> dict[int, Explanation]:
@@ -207,10 +201,9 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     samples = parameters.stability
     if samples is None:
         samples = affordable(findings.rule_sets.candidates, findings.contingency.cells)
-    if findings.row_favourable is None or not samples or not rules:
-        return {}, 0
-    # The bootstrap draws rows.
-    if findings.table.clusters is not None:
+    # The bootstrap draws rows, so it takes them for independent.
+    dependent = findings.table.clusters is not None
+    if findings.row_favourable is None or dependent or not samples or not rules:
         return {}, 0
     stability = group_stability(
         findings.contingency,
@@ -228,21 +221,11 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     return stability, samples
 
 
-def _accuracy(table: Table, answers: Answers) -> float | None:
-    """Return the share of rows labelled as in the file, if all were predicted and have a label."""
-    favourable = answers.row_favourable
-    if favourable is None or table.labels is None or table.labels.isna().any():
-        return None
-    labels = table.labels.to_numpy() == table.specification.label.favourable
-    right = np.where(labels, favourable, answers.row_samples - favourable)
-    return float(right.sum() / (len(labels) * answers.row_samples))
-
-
 def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
-    """Try the model on the first rows, twice; give its fingerprint and the queries it took.
+    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries.
 
-    It shows early what is wrong, whether the answers can be relied on, and how to recognise it.
-    These rows count as queries, so they leave room for others.
+    It shows early what is wrong, and whether the answers can be relied on. These rows count as
+    queries.
     """
     table, model = audit.table, audit.model.model
     rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
@@ -301,12 +284,10 @@ def with_independent_rows(
     inside = rule_sets.sums_of(contingency, by_cell)
     # Sums of shares are rounded, and what is left of nothing is not negative.
     outside = np.maximum(by_cell.sum(axis=1, keepdims=True) - inside, 0)
-    return replace(
-        answers,
-        estimates=replace(
-            answers.estimates,
-            effective_sample_size_in=independent_rows(*inside),
-            effective_sample_size_out=independent_rows(*outside),
-        ),
-        cell_independent=independent_rows(by_cell[0], by_cell[1]),
+    estimates = replace(
+        answers.estimates,
+        effective_sample_size_in=independent_rows(*inside),
+        effective_sample_size_out=independent_rows(*outside),
     )
+    of_cells = independent_rows(by_cell[0], by_cell[1])
+    return replace(answers, estimates=estimates, cell_independent=of_cells)

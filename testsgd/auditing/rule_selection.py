@@ -1,13 +1,10 @@
 """The fewest rules that explain how selection rates differ between subgroups.
 
-Thousands of groups may have one cause: if a model is hard on women, so it is on women below 60 and
-on women of any race. Forward selection tells causes from their many descriptions. The rates of the
-cells of the contingency table are regressed on the membership in groups, weighted by rows: first
-the group that explains most of the variation between cells, then the group that explains most of
-what is left, and so on while that is statistically significant.
-
-How much of the variation a group would explain follows from sums over its cells, so a step is one
-contraction of the lattice for all groups at once.
+Thousands of groups may have one cause: if a model is hard on women, so it is on women below 60.
+Forward selection regresses the rates of the cells of the contingency table on the membership in
+groups, weighted by rows: first the group that explains most of the variation, then the one that
+explains most of what is left, while that is statistically significant. How much a group would
+explain follows from sums over its cells, so a step is one contraction of the lattice.
 """
 
 from __future__ import annotations
@@ -50,16 +47,12 @@ class CellTable:
     def most_by_chance(
         self, slopes: Floats, fitted: Floats, critical: float, *, negative: bool
     ) -> float:
-        """Return how far from zero a weighted sum of the rates gets by chance.
+        """Return how far from zero a weighted sum of the rates (cells,) gets by chance.
 
-        Shapes: `slopes`, `fitted` (cells,).
-
-        The answers of a cell are binomial with the fitted rate. Taken from its own rate their
-        variance would be too small: few answers happen to agree. Sums of rare answers are skewed,
-        for which the distance is corrected.
-
-        See Cornish and Fisher (1938), Moments and cumulants in the specification of distributions.
-        Revue de l'Institut International de Statistique 5.
+        The answers of a cell are binomial with the fitted rate: taken from its own, their variance
+        would be too small, as few answers happen to agree. Sums of rare answers are skewed, which
+        is corrected by Cornish and Fisher (1938), Revue de l'Institut International de Statistique
+        5.
         """
         if self.answers is None:
             assert self.variances is not None
@@ -113,17 +106,11 @@ def select_rules(
     critical: float,
     basis: Sequence[Floats] | None = None,
 ) -> tuple[ExplainingRule, ...]:
-    """Choose groups by forward selection.
+    """Choose groups by forward selection; none if no group's part is significant.
 
-    Returned in the order in which they were chosen; empty if no group's part is significant. Their
-    near-duplicates are not looked for.
-
-    Shapes: `rule_counts` (groups,); `basis` (cells,).
-
-    The part of a group is tested as its coefficient in the regression is, with the variance that
-    cells have in samples of rows if the groups chosen so far explain all. `critical` is taken from
-    the search over all groups, so the best of them is not mistaken for one that was chosen
-    beforehand.
+    Shapes: `rule_counts` (groups,); `basis` (cells,). A group's part is tested as its coefficient
+    in the regression is. `critical` is taken from the search over all groups, so the best of them
+    is not mistaken for one that was chosen beforehand.
 
     See Miller (2002), Subset Selection in Regression, chapter 3, for forward selection; Pati,
     Rezaiifar and Krishnaprasad (1993), Orthogonal matching pursuit, for the update of what is left.

@@ -1,8 +1,4 @@
-"""The audit of rows: from a table and a model to ranked groups, which may be held out.
-
-The worst of thousands of groups looks worse than it is, because it was chosen for looking bad. On
-rows that had no say in the choice it shows what it is.
-"""
+"""The audit of rows: from a table and a model to ranked groups, which may be held out."""
 
 from __future__ import annotations
 
@@ -172,15 +168,15 @@ def held_out(
             estimated=estimated.rows,
             groups=len(searched.rule_sets),
             missing=int((~estimated.estimates.sampled).sum()),
-            in_search={
-                index: InSearch(
-                    rank=ranks[group],
-                    score=float(searched.estimates.score[group]),
-                    n_in=int(searched.estimates.rows_in[group]),
-                )
-                for group, index in number.items()
-            },
         ),
+        in_search={
+            index: InSearch(
+                rank=ranks[group],
+                score=float(searched.estimates.score[group]),
+                n_in=int(searched.estimates.rows_in[group]),
+            )
+            for group, index in number.items()
+        },
     )
 
 

@@ -1,8 +1,7 @@
 """Stability: how often a group would be found again, had the file held other people.
 
-The rows are drawn anew, with replacement, many times; each time the whole search is done again, and
-the first distinct groups are looked for among what it finds. A group that comes first by luck comes
-back less often. It is no guarantee: the samples are drawn from the rows that luck was in.
+The rows are drawn anew, with replacement, and the whole search is done again, many times. It is no
+guarantee: the samples are drawn from the rows that luck was in.
 """
 
 from __future__ import annotations
@@ -34,13 +33,7 @@ _MOST_SECONDS = 10
 
 
 def affordable(candidates: int, cells: int) -> int:
-    """Return how many bootstrap samples take no longer than about ten seconds.
-
-    That is 200 or fewer, but 0 if it were fewer than 50.
-
-    >>> affordable(5_000, 80), affordable(19_000_000, 1_800)
-    (200, 0)
-    """
+    """Return how many bootstrap samples take no more than ten seconds; 0 if fewer than 50."""
     return samples_in_time(seconds_a_sample(candidates, cells))
 
 
@@ -69,20 +62,15 @@ def group_stability(
     samples: int,
     seed: int,
 ) -> dict[int, float]:
-    """Find how often groups are found again in bootstrap samples of the rows.
+    """Return in which share of bootstrap samples groups, or near copies, are found again.
 
-    For each of the first ten groups of `rules` the share of the samples in which it, or a group
-    that overlaps with it enough, is chosen; or everybody else is. Empty if there are no samples.
-
-    Shapes: `row_favourable` (n,).
-
-    Rows of the same cell and with equally many favourable answers cannot be told apart, so the
-    numbers of these are drawn, in ascending order of cell and answers, from a multinomial
-    distribution. That is the same as drawing rows.
+    The groups are the first ten of `rules`; everybody else counts as a group. Shapes:
+    `row_favourable` (n,). Rows of the same cell and with equally many favourable answers cannot be
+    told apart, so their numbers are drawn from a multinomial distribution, which is the same as
+    drawing rows.
 
     See Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 6; Meinshausen and
-    Buehlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72, for the
-    share of samples in which a finding returns.
+    Buehlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72.
     """
     looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
@@ -90,15 +78,35 @@ def group_stability(
     wanted = rule_sets.members(looked_for, contingency)
     rows = contingency.tally()
     times = np.zeros(len(looked_for), dtype=np.int64)
-    for sample in _bootstrap(contingency, row_favourable, samples, seed):
-        selected = _selected(
-            contingency,
-            sample,
-            answers,
-            min_count=min_count,
-            max_features=max_features,
+
+    def search(sample: Counts) -> NDArray[np.bool_]:
+        """Return which cells belong to each rule that explains a sample's differences."""
+        # Without the cells that nobody is in, so that rule sets that differ in these only are
+        # equal.
+        present = sample[0] > 0
+        within = replace(contingency, coordinates=contingency.coordinates[present])
+        known = sample[:, present]
+        rows, favourable = known
+        groups = mine(
+            within, known, min_count=min_count, min_outside=min_count, max_features=max_features
+        )
+        rows_in, favourable_in = groups.sums
+        inside = favourable_in / (rows_in * answers)
+        outside = (favourable.sum() - favourable_in) / ((rows.sum() - rows_in) * answers)
+        counts, decided = groups.rule_counts(), np.ones(len(groups), dtype=bool)
+        rules = select_rules(
+            cell_table(rows, rows * answers, favourable),
+            lambda quantities: groups.sums_of(within, quantities),
+            lambda group: groups.members(np.array([group]), within)[0],
+            counts,
+            rank_groups(np.abs(inside - outside), rows_in, counts, decided),
             critical=critical,
         )
+        chosen = np.array([rule.group for rule in rules], dtype=np.intp)
+        return groups.members(chosen, contingency)
+
+    for sample in _bootstrap(contingency, row_favourable, samples, seed):
+        selected = search(sample)
         shares = np.maximum(
             _overlaps(wanted, selected, rows),
             # A group and everybody else are one finding, if they are so on both sides.
@@ -132,44 +140,3 @@ def _bootstrap(
     for _ in range(samples):
         drawn = generator.multinomial(total, counts / total)
         yield np.add.reduceat(np.vstack([drawn, drawn * favourable]), starts, axis=1)
-
-
-def _selected(
-    contingency: Contingency,
-    sample: Counts,
-    answers: int,
-    *,
-    min_count: int,
-    max_features: int,
-    critical: float,
-) -> NDArray[np.bool_]:
-    """Search a sample; return which cells belong to each rule that explains its differences."""
-    # Without the cells that nobody is in, so that rule sets that differ in these only are equal.
-    present = sample[0] > 0
-    within = replace(contingency, coordinates=contingency.coordinates[present])
-    rows, favourable = sample[:, present]
-    groups = mine(
-        within,
-        np.vstack([rows, favourable]),
-        min_count=min_count,
-        min_outside=min_count,
-        max_features=max_features,
-    )
-    rows_in, favourable_in = groups.sums
-    inside = favourable_in / (rows_in * answers)
-    outside = (favourable.sum() - favourable_in) / ((rows.sum() - rows_in) * answers)
-    rules = select_rules(
-        cell_table(rows, rows * answers, favourable),
-        lambda quantities: groups.sums_of(within, quantities),
-        lambda group: groups.members(np.array([group]), within)[0],
-        groups.rule_counts(),
-        rank_groups(
-            np.abs(inside - outside),
-            rows_in,
-            groups.rule_counts(),
-            np.ones(len(groups), dtype=bool),
-        ),
-        critical=critical,
-    )
-    chosen = np.array([rule.group for rule in rules], dtype=np.intp)
-    return groups.members(chosen, contingency)

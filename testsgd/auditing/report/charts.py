@@ -8,27 +8,16 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
-from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
-from testsgd.auditing.report.summary import HeatMap as HeatMapSummary
-from testsgd.auditing.report.vocabulary import Words
-from testsgd.auditing.report.wording import interval_scope, spoken_difference
-from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
-from testsgd.report.charts import (
-    HeatCell,
-    HeatKeys,
+from testsgd.auditing.report.summary import (
+    AuditSummary,
+    CounterfactualSummary,
+    GroupSummary,
     HeatMap,
-    Highlight,
-    Mark,
-    Plane,
-    RateBar,
-    RateBars,
-    Segment,
-    Side,
-    StripRow,
-    Strips,
-    Threshold,
-    Tile,
 )
+from testsgd.auditing.report.vocabulary import Words
+from testsgd.auditing.report.wording import spoken_difference
+from testsgd.report import charts as shapes
+from testsgd.report.blocks import Block, Details, Figure, Only, Paragraph
 from testsgd.report.formatting import (
     count,
     interval,
@@ -49,11 +38,7 @@ _STEP_SIZES = (0.0025, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0
 
 
 def groups_scale(groups: Sequence[GroupSummary]) -> Scale:
-    """Return the one scale on which all differences of the first groups are drawn.
-
-    Their intervals and margins, their rules, alone and added up, and their counterfactual effects
-    fit on it.
-    """
+    """Return the one scale on which all that is drawn of the first groups' differences fits."""
     values: list[float] = []
     for group in groups:
         values += [*group.confidence_interval, group.difference - group.margin]
@@ -72,36 +57,39 @@ def partial_sums(group: GroupSummary) -> list[float]:
 
 def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary]) -> Figure:
     """Draw the differences of the first groups with their intervals."""
-    paired = any(group.counterfactual for group in groups)
-    rows = tuple(_group_row(group, summary) for group in groups)
-    scope = interval_scope(summary)
+    guarantee, scope = summary.guarantee, ""
+    if guarantee.kind == "simultaneous":
+        scope = f", simultaneous for {plural(guarantee.groups, 'group')}"
+    elif guarantee.kind == "fdr":
+        scope = ", adjusted for the selection of discoveries"
     caption = "Difference in percentage points. The dot is the difference; the thin line with ends "
-    caption += f"is the confidence interval{', ' * bool(scope)}{scope}"
+    caption += f"is the confidence interval{scope}"
     caption += "; the thick band is the sampling margin" * (summary.mode == "sampled") + "."
-    if paired:
+    if any(group.counterfactual for group in groups):
         caption += " The ring is the counterfactual effect of the terms."
+    rows = []
+    for group in groups:
+        effect = group.counterfactual
+        marks, title = [_mark(group)], _title(group)
+        if effect is not None:
+            marks.append(_effect_mark(effect))
+            title += f"; {_effect_title(effect)}"
+        rows.append(
+            shapes.StripRow(
+                group.text,
+                points(spoken_difference(group, summary)),
+                title=title,
+                marks=tuple(marks),
+                side=_side(group.difference),
+                levels=effect is not None,
+                to=f"group-{group.rank}",
+                units=tuple(rule.text for rule in group.rules),
+            )
+        )
     return Figure(
         "Differences of the top groups, in percentage points",
-        (Strips((("", rows),), groups_scale(groups)),),
+        (shapes.Strips((("", tuple(rows)),), groups_scale(groups)),),
         f"{caption} Orange, to the left: less often. Blue, to the right: more often.",
-    )
-
-
-def _group_row(group: GroupSummary, summary: AuditSummary) -> StripRow:
-    effect = group.counterfactual
-    marks, title = [_mark(group)], _title(group)
-    if effect is not None:
-        marks.append(_effect_mark(effect))
-        title += f"; {_effect_title(effect)}"
-    return StripRow(
-        group.text,
-        points(spoken_difference(group, summary)),
-        title=title,
-        marks=tuple(marks),
-        side=_side(group.difference),
-        levels=effect is not None,
-        to=f"group-{group.rank}",
-        units=tuple(rule.text for rule in group.rules),
     )
 
 
@@ -113,7 +101,7 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
         if part.rate_out is not None:
             against = f" against {percent(part.rate_out)}"
         detail = f"{plural(part.n_in, words.one)}, {percent(part.rate_in)}{against}"
-        mark = None if part.difference is None else Mark(part.difference)
+        mark = None if part.difference is None else shapes.Mark(part.difference)
         rows.append(_strip(part.text, part.difference, mark, detail=detail))
     several = len(group.rules) > 1
     name = f"All {words.rule}s together" if several else "Against other texts"
@@ -126,14 +114,16 @@ def group_parts(group: GroupSummary, scale: Scale, words: Words) -> Figure:
         paired = {"title": _effect_title(effect), "detail": detail}
         rows.append(_strip(name, effect.difference, _effect_mark(effect), together=True, **paired))
     label = f"Differences of each {words.rule} alone and of all together"
-    return Figure(label, (Strips((("", tuple(rows)),), scale),))
+    return Figure(label, (shapes.Strips((("", tuple(rows)),), scale),))
 
 
-def _strip(name: str, difference: float | None, mark: Mark | None, **more: Any) -> StripRow:
+def _strip(
+    name: str, difference: float | None, mark: shapes.Mark | None, **more: Any
+) -> shapes.StripRow:
     """Draw one difference, as a mark if it is known."""
     drawn: dict[str, Any] = {"title": points(difference), "side": _side(difference or 0.0)}
     marks = () if mark is None else (mark,)
-    return StripRow(name, points(difference), marks=marks, **{**drawn, **more})
+    return shapes.StripRow(name, points(difference), marks=marks, **{**drawn, **more})
 
 
 def _against(rate: float, other: float) -> str:
@@ -147,22 +137,22 @@ def group_steps(group: GroupSummary, scale: Scale, words: Words) -> Figure | Non
         return None
     ends, rows = [0.0, *partial_sums(group)], []
     for item, *both in zip(added, ends, ends[1:], strict=False):
-        step = Segment(min(both), max(both), _side(item.value))
+        step = shapes.Segment(min(both), max(both), _side(item.value))
         rows.append(_strip(item.text, item.value, None, segments=(step,)))
     label = f"What each {words.rule} adds to the difference"
-    return Figure(label, (Strips((("", tuple(rows)),), scale),))
+    return Figure(label, (shapes.Strips((("", tuple(rows)),), scale),))
 
 
 def group_rates(group: GroupSummary, scale: Scale, label: str) -> Figure:
     """Draw the rates of a group, with other terms, and of its complement, as bars."""
     side = _side(group.difference)
-    bars = [RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
+    bars = [shapes.RateBar("In the group", group.rate_in, percent(group.rate_in), tone=side)]
     if effect := group.counterfactual:
-        bar = RateBar("Other terms", effect.rate_other, percent(effect.rate_other))
+        bar = shapes.RateBar("Other terms", effect.rate_other, percent(effect.rate_other))
         bars.append(replace(bar, tone="ring-less" if effect.difference < 0 else "ring-more"))
-    bars.append(RateBar("Complement", group.rate_out, percent(group.rate_out)))
+    bars.append(shapes.RateBar("Complement", group.rate_out, percent(group.rate_out)))
     title = f"How often predicted “{label}”"
-    return Figure(title, (RateBars(title, tuple(bars), scale),))
+    return Figure(title, (shapes.RateBars(title, tuple(bars), scale),))
 
 
 def sides_scale(groups: Sequence[GroupSummary]) -> Scale:
@@ -183,38 +173,49 @@ def feature_bars(summary: AuditSummary, words: Words) -> tuple[Figure, Scale]:
         about = f"in {plural(feature.cells[0].n, 'text')}" if texts else ""
         named = [(cell, "" if texts else plural(cell.n, "row")) for cell in feature.cells]
         bars = tuple(
-            RateBar(cell.label, cell.rate, percent(cell.rate), rows) for cell, rows in named
+            shapes.RateBar(cell.label, cell.rate, percent(cell.rate), rows) for cell, rows in named
         )
-        charts.append(RateBars(feature.feature, bars, scale, summary.overall_rate, about))
+        charts.append(shapes.RateBars(feature.feature, bars, scale, summary.overall_rate, about))
     return Figure(f"Rates by {words.feature}", tuple(charts)), scale
 
 
 def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
     """Draw the rates over pairs of features, or of categories of terms.
 
-    Rows are shaded from the overall rate, texts from the mean of each map. All cells of a map of
-    texts come from the same texts. Their distance from the overall rate is for the most part that
-    of these texts, whatever terms they have.
+    Rows are shaded from the overall rate. Texts are shaded from the mean of each map, whose cells
+    all come from the same texts: their distance from the overall rate is mostly that of these.
     """
-    maps, overall = summary.charts.heat_maps, summary.overall_rate or 0.0
-    texts = words.kind == "texts"
-    centres = [_mean_rate(one) if texts else overall for one in maps]
-    if texts:
-        steps = [_step([one], centre) for one, centre in zip(maps, centres, strict=True)]
-        step = max(steps, default=_step([], 0.0))
-    else:
-        step = _step(maps, overall)
-    charts = tuple(
-        _heat_map(one, centre, step, words) for one, centre in zip(maps, centres, strict=True)
-    )
-    where = "mean of the map" if texts else "overall rate"
+    maps, centre = summary.charts.heat_maps, summary.overall_rate or 0.0
+    what, where, centres = "features", "overall rate", [centre] * len(maps)
+    step = _step(maps, centre)
+    if words.kind == "texts":
+        what, where, centres = "categories", "mean of the map", [_mean_rate(item) for item in maps]
+        step = max(_step([item], mean) for item, mean in zip(maps, centres, strict=True))
+
+    def cell(rate: float | None, rows: int, centre: float) -> shapes.HeatCell:
+        if rate is None:
+            none = f"no {words.many}" if not rows else f"no samples of {plural(rows, words.one)}"
+            return shapes.HeatCell("", None, none)
+        text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
+        title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, words.one)}"
+        return shapes.HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)
+
+    charts = []
+    for item, mean in zip(maps, centres, strict=True):
+        most = max((rows for line in item.counts for rows in line), default=0)
+        about = f", {plural(most, 'text')}, mean {percent(mean)}" if words.kind == "texts" else ""
+        cells = []
+        for label, *line in zip(item.row_labels, item.rates, item.counts, strict=True):
+            known = zip(*line, strict=True)
+            cells.append((label, tuple(cell(rate, rows, mean) for rate, rows in known)))
+        names, columns = (item.row_feature, item.column_feature), tuple(item.column_labels)
+        charts.append(shapes.HeatMap(*names, columns, tuple(cells), about))
     labels = tuple(tick_points(index * step) for index in range(-_STEPS, _STEPS + 1))
     keys = Figure(
         f"Colours: orange below the {where}, blue above it",
-        (HeatKeys(f"points from the {where}", labels),),
+        (shapes.HeatKeys(f"points from the {where}", labels),),
     )
-    what = "categories" if texts else "features"
-    shown, more = charts[:_OPEN_HEAT_MAPS], charts[_OPEN_HEAT_MAPS:]
+    shown, more = tuple(charts[:_OPEN_HEAT_MAPS]), tuple(charts[_OPEN_HEAT_MAPS:])
     pairs = f"Rates over pairs of {what}"
     folded = Details(f"{plural(len(more), 'more pair')} of {what}", (Figure(pairs, more),))
     return keys, Figure(pairs, shown), *((folded,) if more else ())
@@ -228,8 +229,8 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
     supports = [cell.support for cell in charts.scatter] + [group.support for group in marked]
     scores = [cell.score for cell in charts.scatter] + [group.score for group in marked]
     largest = max((cell.n for cell in charts.scatter), default=1)
-    binned = charts.scatter_binned
-    chart = Plane(
+    binned, gates = charts.scatter_binned, () if gate is None else (shapes.Threshold(gate),)
+    chart = shapes.Plane(
         title=f"Support against score of {plural(summary.counts.groups, 'group')}; "
         f"{len(marked)} marked, with their numbers in the table above",
         name="Score, percentage points",
@@ -237,12 +238,12 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
         upwards=linear_scale(0.0, max([*scores, gate or 0.0]), count=5),
         points=() if binned else tuple((cell.support, cell.score) for cell in charts.scatter),
         tiles=tuple(
-            Tile(cell.support, cell.score, math.log(cell.n + 1) / math.log(largest + 1))
+            shapes.Tile(cell.support, cell.score, math.log(cell.n + 1) / math.log(largest + 1))
             for cell in charts.scatter
             if binned
         ),
         highlights=tuple(
-            Highlight(
+            shapes.Highlight(
                 group.support,
                 group.score,
                 str(group.rank),
@@ -252,23 +253,20 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
             )
             for group in marked
         ),
-        thresholds=(
-            Threshold(smallest, upright=True),
-            *(() if gate is None else (Threshold(gate),)),
-        ),
+        thresholds=(shapes.Threshold(smallest, upright=True), *gates),
         below="",
     )
     about = (
         "Large groups are to the right, groups that the model treats very differently are at the "
-        "top. "
+        "top. Each point is a group."
     )
-    about += (
-        "There are too many groups for a point each: a tile stands for groups of about the same "
-        "size and score. The darker it is, the more groups there are, at most "
-        f"{count(largest)} in a tile."
-        if binned
-        else "Each point is a group."
-    )
+    if binned:
+        about = (
+            "Large groups are to the right, groups that the model treats very differently are at "
+            "the top. There are too many groups for a point each: a tile stands for groups of "
+            "about the same size and score. The darker it is, the more groups there are, at most "
+            f"{count(largest)} in a tile."
+        )
     if marked:
         about += " Diamonds are the first group and the rules that explain the differences."
     caption = (
@@ -280,13 +278,15 @@ def all_groups(summary: AuditSummary, marked: Sequence[GroupSummary], words: Wor
     return Only("html", (Paragraph(about), Figure("All groups", (chart,), caption)))
 
 
-def _mark(group: GroupSummary) -> Mark:
+def _mark(group: GroupSummary) -> shapes.Mark:
     margin = (group.difference - group.margin, group.difference + group.margin)
-    return Mark(group.difference, group.confidence_interval, margin if group.margin else None)
+    return shapes.Mark(
+        group.difference, group.confidence_interval, margin if group.margin else None
+    )
 
 
-def _effect_mark(effect: CounterfactualSummary) -> Mark:
-    return Mark(effect.difference, effect.confidence_interval, shape="ring")
+def _effect_mark(effect: CounterfactualSummary) -> shapes.Mark:
+    return shapes.Mark(effect.difference, effect.confidence_interval, shape="ring")
 
 
 def _title(group: GroupSummary) -> str:
@@ -299,11 +299,11 @@ def _effect_title(effect: CounterfactualSummary) -> str:
     return f"counterfactual effect: {points(effect.difference)}; confidence interval {ends}"
 
 
-def _side(difference: float) -> Side:
+def _side(difference: float) -> shapes.Side:
     return "less" if difference < 0 else "more"
 
 
-def _step(maps: Sequence[HeatMapSummary], centre: float) -> float:
+def _step(maps: Sequence[HeatMap], centre: float) -> float:
     """Return how large a difference from the centre one shade stands for."""
     every = [
         (abs(rate - centre), rows)
@@ -318,35 +318,7 @@ def _step(maps: Sequence[HeatMapSummary], centre: float) -> float:
     return next((size for size in _STEP_SIZES if size >= needed - 1e-9), _STEP_SIZES[-1])
 
 
-def _mean_rate(heat_map: HeatMapSummary) -> float:
+def _mean_rate(heat_map: HeatMap) -> float:
     """Return the mean of a heat map's rates, every cell counted once; 0 if it has none."""
     rates = [rate for line in heat_map.rates for rate in line if rate is not None]
     return sum(rates) / len(rates) if rates else 0.0
-
-
-def _heat_map(heat_map: HeatMapSummary, centre: float, step: float, words: Words) -> HeatMap:
-    most = max((rows for line in heat_map.counts for rows in line), default=0)
-    lines = zip(heat_map.row_labels, heat_map.rates, heat_map.counts, strict=True)
-    cells = tuple(
-        (
-            label,
-            tuple(
-                _heat_cell(rate, rows, centre, step, words.one)
-                for rate, rows in zip(rates, counts, strict=True)
-            ),
-        )
-        for label, rates, counts in lines
-    )
-    about = f", {plural(most, 'text')}, mean {percent(centre)}" if words.kind == "texts" else ""
-    labels = tuple(heat_map.column_labels)
-    return HeatMap(heat_map.row_feature, heat_map.column_feature, labels, cells, about)
-
-
-def _heat_cell(rate: float | None, rows: int, centre: float, step: float, noun: str) -> HeatCell:
-    if rate is None:
-        return HeatCell(
-            "", None, f"no {noun}s" if not rows else f"no samples of {plural(rows, noun)}"
-        )
-    text = f"{100 * rate:.0f}" if rate == 0 or rate >= 0.0995 else f"{100 * rate:.1f}"
-    title = f"{percent(rate)}, {signed(rate - centre)}, {plural(rows, noun)}"
-    return HeatCell(text, round((rate - centre) / step), title, few=rows < FEW_ROWS)

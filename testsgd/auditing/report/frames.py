@@ -23,59 +23,29 @@ GROUP_COLUMNS = (
     *("rank", "text", "support", "n_in", "n_out", "rate_in", "rate_out", "difference", "score"),
     *("margin", "ci_low", "ci_high", "estimand"),
     *(f"other_{name}" for name in _OTHER),
-    *(
-        "lower_confidence_bound",
-        "q_value",
-        "exact",
-        "samples_in",
-        "samples_out",
-        "decided",
-        "distinct",
-    ),
+    *("lower_confidence_bound", "q_value", "exact", "samples_in", "samples_out"),
+    *("decided", "distinct"),
 )
 
-# For texts only: the counterfactual effect, NaN where it was not compared.
-COUNTERFACTUAL_COLUMNS = (
-    "counterfactual_effect",
-    "counterfactual_ci_low",
-    "counterfactual_ci_high",
+# What the estimates call as the columns do.
+_OF_ESTIMATES = (
+    *("rate_in", "rate_out", "difference", "score", "margin"),
+    *("exact", "samples_in", "samples_out", "decided"),
 )
+# For texts only: the counterfactual effect, NaN where it was not compared.
+COUNTERFACTUAL_COLUMNS = tuple(f"counterfactual_{name}" for name in ("effect", "ci_low", "ci_high"))
 
 # Groups turned into rows at once.
 _CHUNK = 200_000
 
 
 def groups_frame(findings: Findings, *, limit: int | None = None) -> pd.DataFrame:
-    """List groups as a data frame, by rank.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the audit found.
-    limit : int, optional
-        At most so many groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns :data:`GROUP_COLUMNS`, for texts :data:`COUNTERFACTUAL_COLUMNS` too.
-    """
+    """List groups by rank; with the counterfactual columns for texts."""
     return pd.concat(list(_frames(findings, limit)), ignore_index=True)
 
 
 def summary_frame(summary: AuditSummary) -> pd.DataFrame:
-    """List the groups that a summary holds as a data frame, by rank.
-
-    Parameters
-    ----------
-    summary : AuditSummary
-        The audit.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With the columns of :func:`groups_frame`.
-    """
+    """List the groups that a summary holds, by rank, with the columns of :func:`groups_frame`."""
     columns = [*GROUP_COLUMNS, *COUNTERFACTUAL_COLUMNS * (summary.data.kind == "texts")]
     rows = []
     for group in summary.groups:
@@ -135,44 +105,30 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
     """Return the columns :data:`GROUP_COLUMNS` of some groups, in their order."""
     estimates = findings.estimates.take(groups)
     low, high = findings.confidence_intervals(groups)
+    bounds = lower_confidence_bound(low, high)
+    q_values, unknown = findings.guarantee.q_values, np.full(len(groups), np.nan)
+    of_others: tuple[Any, ...] = (unknown,) * len(_OTHER)
+    if findings.others:
+        [second] = findings.others
+        other = second.estimates.take(groups)
+        ends = second.guarantee.confidence_intervals(second.estimates, groups)
+        of_others = (other.rate_in, other.rate_out, other.difference, *ends)
     columns = {
+        **{name: getattr(estimates, name) for name in _OF_ESTIMATES},
         "rank": ranks,
         "text": findings.group_texts(groups),
         "support": estimates.rows_in / findings.rows,
         "n_in": estimates.rows_in,
         "n_out": estimates.rows_out,
-        **{name: getattr(estimates, name) for name in ("rate_in", "rate_out", "difference")},
-        "score": estimates.score,
-        "margin": estimates.margin,
         "ci_low": low,
         "ci_high": high,
         "estimand": findings.parameters.estimand,
-        **{f"other_{name}": values for name, values in other_columns(findings, groups).items()},
-        "lower_confidence_bound": np.where(
-            estimates.decided, lower_confidence_bound(low, high), np.nan
-        ),
-        "q_value": _q_values(findings, groups),
-        **{name: getattr(estimates, name) for name in ("exact", "samples_in", "samples_out")},
-        "decided": estimates.decided,
+        **{f"other_{name}": values for name, values in zip(_OTHER, of_others, strict=True)},
+        "lower_confidence_bound": np.where(estimates.decided, bounds, np.nan),
+        "q_value": unknown if q_values is None else q_values[groups],
         "distinct": np.isin(groups, np.array(findings.distinct, dtype=np.intp)),
     }
     return pd.DataFrame(columns, columns=list(GROUP_COLUMNS))
-
-
-def other_columns(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:
-    """Return what the other estimand says of some groups, NaN where it was not estimated."""
-    if not findings.others:
-        return dict.fromkeys(_OTHER, np.full(len(groups), np.nan))
-    estimates = findings.others[0].estimates.take(groups)
-    low, high = findings.others[0].confidence_intervals(groups)
-    values = (estimates.rate_in, estimates.rate_out, estimates.difference, low, high)
-    return dict(zip(_OTHER, values, strict=True))
-
-
-def _q_values(findings: Findings, groups: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the q-values of some groups, NaN unless the guarantee is ``fdr``."""
-    q_values = findings.guarantee.q_values
-    return np.full(len(groups), np.nan) if q_values is None else q_values[groups]
 
 
 def _counterfactual(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:

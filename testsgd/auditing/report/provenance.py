@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary, TermsSummary
+from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.auditing.report.wording import ADJUSTMENTS, mode_name
 from testsgd.report.blocks import Facts
-from testsgd.report.formatting import (
-    count,
-    moment,
-    number,
-    percent,
-    series,
-    share,
-    size_points,
-)
+from testsgd.report.formatting import count, moment, number, percent, series, share, size_points
 from testsgd.report.summaries import time_facts, version_facts
 
 _GUARANTEES = {
@@ -29,9 +21,14 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
 
     Facts that are not known are left out, but for licence and citation: their absence matters.
     """
-    words = vocabulary(summary)
+    words, terms = vocabulary(summary), summary.terms
+    listed: list[tuple[str, str]] = []
+    if terms is not None:
+        listed += ("Sensitive terms", terms.name), ("Source of the terms", terms.source)
+        listed.append(("Fingerprint of the terms (sha256)", terms.fingerprint))
+    asked = f"{words.many.capitalize()} the model was asked about"
     return (
-        data_facts(summary.data, words, *_list_of_terms(summary.terms)),
+        data_facts(summary.data, words, *listed),
         model_facts("Model", summary.model, words),
         _steps(summary),
         _settings(summary),
@@ -40,10 +37,7 @@ def particulars(summary: AuditSummary) -> tuple[Facts, ...]:
             (
                 ("Written", moment(summary.created)),
                 (words.generated, count(summary.neighbourhood)),
-                (
-                    f"{words.many.capitalize()} the model was asked about",
-                    count(summary.model_queries),
-                ),
+                (asked, count(summary.model_queries)),
                 *time_facts(summary),
                 *version_facts(summary),
             ),
@@ -71,6 +65,8 @@ def data_facts(data: DataSummary, words: Words, *more: tuple[str, str]) -> Facts
 
 def model_facts(title: str, model: ModelSummary, words: Words) -> Facts:
     """List what is known of a model."""
+    changing = f"for {percent(model.changing)} of the first {words.many}" if model.changing else ""
+    agrees = "" if model.accuracy is None else f"for {percent(model.accuracy)} of the {words.many}"
     return Facts(
         title,
         (
@@ -81,18 +77,8 @@ def model_facts(title: str, model: ModelSummary, words: Words) -> Facts:
             ("Features it is not given", series(model.not_given)),
             ("Columns passed through to it, never perturbed", series(model.passed_through)),
             ("Its answers are read", _reading(model)),
-            (
-                "Answers otherwise when asked again",
-                f"for {percent(model.changing)} of the first {words.many}"
-                if model.changing
-                else "",
-            ),
-            (
-                "Agrees with the labels in the file",
-                ""
-                if model.accuracy is None
-                else f"for {percent(model.accuracy)} of the {words.many}",
-            ),
+            ("Answers otherwise when asked again", changing),
+            ("Agrees with the labels in the file", agrees),
             # Cards of made-up data have keys without a value.
             *((name, "" if text == "None" else text) for name, text in model.card.items()),
             ("Fingerprint of its decisions (sha256)", model.fingerprint),
@@ -112,65 +98,46 @@ def _reading(model: ModelSummary) -> str:
     return ""
 
 
-def _list_of_terms(terms: TermsSummary | None) -> tuple[tuple[str, str], ...]:
-    if terms is None:
-        return ()
-    return (
-        ("Sensitive terms", terms.name),
-        ("Source of the terms", terms.source),
-        ("Fingerprint of the terms (sha256)", terms.fingerprint),
-    )
-
-
 def _steps(summary: AuditSummary) -> Facts:
-    counts, words = summary.counts, vocabulary(summary)
+    counts, words, unjudged = summary.counts, vocabulary(summary), summary.unjudged
+    not_judged = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
+    only = f"{count(unjudged.rows)} ({percent(unjudged.share)})"
     folded = "Groups, after folding rule sets that select the same rows"
     return Facts(
         "From rule sets to groups",
         (
             (f"Rule sets that the sensitive {words.features} allow", count(counts.candidates)),
-            (words.frequent.format(_fewest(summary)), count(counts.frequent)),
+            (words.frequent.format(count(unjudged.fewest)), count(counts.frequent)),
             # Rule sets of texts never select the same texts, so nothing is folded there.
             (folded, count(counts.groups) if words.kind == "rows" else ""),
             ("Groups decided", count(counts.decided)),
             ("Frequent groups not decided", count(counts.undecided_frequent)),
             ("Groups too small to be judged", count(counts.undecided_small)),
-            *_unjudged(summary, words),
-        ),
-    )
-
-
-def _fewest(summary: AuditSummary) -> str:
-    return count(summary.unjudged.fewest)
-
-
-def _unjudged(summary: AuditSummary, words: Words) -> tuple[tuple[str, str], ...]:
-    unjudged = summary.unjudged
-    combinations = f"{count(unjudged.unjudged)} of {count(unjudged.combinations)}"
-    return (
-        (f"{words.combinations.capitalize()} not judged", combinations),
-        (
-            f"{words.many.capitalize()} only in such combinations",
-            f"{count(unjudged.rows)} ({percent(unjudged.share)})",
+            (f"{words.combinations.capitalize()} not judged", not_judged),
+            (f"{words.many.capitalize()} only in such combinations", only),
         ),
     )
 
 
 def _settings(summary: AuditSummary) -> Facts:
     chosen = summary.parameters
-    gate, words = chosen.fail_above, vocabulary(summary)
+    gate, words, guarantee = chosen.fail_above, vocabulary(summary), summary.guarantee
+    critical, draws = guarantee.critical_value, chosen.nondeterministic
+    answers = "" if draws is None else count(draws)
     bins = "as the data set says" if chosen.bins is None else count(chosen.bins)
     return Facts(
         "Settings",
         (
             ("Estimand", chosen.estimand),
             ("Support threshold (theta)", "" if chosen.theta is None else share(chosen.theta)),
-            (f"{words.many.capitalize()} on each side, at least", _fewest(summary)),
+            (f"{words.many.capitalize()} on each side, at least", count(summary.unjudged.fewest)),
             ("Error margin", size_points(chosen.error_margin)),
             ("Confidence on each side", number(chosen.confidence)),
             ("Samples on each side, at least", count(chosen.min_samples)),
             ("Confidence intervals hold for", _GUARANTEES[chosen.guarantee]),
-            *_guarantee(summary),
+            ("Method", ADJUSTMENTS[guarantee.method]),
+            ("Critical value", "" if critical is None else f"{critical:.2f}"),
+            ("Bootstrap samples", count(guarantee.replicates) if guarantee.replicates else ""),
             ("Mode asked for", chosen.mode),
             ("Mode used", mode_name(summary)),
             ("Sampling asked for", chosen.sampling),
@@ -183,22 +150,9 @@ def _settings(summary: AuditSummary) -> Facts:
             ("Overlap from which groups are near-duplicates", percent(chosen.overlap)),
             ("Held out", "" if chosen.holdout is None else share(chosen.holdout)),
             ("Conditional on", series(chosen.condition_on)),
-            (
-                "Answers to each question, of which means are taken",
-                "" if chosen.nondeterministic is None else count(chosen.nondeterministic),
-            ),
+            ("Answers to each question, of which means are taken", answers),
             ("Fail above", "no gate" if gate is None else size_points(gate)),
             ("Strict", f"at most {share(chosen.max_unjudged)} not judged" if chosen.strict else ""),
             ("Seed", str(chosen.seed)),
         ),
-    )
-
-
-def _guarantee(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    guarantee = summary.guarantee
-    critical = guarantee.critical_value
-    return (
-        ("Method", ADJUSTMENTS[guarantee.method]),
-        ("Critical value", "" if critical is None else f"{critical:.2f}"),
-        ("Bootstrap samples", count(guarantee.replicates) if guarantee.replicates else ""),
     )

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.auditing.explaining import cells_of_rules
 from testsgd.auditing.findings import Findings, TableFindings
-from testsgd.auditing.report.summary import (
-    CellRate,
-    Charts,
-    CounterfactualSummary,
-    DataSummary,
-    FeatureRates,
-    FeatureSummary,
-    HeatMap,
-    LabelSummary,
-    RuleAlone,
-    ScatterCell,
-)
+from testsgd.auditing.report import summary as document
 from testsgd.auditing.text import TextFindings
-from testsgd.data import Specification, table_fingerprint
-from testsgd.data.text import texts_fingerprint
+from testsgd.data import Table, table_fingerprint
+from testsgd.data.text import Texts, texts_fingerprint
 from testsgd.report.formatting import count
-from testsgd.rules import Rule
 
 # More points than this are one on top of the other; they are then counted by small cells.
 _MOST_POINTS = 1500
 _CELLS = 60
 
 
-@dataclass(frozen=True)
-class RateGrid:
+class RateGrid(NamedTuple):
     """Rates over the cells of one sensitive feature, or of several together."""
 
     features: tuple[str, ...]  # The features
@@ -45,56 +32,91 @@ class RateGrid:
     rates: NDArray[np.float64]
 
 
-def data_summary(findings: Findings) -> DataSummary:
-    """Describe the data that were audited."""
+def data_summary(findings: Findings) -> document.DataSummary:
+    """Describe the data that were audited; the features of texts are the categories of terms."""
+    data: Table | Texts
     match findings:
         case TableFindings():
-            return _of_table(findings)
+            data, fingerprint, independent = findings.table, table_fingerprint(findings.table), None
+            features = [
+                document.FeatureSummary.of(feature, name=name, missing=findings.table.missing[name])
+                for name, feature in findings.table.specification.features.items()
+            ]
+            unlabelled = f"the data have no label column {data.specification.label.column!r}"
         case TextFindings():
-            return _of_texts(findings)
-    raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+            data, fingerprint = findings.texts, texts_fingerprint(findings.texts)
+            clusters = findings.clusters
+            independent = len(clusters) if clusters.repeated else None
+            present = findings.mentions.presence()
+            features = [
+                document.FeatureSummary(
+                    name=category.name,
+                    type="terms",
+                    sensitive=True,
+                    domain=", ".join(term.name for term in category.terms),
+                    missing=int((~present[:, index]).sum()),
+                )
+                for index, category in enumerate(findings.mentions.terms.categories)
+            ]
+            unlabelled = "the texts have no labels"
+        case _:
+            raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
+    notes = list(data.notes)
+    if independent is not None:
+        notes.append(
+            f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
+            f"with them: the {count(len(data))} texts count as {count(independent)} in intervals "
+            "and p-values"
+        )
+    if data.labels is None:
+        notes.append(f"{unlabelled}; an audit needs none")
+    label, dataset = data.specification.label, data.specification.dataset
+    return document.DataSummary.of(
+        dataset,
+        data,
+        kind="rows" if isinstance(data, Table) else "texts",
+        title=dataset.title or dataset.name,
+        label=document.LabelSummary.of(label),
+        fingerprint=fingerprint,
+        rows=len(data),
+        independent=independent,
+        features=features,
+        notes=notes,
+    )
 
 
-def rules_alone(findings: Findings, group: int) -> list[RuleAlone]:
+def rules_alone(findings: Findings, group: int) -> list[document.RuleAlone]:
     """Look at each rule of a group by itself, or at none if that is not known."""
     if isinstance(findings, TextFindings):
         return _rules_of_texts(findings, group)
     return _rules_of_table(findings, group) if isinstance(findings, TableFindings) else []
 
 
-def cell_rates(findings: Findings, features: int) -> Iterator[RateGrid]:
+def _cell_rates(findings: Findings, features: int) -> list[RateGrid]:
     """Return the rates over all choices of so many sensitive features."""
     if isinstance(findings, TextFindings):
-        yield from _rates_of_terms(findings, features)
-    elif isinstance(findings, TableFindings):
-        yield from _rates_of_cells(findings, features)
+        return _rates_of_terms(findings, features)
+    return _rates_of_cells(findings, features) if isinstance(findings, TableFindings) else []
 
 
-def _data(specification: Specification, **rest: Any) -> DataSummary:
-    """Describe data, first what a description says of rows and of texts alike."""
-    identity = specification.dataset
-    label, title = LabelSummary.of(specification.label), identity.title or identity.name
-    return DataSummary.of(identity, title=title, label=label, **rest)
-
-
-def charts(findings: Findings) -> Charts:
+def charts(findings: Findings) -> document.Charts:
     """Compute what the charts of a report show."""
     points, binned = _scatter(findings)
-    return Charts(
+    return document.Charts(
         scatter=points,
         scatter_binned=binned,
         features=[
-            FeatureRates(
+            document.FeatureRates(
                 feature=item.features[0],
                 cells=[
-                    CellRate(label=label, n=int(n), rate=_rounded(rate))
+                    document.CellRate(label=label, n=int(n), rate=_rounded(rate))
                     for label, n, rate in zip(item.labels[0], item.rows, item.rates, strict=True)
                 ],
             )
-            for item in cell_rates(findings, 1)
+            for item in _cell_rates(findings, 1)
         ],
         heat_maps=[
-            HeatMap(
+            document.HeatMap(
                 row_feature=pair.features[0],
                 column_feature=pair.features[1],
                 row_labels=list(pair.labels[0]),
@@ -102,12 +124,12 @@ def charts(findings: Findings) -> Charts:
                 rates=[[_rounded(rate) for rate in line] for line in pair.rates],
                 counts=pair.rows.tolist(),
             )
-            for pair in cell_rates(findings, 2)
+            for pair in _cell_rates(findings, 2)
         ],
     )
 
 
-def _scatter(findings: Findings) -> tuple[list[ScatterCell], bool]:
+def _scatter(findings: Findings) -> tuple[list[document.ScatterCell], bool]:
     """Place all groups by support and score; return whether they are counted by small cells."""
     support = findings.estimates.rows_in[findings.ranking] / findings.rows
     score = findings.estimates.score[findings.ranking]
@@ -119,7 +141,9 @@ def _scatter(findings: Findings) -> tuple[list[ScatterCell], bool]:
         )
         across, upwards = ((ends[:-1] + ends[1:]) / 2 for ends in edges)
         points = [(across[i], upwards[j], int(counts[i, j])) for i, j in np.argwhere(counts > 0)]
-    cells = [ScatterCell(support=_rounded(x), score=_rounded(y), n=n) for x, y, n in points]
+    cells = [
+        document.ScatterCell(support=_rounded(x), score=_rounded(y), n=n) for x, y, n in points
+    ]
     return cells, len(score) > _MOST_POINTS
 
 
@@ -128,115 +152,47 @@ def _rounded(value: float) -> Any:
     return None if np.isnan(value) else round(float(value), 4)
 
 
-def _of_table(findings: TableFindings) -> DataSummary:
-    """Describe the table."""
-    table = findings.table
-    notes = list(table.notes)
-    if table.labels is None:
-        column = table.specification.label.column
-        notes.append(f"the data have no label column {column!r}; an audit needs none")
-    return _data(
-        table.specification,
-        kind="rows",
-        source=table.source,
-        fingerprint=table_fingerprint(table),
-        rows=len(table),
-        features=[
-            FeatureSummary.of(feature, name=name, missing=table.missing[name])
-            for name, feature in table.specification.features.items()
-        ],
-        notes=notes,
-    )
-
-
-def _rules_of_table(findings: TableFindings, group: int) -> list[RuleAlone]:
+def _rules_of_table(findings: TableFindings, group: int) -> list[document.RuleAlone]:
     """Look at each rule by itself, or at none if there are too few samples in common.
 
     Independent sampling keeps none: every group is judged by draws of its own.
     """
-    rules = findings.rule_set(group).rules
-    alone = [_rule_alone(findings, rule) for rule in rules]
-    known = [part for part in alone if part is not None]
-    return known if len(known) == len(alone) else []
-
-
-def _rule_alone(findings: TableFindings, rule: Rule) -> RuleAlone | None:
-    """Look at one rule by itself, from the cells' samples."""
-    inside = _cells_of(findings, rule)
-    rows = findings.contingency.tally()
+    rules, rows = findings.rule_set(group).rules, findings.contingency.tally()
     samples, favourable = findings.cell_samples, findings.cell_favourable
-    asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
-    if asked_in == 0:
-        return None
-    rate_in = float(favourable[inside].sum() / asked_in)
-    rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
-    return RuleAlone(
-        text=rule.text,
-        n_in=int(rows[inside].sum()),
-        rate_in=rate_in,
-        rate_out=rate_out,
-        difference=None if rate_out is None else rate_in - rate_out,
-    )
+    alone = []
+    members = cells_of_rules(findings.table, findings.contingency, rules)
+    for rule, inside in zip(rules, members, strict=True):
+        asked_in, asked_out = int(samples[inside].sum()), int(samples[~inside].sum())
+        if asked_in == 0:
+            return []
+        rate_in = float(favourable[inside].sum() / asked_in)
+        rate_out = float(favourable[~inside].sum() / asked_out) if asked_out else None
+        alone.append(
+            document.RuleAlone(
+                text=rule.text,
+                n_in=int(rows[inside].sum()),
+                rate_in=rate_in,
+                rate_out=rate_out,
+                difference=None if rate_out is None else rate_in - rate_out,
+            )
+        )
+    return alone
 
 
-def _cells_of(findings: TableFindings, rule: Rule) -> NDArray[np.bool_]:
-    contingency = findings.contingency
-    [position] = [
-        index for index, axis in enumerate(contingency.axes) if axis.feature == rule.feature
-    ]
-    axis = contingency.axes[position]
-    matching = next(index for index in range(axis.rule_count) if axis.rule(index) == rule)
-    cells: NDArray[np.bool_] = axis.matrix[matching].astype(bool)
-    return cells[contingency.coordinates[:, position]]
-
-
-def _rates_of_cells(findings: TableFindings, features: int) -> Iterator[RateGrid]:
+def _rates_of_cells(findings: TableFindings, features: int) -> list[RateGrid]:
     """Return the rates over all choices of so many sensitive features."""
-    contingency = findings.contingency
+    contingency, grids = findings.contingency, []
     quantities = np.vstack([contingency.tally(), findings.cell_samples, findings.cell_favourable])
     for subset in itertools.combinations(range(len(contingency.axes)), features):
         rows, samples, favourable = contingency.dense(subset, quantities)
         rates = np.where(samples > 0, favourable / np.maximum(samples, 1), np.nan)
         axes = [contingency.axes[index] for index in subset]
         names = tuple(axis.feature for axis in axes)
-        yield RateGrid(names, tuple(axis.labels for axis in axes), rows, rates)
+        grids.append(RateGrid(names, tuple(axis.labels for axis in axes), rows, rates))
+    return grids
 
 
-def _of_texts(findings: TextFindings) -> DataSummary:
-    """Describe the texts; their features are the categories of terms."""
-    texts, clusters = findings.texts, findings.clusters
-    present = findings.mentions.presence()
-    notes = list(texts.notes)
-    if clusters.repeated:
-        notes.append(
-            f"{count(clusters.repeated)} texts are equal or nearly equal to others, or belong "
-            f"with them: the {count(len(texts))} texts count as {count(len(clusters))} in "
-            "intervals and p-values"
-        )
-    if texts.labels is None:
-        notes.append("the texts have no labels; an audit needs none")
-    return _data(
-        texts.specification,
-        kind="texts",
-        source=texts.source,
-        fingerprint=texts_fingerprint(texts),
-        rows=len(texts),
-        independent=len(clusters) if clusters.repeated else None,
-        features=[
-            FeatureSummary(
-                name=category.name,
-                type="terms",
-                sensitive=True,
-                domain=", ".join(term.name for term in category.terms),
-                missing=int((~present[:, index]).sum()),
-            )
-            for index, category in enumerate(findings.mentions.terms.categories)
-        ],
-        notes=notes,
-    )
-
-
-def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
+def _rules_of_texts(findings: TextFindings, group: int) -> list[document.RuleAlone]:
     """Look at the groups of each term by itself; they are frequent if the group is."""
     rule_sets = findings.rule_sets
     # Of a split only the selected groups are known, not those of each term by itself.
@@ -253,7 +209,7 @@ def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
     if not estimates.sampled.all():
         return []
     return [
-        RuleAlone(
+        document.RuleAlone(
             text=rule_sets.rule_set(of_term).text,
             n_in=int(estimates.rows_in[index]),
             rate_in=float(estimates.rate_in[index]),
@@ -264,26 +220,28 @@ def _rules_of_texts(findings: TextFindings, group: int) -> list[RuleAlone]:
     ]
 
 
-def _rates_of_terms(findings: TextFindings, features: int) -> Iterator[RateGrid]:
+def _rates_of_terms(findings: TextFindings, features: int) -> list[RateGrid]:
     """Return the rates over the terms of all frequent sets of so many categories.
 
     The terms of one set are put into the same texts, so their number is the same. None if the
     findings hold chosen groups only, as those of a split do.
     """
     rule_sets, listed = findings.rule_sets, findings.mentions.terms.categories
-    for item in rule_sets.category_sets if rule_sets.complete else ():
-        if len(item.categories) == features:
-            categories = [listed[index] for index in item.categories]
-            rates = findings.estimates.rate_in[item.first : item.first + len(item)]
-            yield RateGrid(
-                tuple(category.name for category in categories),
-                tuple([term.name for term in category.terms] for category in categories),
-                np.full(item.shape, len(item.rows)),
-                rates.reshape(item.shape),
-            )
+    if not rule_sets.complete:
+        return []
+    return [
+        RateGrid(
+            tuple(listed[index].name for index in item.categories),
+            tuple([term.name for term in listed[index].terms] for index in item.categories),
+            np.full(item.shape, len(item.rows)),
+            findings.estimates.rate_in[item.first : item.first + len(item)].reshape(item.shape),
+        )
+        for item in rule_sets.category_sets
+        if len(item.categories) == features
+    ]
 
 
-def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSummary | None:
+def counterfactual_summary(findings: Findings, group: int) -> document.CounterfactualSummary | None:
     """Write the counterfactual effect of the terms of a group, if seeds were compared."""
     if not isinstance(findings, TextFindings) or findings.counterfactual is None:
         return None
@@ -291,7 +249,7 @@ def counterfactual_summary(findings: Findings, group: int) -> CounterfactualSumm
     if effects.seeds[group] == 0:
         return None
     repeated = findings.clusters.repeated
-    return CounterfactualSummary(
+    return document.CounterfactualSummary(
         seeds=int(effects.seeds[group]),
         rate_with=float(effects.rate_with[group]),
         rate_other=float(effects.rate_other[group]),

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates
-from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
-from testsgd.auditing.guarantee import Guarantee, lower_confidence_bound
-from testsgd.auditing.report.frames import frame_of, other_columns
+from testsgd.auditing.guarantee import lower_confidence_bound
+from testsgd.auditing.report import summary as document
+from testsgd.auditing.report.frames import frame_of
 from testsgd.auditing.report.subject import (
     charts,
     counterfactual_summary,
     data_summary,
     rules_alone,
 )
-from testsgd.auditing.report.summary import (
-    AuditSummary,
-    Counts,
-    EstimandRates,
-    EstimandSummary,
-    ExplainingRuleSummary,
-    ExplanationSummary,
-    GroupSummary,
-    GuaranteeSummary,
-    HoldoutSummary,
-    ModelSummary,
-    MovedFeature,
-    SimplestSummary,
-    UndecidedGroup,
-    UnjudgedSummary,
-)
+from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
-from testsgd.auditing.report.verdict import Evidence, GateMeasure, verdict
+from testsgd.auditing.report.verdict import GateMeasure, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
@@ -74,57 +57,59 @@ def summarise(findings: Findings, *, snippets: int = 3) -> AuditSummary:
     """
     data, drawn = data_summary(findings), charts(findings)
     parameters = replace(findings.parameters, rank_by=findings.parameters.ranked_by)
-    words, overall = words_for(data.kind), findings.overall_rate
     ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
     groups, estimands = _groups(findings, ranks), _estimands(findings)
-    # What the verdict is about too.
+    terms = None
+    if isinstance(findings, TextFindings):
+        terms = describe_terms(findings, drawn.features, snippets=snippets)
+    decided, holdout = int(findings.estimates.decided.sum()), findings.holdout
+    # Groups are judged where they are searched.
+    searched = findings.rows if holdout is None else holdout.searched
+    # All that the verdict is about.
     parts: dict[str, Any] = {
+        "data": data,
         "parameters": parameters,
-        "counts": _counts(findings),
+        "counts": document.Counts.of(
+            findings.rule_sets,
+            groups=len(findings.rule_sets),
+            decided=decided,
+            undecided_frequent=len(findings.rule_sets) - decided,
+            undecided_small=len(findings.small),
+        ),
         "groups": groups,
-        "terms": None,
+        "terms": terms,
         "moved": _moved_features(findings, groups),
         "rules": _rules(findings, ranks),
-        "unjudged": _unjudged(findings),
+        "unjudged": document.UnjudgedSummary.of(
+            findings.unjudged,
+            fewest=parameters.fewest_rows(searched),
+            share=findings.unjudged.rows / max(1, searched),
+        ),
         "guarantee": _guarantee(findings, ranks),
-        "holdout": None if findings.holdout is None else HoldoutSummary.of(findings.holdout),
+        "holdout": holdout,
         "stability_samples": findings.stability_samples,
     }
-    if isinstance(findings, TextFindings):
-        parts["terms"] = describe_terms(findings, drawn.features, snippets=snippets)
-    evidence = Evidence(
-        top_score=findings.top_score,
-        label=data.label.favourable,
-        words=words,
-        measures=_gate_measures(findings, estimands),
-        **parts,
-    )
+    # The gate looks at both estimands, or at the counterfactual effects of terms.
+    measures = [
+        GateMeasure(f"{item.estimand} difference", item.largest, item.largest_bound)
+        for item in estimands
+    ]
+    if parameters.ranked_by == "counterfactual":
+        bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
+        measures = [GateMeasure("counterfactual effect", findings.top_score, bound)]
     return AuditSummary.of(
         findings,
         created=present_moment(),
         sampling=None if findings.mode == "exact" else parameters.sampling,
         versions=package_versions(packages(findings)),
-        data=data,
         model=model_summary(findings),
-        overall_rate=None if np.isnan(overall) else overall,
+        overall_rate=_known(findings.overall_rate),
         model_queries=findings.queries,
-        verdict=verdict(evidence),
-        undecided=_undecided(findings, words),
+        verdict=verdict(AuditSummary.model_construct(**parts), measures),
+        undecided=_undecided(findings, words_for(data.kind)),
         charts=drawn,
         estimands=estimands,
         **parts,
-    )
-
-
-def _counts(findings: Findings) -> Counts:
-    """Count the rule sets at each step."""
-    decided = int(findings.estimates.decided.sum())
-    return Counts.of(
-        findings.rule_sets,
-        groups=len(findings.rule_sets),
-        decided=decided,
-        undecided_frequent=len(findings.rule_sets) - decided,
-        undecided_small=len(findings.small),
     )
 
 
@@ -138,12 +123,12 @@ def rule_summary(rule: Rule) -> RuleSummary:
     return RuleSummary.model_validate(rule.to_json())
 
 
-def model_summary(findings: Findings) -> ModelSummary:
+def model_summary(findings: Findings) -> document.ModelSummary:
     """Describe the model that was audited."""
     loaded, reading = findings.model, {}
     if isinstance(loaded.model, CheckedFunction):
         reading = {"read_as": loaded.model.read_as, "other_labels": loaded.model.others}
-    return ModelSummary.of(
+    return document.ModelSummary.of(
         loaded.model,
         fingerprint=findings.model_fingerprint,
         accuracy=findings.accuracy,
@@ -161,16 +146,16 @@ def model_summary(findings: Findings) -> ModelSummary:
 
 def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     """Describe the top of the ranking, the explaining rules, and the group of the largest bound."""
-    holdout, top = findings.holdout, findings.ranking[: findings.parameters.top].tolist()
+    top = findings.ranking[: findings.parameters.top].tolist()
     chosen = {*top, *findings.distinct, findings.guarantee.largest_bound_group}
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
-    estimates, others = findings.estimates.take(groups), _other_rates(findings, groups)
+    estimates = findings.estimates.take(groups)
+    unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
     described = []
-    for index, (group, row) in enumerate(
-        zip(groups.tolist(), rows.to_dict("records"), strict=True)
-    ):
+    for index, row in enumerate(rows.to_dict("records")):
+        group = int(groups[index])
         rules = findings.rule_set(group).rules
         alone = group in explained and len(rules) > 1
         known = {name: _known(row[name]) for name in GroupSummary.model_fields if name in row}
@@ -181,14 +166,13 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
                 effective_sample_size_out=_at(estimates.effective_sample_size_out, index),
                 margin_method="wilson" if estimates.wilson[index] else estimates.margin_kind,
                 confidence_interval=(row["ci_low"], row["ci_high"]),
-                other=others[index],
+                other=_other_rates(findings, group, row),
                 rules_alone=rules_alone(findings, group) if alone else [],
                 counterfactual=counterfactual_summary(findings, group),
-                unknown_to_model=isinstance(findings, TextFindings)
-                and bool(findings.unknown[group]),
+                unknown_to_model=bool(unknown and unknown[group]),
                 stability=findings.stability.get(group),
-                in_search=None if holdout is None else holdout.in_search.get(group),
-                explanation=_explanation(findings.explanations.get(group)),
+                in_search=findings.in_search.get(group),
+                explanation=findings.explanations.get(group),
                 **known,
             )
         )
@@ -204,35 +188,18 @@ def _known(value: Any) -> Any:
     return None if value != value else value
 
 
-def _explanation(explanation: Explanation | None) -> ExplanationSummary | None:
-    """Write down what is behind a group's difference."""
-    if explanation is None:
-        return None
-    simplest = None
-    if not np.isnan(explanation.simplest_difference):
-        simplest = SimplestSummary.of(
-            explanation.simplest,
-            rules=[rule_summary(rule) for rule in explanation.simplest.rules],
-            difference=explanation.simplest_difference,
-        )
-    return ExplanationSummary.of(explanation, simplest=simplest)
-
-
-def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
+def _undecided(findings: Findings, words: Words) -> list[document.UndecidedGroup]:
     """List groups that are too small to judge, and those that got no sample on one side."""
     fewest = findings.parameters.fewest_rows(findings.rows)
     too_few = f"fewer than {count(fewest)} {words.many}"
     estimates = findings.estimates
-    groups = [
-        (
-            findings.rule_set(int(group)),
-            int(estimates.rows_in[group]),
-            "no samples" if estimates.rows_out[group] else words.nothing_outside,
-        )
-        for group in np.flatnonzero(~estimates.sampled)
-    ] + [(small.rule_set, small.count, too_few) for small in findings.small]
+    groups = []
+    for group in np.flatnonzero(~estimates.sampled).tolist():
+        why = "no samples" if estimates.rows_out[group] else words.nothing_outside
+        groups.append((findings.rule_set(group), int(estimates.rows_in[group]), why))
+    groups += [(small.rule_set, small.count, too_few) for small in findings.small]
     return [
-        UndecidedGroup(
+        document.UndecidedGroup(
             text=rule_set.text,
             rules=[rule_summary(rule) for rule in rule_set.rules],
             n_in=rows,
@@ -243,91 +210,68 @@ def _undecided(findings: Findings, words: Words) -> list[UndecidedGroup]:
     ]
 
 
-def _gate_measures(
-    findings: Findings, estimands: Sequence[EstimandSummary]
-) -> tuple[GateMeasure, ...]:
-    """Return what the gate looks at: both estimands, or the counterfactual effects of terms."""
-    if findings.parameters.ranked_by == "counterfactual":
-        bound = findings.largest_bound if findings.guarantee.kind == "simultaneous" else None
-        return (GateMeasure("counterfactual effect", findings.top_score, bound),)
-    return tuple(
-        GateMeasure(f"{item.estimand} difference", item.largest, item.largest_bound)
-        for item in estimands
-    )
-
-
-def _guarantee(findings: Findings, ranks: dict[int, int]) -> GuaranteeSummary:
+def _guarantee(findings: Findings, ranks: dict[int, int]) -> document.GuaranteeSummary:
     """Write down what the confidence intervals hold for."""
-    guarantee = findings.guarantee
-    by_q_values = guarantee.q_values is not None
-    return GuaranteeSummary.of(
+    guarantee, by_q_values = findings.guarantee, findings.guarantee.q_values is not None
+    largest = guarantee.largest_bound_group
+    return document.GuaranteeSummary.of(
         guarantee,
         # Discoveries are those of the q-values; an interval may fall on the other side.
         significant=len(guarantee.discoveries) if by_q_values else guarantee.significant,
         significant_complete=guarantee.significant_complete or by_q_values,
         significant_terms=findings.significant_terms,
-        largest_bound_rank=None
-        if guarantee.largest_bound_group is None
-        else ranks.get(guarantee.largest_bound_group),
+        largest_bound_rank=None if largest is None else ranks.get(largest),
     )
 
 
-def _other_rates(findings: Findings, groups: NDArray[np.intp]) -> list[EstimandRates | None]:
-    """Return what the other estimand says of some groups, None of each if it was not estimated."""
+def _other_rates(
+    findings: Findings, group: int, row: dict[Hashable, Any]
+) -> document.EstimandRates | None:
+    """Return what the other estimand says of a group, None if it was not estimated."""
     if not findings.others:
-        return [None] * len(groups)
+        return None
     [other] = findings.others
-    rates: list[EstimandRates | None] = []
-    rows = pd.DataFrame(other_columns(findings, groups)).to_dict("records")
-    for row, decided in zip(rows, other.estimates.decided[groups].tolist(), strict=True):
-        low, high = row.pop("ci_low"), row.pop("ci_high")
-        rates.append(
-            EstimandRates(
-                estimand=other.estimand,
-                confidence_interval=None if np.isnan(low) else (low, high),
-                decided=decided,
-                lower_confidence_bound=float(lower_confidence_bound(low, high))
-                if decided
-                else None,
-                **{str(name): _known(rate) for name, rate in row.items()},
-            )
-        )
-    return rates
+    low, high = row["other_ci_low"], row["other_ci_high"]
+    decided = bool(other.estimates.decided[group])
+    return document.EstimandRates(
+        estimand=other.estimand,
+        rate_in=_known(row["other_rate_in"]),
+        rate_out=_known(row["other_rate_out"]),
+        difference=_known(row["other_difference"]),
+        confidence_interval=None if np.isnan(low) else (low, high),
+        decided=decided,
+        lower_confidence_bound=float(lower_confidence_bound(low, high)) if decided else None,
+    )
 
 
-def _estimands(findings: Findings) -> list[EstimandSummary]:
+def _estimands(findings: Findings) -> list[document.EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
-    return [_estimand(estimated) for estimated in (first, *findings.others)]
+    summaries = []
+    for estimated in (first, *findings.others):
+        score, guarantee = estimated.estimates.score, estimated.guarantee
+        decided = score[estimated.estimates.decided]
+        # The gate takes single groups at their differences, discoveries at the largest of them.
+        bound = {
+            "per-group": None,
+            "simultaneous": float(guarantee.largest_bound),
+            "fdr": float(score[guarantee.discoveries].max(initial=0.0)),
+        }[guarantee.kind]
+        summaries.append(
+            document.EstimandSummary(
+                estimand=estimated.estimand,
+                groups=len(decided),
+                largest=float(decided.max()) if len(decided) else None,
+                largest_bound=bound,
+                guarantee=guarantee.kind,
+            )
+        )
+    return summaries
 
 
-def _estimand(estimated: Estimated) -> EstimandSummary:
-    estimates, guarantee = estimated.estimates, estimated.guarantee
-    decided = estimates.score[estimates.decided]
-    return EstimandSummary(
-        estimand=estimated.estimand,
-        groups=len(decided),
-        largest=float(decided.max()) if len(decided) else None,
-        largest_bound=_gate_bound(estimates, guarantee),
-        guarantee=guarantee.kind,
-    )
-
-
-def _gate_bound(estimates: Estimates, guarantee: Guarantee) -> float | None:
-    """Return what the gate goes by.
-
-    If the guarantee is simultaneous, the largest lower confidence bound. For a limited false
-    discovery rate, the largest difference of a discovery; 0 if there are none. None if single
-    groups are taken at their differences.
-    """
-    if guarantee.kind == "per-group":
-        return None
-    if guarantee.kind == "simultaneous":
-        return float(guarantee.largest_bound)
-    return float(estimates.score[guarantee.discoveries].max(initial=0.0))
-
-
-def _moved_features(findings: Findings, groups: Sequence[GroupSummary]) -> list[MovedFeature]:
+def _moved_features(
+    findings: Findings, groups: Sequence[GroupSummary]
+) -> list[document.MovedFeature]:
     """Return which features' moves change the first group's difference, if estimands disagree."""
     first = findings.first
     if first is None or not isinstance(findings, TableFindings) or not disagree(groups[0]):
@@ -338,16 +282,16 @@ def _moved_features(findings: Findings, groups: Sequence[GroupSummary]) -> list[
         observed = top.other.difference or 0.0
     order = sorted(moved, key=lambda name: -abs(moved[name] - observed))
     return [
-        MovedFeature(feature=name, difference=moved[name])
+        document.MovedFeature(feature=name, difference=moved[name])
         for name in order[:_MOVED]
         if abs(moved[name] - observed) > DISAGREEMENT / 2
     ]
 
 
-def _rules(findings: Findings, ranks: dict[int, int]) -> list[ExplainingRuleSummary]:
+def _rules(findings: Findings, ranks: dict[int, int]) -> list[document.ExplainingRuleSummary]:
     """Return the explaining rules, with the first of their near-duplicates."""
     return [
-        ExplainingRuleSummary(
+        document.ExplainingRuleSummary(
             rank=ranks[rule.group],
             text=findings.rule_set(rule.group).text,
             share=None if np.isnan(rule.share) else min(1.0, rule.share),
@@ -357,15 +301,3 @@ def _rules(findings: Findings, ranks: dict[int, int]) -> list[ExplainingRuleSumm
         for rule in findings.rules
         if rule.group in ranks
     ]
-
-
-def _unjudged(findings: Findings) -> UnjudgedSummary:
-    """Return how many people are only in combinations that could not be judged."""
-    unjudged, holdout = findings.unjudged, findings.holdout
-    # Groups are judged where they are searched.
-    rows = findings.rows if holdout is None else holdout.searched
-    return UnjudgedSummary.of(
-        unjudged,
-        fewest=findings.parameters.fewest_rows(rows),
-        share=unjudged.rows / rows if rows else 0.0,
-    )

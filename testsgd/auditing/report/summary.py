@@ -1,8 +1,4 @@
-"""The summary of an audit: one JSON-able document from which every view is rendered.
-
-The document is versioned (``testsgd.audit/2``) and described by the JSON Schema that ships with
-this module (``audit-2.json``), which is generated from the classes below.
-"""
+"""The summary of an audit: one document; its JSON Schema, ``audit-2.json``, is made from it."""
 
 from __future__ import annotations
 
@@ -10,12 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from testsgd.auditing.parameters import (
-    AuditParameters,
-    Estimand,
-    GuaranteeKind,
-    SamplingScheme,
-)
+from testsgd.auditing.explaining import Explanation
+from testsgd.auditing.findings import Holdout, InSearch
+from testsgd.auditing.guarantee import Method
+from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
 from testsgd.report.summaries import Part, RuleSummary
 
 SCHEMA_NAME = "testsgd.audit/2"
@@ -34,105 +28,24 @@ class GuaranteeSummary(Part):
         description="for one group at a time, for all groups at once, or for the discoveries"
     )
     confidence: float = Field(description="confidence with which it holds")
-    method: Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"] = Field(
-        description="how the intervals were made wide enough"
-    )
+    method: Method = Field(description="how the intervals were made wide enough")
     groups: Count = Field(description="groups that it holds for together")
     replicates: Count = Field(description="bootstrap samples behind it; 0 if there are none")
     critical_value: float | None = Field(
-        None, description="normal quantile that the intervals are made with; null if not one"
+        None, description="normal quantile of the intervals; null if not one"
     )
     significant: Count = Field(
         description="groups whose difference is statistically significant: whose confidence "
         "interval leaves out zero; for `fdr`, whose q-value is at most 1 - confidence"
     )
-    significant_complete: bool = Field(
-        description="false: there may be more, not all were looked at"
-    )
+    significant_complete: bool = Field(description="false: there may be more, not looked at")
     significant_terms: Count | None = Field(
         None,
         description="for texts: groups whose counterfactual effect is statistically significant, "
         "whose paired interval leaves out zero; null if nothing was compared in pairs",
     )
     largest_bound_rank: int | None = Field(
-        None, description="rank of the group with the largest lower confidence bound; null if none"
-    )
-
-
-class HoldoutSummary(Part):
-    """The split of the rows: groups were found on some, and estimated on the others."""
-
-    share: float = Field(gt=0, lt=1, description="share of the rows that was held out")
-    searched: Count = Field(description="rows that were searched")
-    estimated: Count = Field(description="rows held out, from which all rates are")
-    groups: Count = Field(description="groups that were compared in the rows searched")
-    missing: Count = Field(
-        description="groups found that have nobody inside or outside among the rows held out"
-    )
-
-
-class SearchSummary(Part):
-    """A group in the rows that were searched, before it was estimated on the others."""
-
-    rank: Positive = Field(description="its rank there")
-    score: Share = Field(description="its score there, biased upwards by the selection")
-    n_in: Count = Field(description="rows in the group there")
-
-
-class ShapleySummary(Part):
-    """The Shapley value of one rule of a group."""
-
-    text: str = Field(description="the rule as people write it")
-    value: float = Field(description="what it adds; the values add up to the difference")
-
-
-class SimplestSummary(Part):
-    """The fewest of a group's rules that keep at least 90% of its difference."""
-
-    rules: list[RuleSummary] = Field(description="the rules that stay")
-    text: str = Field(description="the rules as people write them")
-    difference: Difference = Field(description="their difference")
-
-
-class CorrelatedFeatureSummary(Part):
-    """A feature that is not sensitive, in which a group differs from its complement."""
-
-    feature: str = Field(description="the feature")
-    value: str | None = Field(
-        None, description="the value whose share differs most; null for a number"
-    )
-    mean_in: float = Field(description="mean in the group, or the value's share")
-    mean_out: float = Field(description="the same in its complement")
-    standardised_difference: float = Field(description="difference in standard deviations")
-    n_known: Count = Field(description="rows in which the feature is not missing")
-
-
-class ConditionalSummary(Part):
-    """A group compared with others of the same mix of chosen features."""
-
-    features: list[str] = Field(description="the features whose mix is made the same")
-    difference: Difference = Field(description="rate in the group minus that of the others")
-    confidence_interval: Interval = Field(
-        description="confidence interval of that difference, with the audit's guarantee"
-    )
-    covered: Share = Field(description="share of the group's rows that somebody outside is like")
-    strata: Count = Field(description="combinations of the features' values compared")
-
-
-class ExplanationSummary(Part):
-    """What makes up a group's difference, and what goes with it."""
-
-    shapley_values: list[ShapleySummary] = Field(
-        description="what each rule adds; empty if it is not known"
-    )
-    simplest: SimplestSummary | None = Field(
-        None, description="the fewest rules that keep 90% of it; null if it is not known"
-    )
-    correlated_features: list[CorrelatedFeatureSummary] = Field(
-        description="features in which it differs most, the largest first; not causes"
-    )
-    conditional: ConditionalSummary | None = Field(
-        None, description="compared like with like; null if not asked for, or not known"
+        None, description="rank of the group with the largest lower bound; null if none"
     )
 
 
@@ -158,9 +71,7 @@ class MovedFeature(Part):
     """What the difference of the first group is if one feature is moved by one step."""
 
     feature: str = Field(description="a feature that is not sensitive")
-    difference: float = Field(
-        description="difference over the rows with the feature moved by one step"
-    )
+    difference: float = Field(description="difference over the rows with it moved by one step")
 
 
 class EstimandSummary(Part):
@@ -170,9 +81,7 @@ class EstimandSummary(Part):
         description="`observed`: of the rows as they are; `neighbourhood`: over perturbed rows"
     )
     groups: Count = Field(description="groups that could be judged by it")
-    largest: float | None = Field(
-        description="largest size of a difference among them; null if there are none"
-    )
+    largest: float | None = Field(description="their largest size of a difference; null if none")
     largest_bound: float | None = Field(
         description="largest lower confidence bound among them, which the gate goes by; null where "
         "it goes by the differences themselves"
@@ -189,9 +98,7 @@ class ExplainingRuleSummary(Part):
         description="share of the variation of rates between cells that it adds to the rules "
         "before it; null if it was found on other rows"
     )
-    near_duplicates: Count = Field(
-        description="groups of nearly the same rows, or nearly all others"
-    )
+    near_duplicates: Count = Field(description="groups of nearly the same rows, or of all others")
     examples: list[str] = Field(description="the first of these, by rank")
 
 
@@ -226,9 +133,7 @@ class TermSummary(Part):
         None, description="rate with this term in place; null if its category is not frequent"
     )
     as_nonsense: bool | None = Field(
-        None,
-        description="is every text answered with this term as with a nonsense word? null if that "
-        "was not asked",
+        None, description="is every text answered as with a nonsense word? null if not asked"
     )
     known_to_model: bool | None = Field(
         None, description="does the model know every word of it? null if the model does not say"
@@ -303,12 +208,8 @@ class Charts(Part):
 
     scatter: list[ScatterCell] = Field(description="all frequent groups, support against score")
     scatter_binned: bool = Field(description="true: points stand for cells of several groups")
-    features: list[FeatureRates] = Field(
-        description="rates over the cells of each sensitive feature"
-    )
-    heat_maps: list[HeatMap] = Field(
-        description="rates over the cells of each pair of sensitive features"
-    )
+    features: list[FeatureRates] = Field(description="rates over the cells of each feature")
+    heat_maps: list[HeatMap] = Field(description="rates over the cells of each pair")
 
 
 class RuleAlone(Part):
@@ -318,9 +219,7 @@ class RuleAlone(Part):
     n_in: int = Field(description="rows that satisfy it; for texts, those it is put into")
     rate_in: float = Field(description="rate of the favourable label among them")
     rate_out: float | None = Field(description="null if the rule selects every row")
-    difference: float | None = Field(
-        description="`rate_in - rate_out`; null if there is nobody outside"
-    )
+    difference: float | None = Field(description="`rate_in - rate_out`; null if nobody is outside")
 
 
 class CounterfactualSummary(Part):
@@ -352,27 +251,18 @@ class GroupSummary(Part):
         description="rows in the group; for texts, those with a term of each of its categories, "
         "from which the texts of the group are generated"
     )
-    n_out: int = Field(
-        description="rows of its complement; for texts, those without one of its terms or more"
-    )
+    n_out: int = Field(description="rows outside; for texts, those without one of its terms")
     effective_sample_size_in: float | None = Field(
-        None,
-        ge=0,
-        description="effective sample size of the group, where rows repeat one another; null: as "
-        "many as there are",
+        None, ge=0, description="effective sample size, if rows repeat one another; null: `n_in`"
     )
     effective_sample_size_out: float | None = Field(
-        None, ge=0, description="the same of its complement"
+        None, ge=0, description="the same of its complement; null: `n_out`"
     )
     rate_in: Share = Field(description="selection rate of the group")
     rate_out: Share = Field(description="selection rate of its complement")
-    difference: Difference = Field(
-        description="demographic parity difference, `rate_in - rate_out`"
-    )
+    difference: Difference = Field(description="demographic parity difference `rate_in - rate_out`")
     score: Share = Field(description="its absolute value, the paper's group fairness score")
-    margin: float = Field(
-        ge=0, description="sampling margin of the score, both sides added; 0 in exact mode"
-    )
+    margin: float = Field(ge=0, description="sampling margin of both sides added; 0 if exact")
     margin_method: Literal["none", "wald", "wilson", "anytime"] = Field(
         description="whose interval the margin is from; `none` in exact mode"
     )
@@ -384,9 +274,7 @@ class GroupSummary(Part):
     samples_in: int = Field(description="generated rows or texts asked about inside")
     samples_out: int = Field(description="generated rows, or texts, asked about outside")
     decided: bool = Field(description="false: the sampling margin is above the error margin")
-    distinct: bool = Field(
-        description="true: one of the fewest rules that explain how rates differ; see `rules`"
-    )
+    distinct: bool = Field(description="one of the fewest rules that explain how rates differ")
     other: EstimandRates | None = Field(
         None, description="the same by the other estimand; null if it was not estimated"
     )
@@ -394,8 +282,7 @@ class GroupSummary(Part):
         default_factory=list, description="what each rule gives by itself, for the first groups"
     )
     counterfactual: CounterfactualSummary | None = Field(
-        None,
-        description="for texts: the counterfactual effect of the terms; null if not compared",
+        None, description="counterfactual effect of the terms of texts; null if not compared"
     )
     unknown_to_model: bool = Field(
         False,
@@ -408,21 +295,16 @@ class GroupSummary(Part):
         "zero; null if the group is not decided, or no guarantee was computed",
     )
     q_value: Share | None = Field(
-        None,
-        description="smallest false discovery rate at which the group is a discovery; null unless "
-        "the guarantee is `fdr`",
+        None, description="smallest false discovery rate at which it is a discovery; `fdr` only"
     )
     stability: Share | None = Field(
-        None,
-        description="bootstrap stability: share of bootstrap samples in which the rule, or a "
-        "near-duplicate, is selected again; null if it was not computed",
+        None, description="share of bootstrap samples in which it, or a near-duplicate, is selected"
     )
-    in_search: SearchSummary | None = Field(
-        None, description="the group in the rows that were searched; null without a holdout"
+    in_search: InSearch | None = Field(
+        None, description="the group in the rows searched; null without a holdout"
     )
-    explanation: ExplanationSummary | None = Field(
-        None,
-        description="what makes up its difference, and what goes with it; for the first groups",
+    explanation: Explanation | None = Field(
+        None, description="what makes up its difference and goes with it; for the first groups"
     )
 
 
@@ -522,9 +404,7 @@ class Counts(Part):
     groups: int = Field(description="after folding rule sets that select the same rows")
     decided: int = Field(description="groups whose margin is small enough")
     undecided_frequent: int = Field(description="groups whose margin stayed too large")
-    undecided_small: int = Field(
-        description="combinations of single values, or of categories, with too few rows"
-    )
+    undecided_small: int = Field(description="combinations of values or categories with few rows")
 
 
 class Verdict(Part):
@@ -553,24 +433,18 @@ class AuditSummary(Part):
     versions: dict[str, str] = Field(description="of testsgd, Python and the libraries used")
     data: DataSummary = Field(description="the rows")
     model: ModelSummary = Field(description="the model")
-    overall_rate: float | None = Field(
-        description="selection rate over all samples, null if there are none"
-    )
+    overall_rate: float | None = Field(description="selection rate over all samples; null if none")
     counts: Counts = Field(description="how many rule sets there were at each step")
-    neighbourhood: int = Field(
-        description="perturbed rows the data set allows; for texts, generated ones"
-    )
+    neighbourhood: int = Field(description="perturbed rows, or generated texts, the data allow")
     model_queries: int = Field(description="rows or texts the model was asked to predict")
     seconds: dict[str, float] = Field(description="wall-clock seconds per phase")
     verdict: Verdict = Field(description="the outcome in words, with the exit code")
     groups: list[GroupSummary] = Field(description="the top groups and the distinct ones, by rank")
     undecided: list[UndecidedGroup] = Field(
-        description="groups too small to judge, or without samples on one side"
+        description="groups that are too small or got no samples"
     )
     charts: Charts = Field(description="the numbers behind the report's charts")
-    terms: TermsSummary | None = Field(
-        None, description="for texts: the sensitive terms; null for rows"
-    )
+    terms: TermsSummary | None = Field(None, description="sensitive terms of texts; null for rows")
     estimands: list[EstimandSummary] = Field(
         default_factory=list, description="both estimands, the one of the ranking first"
     )
@@ -580,14 +454,9 @@ class AuditSummary(Part):
         "most; empty if the estimands agree, or if it is not known",
     )
     rules: list[ExplainingRuleSummary] = Field(
-        default_factory=list,
-        description="the fewest rules that explain how rates differ, as they were chosen",
+        default_factory=list, description="the fewest rules that explain how rates differ"
     )
     unjudged: UnjudgedSummary = Field(description="who could not be judged")
     guarantee: GuaranteeSummary = Field(description="what the confidence intervals hold for")
-    holdout: HoldoutSummary | None = Field(
-        None, description="how the rows were split; null if they were not"
-    )
-    stability_samples: Count = Field(
-        0, description="bootstrap samples behind each `stability`; 0 if there are none"
-    )
+    holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    stability_samples: Count = Field(0, description="bootstrap samples behind each `stability`")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any, Literal
 
 from testsgd.auditing.report.summary import (
     AuditSummary,
+    CellRate,
+    FeatureSummary,
     GroupSummary,
     RuleAlone,
     TermSummary,
@@ -18,12 +21,10 @@ from testsgd.auditing.report.wording import (
     correlated_features,
     counterfactual_points,
     doubts,
-    explaining_lines,
-    other_points,
     other_rates,
     q_text,
-    remark,
     sampling_margin,
+    spoken_difference,
 )
 from testsgd.report.blocks import Cell, Column, Row, Table
 from testsgd.report.formatting import (
@@ -31,31 +32,17 @@ from testsgd.report.formatting import (
     count,
     interval,
     percent,
+    plural,
     points,
     shorten,
     signed,
     size,
     size_points,
 )
+from testsgd.report.listing import Listed, listing
 
 # Rows of the ranking and of groups that are not judged, in Markdown; a page folds longer tables.
 SHOWN = 20
-
-Item = TypeVar("Item")
-# A column, and what writes its cell of an item.
-Written: TypeAlias = tuple[Column, Callable[[Item], str | Cell]]
-
-
-def table_of(
-    label: str,
-    items: Iterable[Item],
-    columns: Sequence[Written[Item]],
-    row: Callable[[Item], dict[str, Any]] = lambda _: {},
-    **options: Any,
-) -> Table:
-    """Return a table with a row an item; `row` gives what else is known of each row."""
-    rows = (Row(tuple(write(item) for _, write in columns), **row(item)) for item in items)
-    return Table(label, tuple(column for column, _ in columns), tuple(rows), **options)
 
 
 def _units(group: GroupSummary | UndecidedGroup) -> dict[str, Any]:
@@ -63,30 +50,38 @@ def _units(group: GroupSummary | UndecidedGroup) -> dict[str, Any]:
 
 
 def rules_table(summary: AuditSummary, top: Sequence[GroupSummary]) -> Table:
-    """List the rules that explain how rates differ."""
+    """List the rules that explain how rates differ, and which near-duplicates each stands for."""
     shown = {group.rank for group in top}
-    return table_of(
-        "The fewest rules that explain the differences",
-        explaining_lines(summary),
-        [
-            (Column("Rank", "number"), lambda line: str(line.rule.rank)),
-            (
-                Column("Rule", "name"),
-                lambda line: Cell(
-                    line.rule.text,
-                    (shorten(line.near, 200),) if line.near else (),
-                    f"group-{line.rule.rank}" if line.rule.rank in shown else "",
-                ),
-            ),
-            (
-                Column("Counterfactual effect" if by_terms(summary) else "Difference", "strong"),
-                lambda line: points(line.difference),
-            ),
-            (Column("Adds", "number"), lambda line: percent(line.rule.share)),
-            (Column("Together", "number"), lambda line: percent(line.together)),
-            (Column("Stands for", view="markdown"), lambda line: line.near),
-        ],
+    differences = {group.rank: spoken_difference(group, summary) for group in summary.groups}
+    rows = []
+    for rule, together in zip(
+        summary.rules, accumulate(rule.share or 0.0 for rule in summary.rules), strict=True
+    ):
+        near = ""
+        if rule.near_duplicates:
+            near = f"and {plural(rule.near_duplicates, 'near-duplicate')}"
+            near += f", such as {rule.examples[0]}" if rule.examples else ""
+        below = (shorten(near, 200),) if near else ()
+        to = f"group-{rule.rank}" if rule.rank in shown else ""
+        explained = None if rule.share is None else min(together, 1.0)
+        cells = (
+            str(rule.rank),
+            Cell(rule.text, below, to),
+            points(differences.get(rule.rank)),
+            percent(rule.share),
+            percent(explained),
+            near,
+        )
+        rows.append(Row(cells))
+    columns = (
+        Column("Rank", "number"),
+        Column("Rule", "name"),
+        Column("Counterfactual effect" if by_terms(summary) else "Difference", "strong"),
+        Column("Adds", "number"),
+        Column("Together", "number"),
+        Column("Stands for", view="markdown"),
     )
+    return Table("The fewest rules that explain the differences", columns, tuple(rows))
 
 
 def group_table(
@@ -96,33 +91,21 @@ def group_table(
     label: str,
     *,
     compact: bool = False,
-    remarks: bool = False,
     fold: str = "",
 ) -> Table:
-    """List groups; a compact table on a page has intervals below the differences."""
-    columns = _group_columns(summary, groups, words, compact=compact, remarks=remarks)
-    return table_of(label, groups, columns, _units, fold=fold, open_rows=0, most=SHOWN)
+    """List groups.
 
-
-def _group_columns(
-    summary: AuditSummary,
-    groups: Sequence[GroupSummary],
-    words: Words,
-    *,
-    compact: bool,
-    remarks: bool,
-) -> list[Written[GroupSummary]]:
-    """Return the columns of a table of groups."""
+    A compact table has on a page intervals below the differences; others say what became of each
+    group in the ranking.
+    """
     page: Literal["", "markdown"] = "markdown" if compact else ""
+    guarantee = summary.guarantee
     paired = any(group.counterfactual for group in groups)
     # What the audit goes by comes first.
     first = paired and by_terms(summary)
-    by_q_values = any(group.q_value is not None for group in groups)
-    bounds = (
-        not by_q_values
-        and not first
-        and any(group.lower_confidence_bound is not None for group in groups)
-    )
+    q_values = any(group.q_value is not None for group in groups)
+    other = next((group.other for group in groups if group.other), None)
+    other_name = f"{other.estimand.capitalize()} difference, points" if other else ""
     effect = Column("Counterfactual effect, points", "strong" if first else "number")
     differing = Column(
         "Difference from other texts" if first else "Difference",
@@ -130,85 +113,57 @@ def _group_columns(
         "confidence interval" if compact else "",
     )
 
-    def below(*texts: str) -> tuple[str, ...]:
-        return texts if compact else ()
+    def both(text: str, below: str, *, strong: bool = False) -> Cell:
+        return Cell(text, (below,) if compact else (), strong=strong)
 
-    columns: list[Written[GroupSummary]] = [
-        (Column("Rank", "number"), lambda group: str(group.rank)),
-        (Column("Group", "name"), lambda group: group.text),
-        (
-            Column(words.many.capitalize(), "number", "share" if compact else ""),
-            lambda group: Cell(count(group.n_in), below(percent(group.support))),
-        ),
-        (Column("Share", "number", view=page), lambda group: percent(group.support)),
-        (
-            Column("Selection rate", "number", "complement" if compact else ""),
-            lambda group: Cell(percent(group.rate_in), below(percent(group.rate_out))),
-        ),
-        (Column("Complement", "number", view=page), lambda group: percent(group.rate_out)),
+    def difference(group: GroupSummary) -> Cell:
+        below = interval(group.confidence_interval)
+        return both(points(group.difference), below, strong=not first)
+
+    def margin(group: GroupSummary) -> str:
+        return "exact" if group.exact else f"± {size_points(group.margin)}"
+
+    def remark(group: GroupSummary) -> str:
+        if not group.decided:
+            return "not decided"
+        return "explains differences" if group.distinct else ""
+
+    def marks(group: GroupSummary) -> str:
+        """Add which group has the largest bound, if intervals are simultaneous."""
+        largest = guarantee.kind == "simultaneous" and group.rank == guarantee.largest_bound_rank
+        told = [remark(group), "largest lower confidence bound" * largest]
+        return ", ".join(filter(None, told))
+
+    sizes = Column(words.many.capitalize(), "number", "share" if compact else "")
+    rates = Column("Selection rate", "number", "complement" if compact else "")
+    ends = Column("Confidence interval, points", "number", view=page)
+    bound = Column("Lower confidence bound, points", "number")
+    by_bounds = any(group.lower_confidence_bound is not None for group in groups)
+    by_bounds &= not q_values and not first
+    # Whether a column is shown, its heading, and its cells.
+    columns: list[tuple[object, Column, Callable[[GroupSummary], str | Cell]]] = [
+        (True, Column("Rank", "number"), lambda group: str(group.rank)),
+        (True, Column("Group", "name"), lambda group: group.text),
+        (True, sizes, lambda group: both(count(group.n_in), percent(group.support))),
+        (True, Column("Share", "number", view=page), lambda group: percent(group.support)),
+        (True, rates, lambda group: both(percent(group.rate_in), percent(group.rate_out))),
+        (True, Column("Complement", "number", view=page), lambda group: percent(group.rate_out)),
+        (first, effect, lambda group: Cell(counterfactual_points(group), strong=True)),
+        (True, differing, difference),
+        (summary.mode == "sampled", Column("Sampling margin", "number"), margin),
+        (True, ends, lambda group: interval(group.confidence_interval)),
+        (other, Column(other_name, "number", "interval, rates", view="html"), _other),
+        (other, Column(other_name, "number", view="markdown"), _other_points),
+        (by_bounds, bound, lambda group: size(group.lower_confidence_bound)),
+        (q_values, Column("q-value", "number"), lambda group: q_text(group.q_value)),
+        (paired and not first, effect, counterfactual_points),
+        (not compact, Column("Remark", view="html"), marks),
+        (not compact, Column("Remark", view="markdown"), remark),
     ]
-    if first:
-        columns.append((effect, lambda group: Cell(counterfactual_points(group), strong=True)))
-    columns.append(
-        (
-            differing,
-            lambda group: Cell(
-                points(group.difference),
-                below(interval(group.confidence_interval)),
-                strong=not first,
-            ),
-        )
-    )
-    if summary.mode == "sampled":
-        columns.append((Column("Sampling margin", "number"), _margin))
-    columns.append(
-        (
-            Column("Confidence interval, points", "number", view=page),
-            lambda group: interval(group.confidence_interval),
-        )
-    )
-    other = next((group.other for group in groups if group.other), None)
-    if other is not None:
-        name = f"{other.estimand.capitalize()} difference, points"
-        columns += [
-            (Column(name, "number", "interval, rates", view="html"), _other),
-            (Column(name, "number", view="markdown"), lambda group: other_points(group.other)),
-        ]
-    if bounds:
-        columns.append(
-            (
-                Column("Lower confidence bound, points", "number"),
-                lambda group: size(group.lower_confidence_bound),
-            )
-        )
-    if by_q_values:
-        columns.append((Column("q-value", "number"), lambda group: q_text(group.q_value)))
-    if paired and not first:
-        columns.append((effect, counterfactual_points))
-    if remarks:
-        largest = _largest_bound(summary)
-        columns += [
-            (Column("Remark", view="html"), lambda group: _marked(group, largest)),
-            (Column("Remark", view="markdown"), remark),
-        ]
-    return columns
-
-
-def _margin(group: GroupSummary) -> str:
-    return "exact" if group.exact else f"± {size_points(group.margin)}"
-
-
-def _largest_bound(summary: AuditSummary) -> int | None:
-    """Return the rank of the group of the largest lower bound, if intervals are simultaneous."""
-    guarantee = summary.guarantee
-    if guarantee.kind != "simultaneous":
-        return None
-    return guarantee.largest_bound_rank
-
-
-def _marked(group: GroupSummary, largest: int | None) -> str:
-    marks = [remark(group), "largest lower confidence bound" if group.rank == largest else ""]
-    return ", ".join(mark for mark in marks if mark)
+    chosen = [(column, write) for shown, column, write in columns if shown]
+    rows = [Row(tuple(write(group) for _, write in chosen), **_units(group)) for group in groups]
+    headings = tuple(column for column, _ in chosen)
+    return Table(label, headings, tuple(rows), fold=fold, open_rows=0, most=SHOWN)
 
 
 def _other(group: GroupSummary) -> Cell:
@@ -219,133 +174,113 @@ def _other(group: GroupSummary) -> Cell:
     return Cell(signed(other.difference), (interval(other.confidence_interval), other_rates(other)))
 
 
+def _other_points(group: GroupSummary) -> str:
+    """Write the same in one line."""
+    cell = _other(group)
+    return f"{cell.text} ({'; '.join(cell.under)})" if cell.under else cell.text
+
+
 def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Table:
     """List the groups that are too small to be judged."""
-    columns: list[Written[UndecidedGroup]] = [
-        (Column("Group", "name"), lambda group: group.text),
-        (Column(words.many.capitalize(), "number"), lambda group: count(group.n_in)),
-        (Column("Why it is not judged"), lambda group: group.reason),
+    columns: list[Listed[UndecidedGroup]] = [
+        Listed("Group", lambda group: group.text, "name"),
+        Listed(words.many.capitalize(), lambda group: count(group.n_in)),
+        Listed("Why it is not judged", lambda group: group.reason, "text"),
     ]
-    return table_of("Groups that are too small", groups, columns, _units, fold=fold, most=SHOWN)
+    return listing("Groups that are too small", groups, columns, row=_units, fold=fold, most=SHOWN)
 
 
 def undecided_table(groups: Sequence[GroupSummary], words: Words) -> Table:
     """List the groups whose sampling margin stayed too large."""
-    columns: list[Written[GroupSummary]] = [
-        (Column("Group", "name"), lambda group: group.text),
-        (Column(words.many.capitalize(), "number"), lambda group: count(group.n_in)),
-        (Column("Difference so far", "number"), lambda group: points(group.difference)),
-        (Column("Sampling margin"), lambda group: sampling_margin(group, words)),
+    columns: list[Listed[GroupSummary]] = [
+        Listed("Group", lambda group: group.text, "name"),
+        Listed(words.many.capitalize(), lambda group: count(group.n_in)),
+        Listed("Difference so far", lambda group: points(group.difference)),
+        Listed("Sampling margin", lambda group: sampling_margin(group, words), "text"),
     ]
-    return table_of("Groups that are not decided", groups, columns, most=SHOWN)
+    return listing("Groups that are not decided", groups, columns, most=SHOWN)
 
 
 def correlated_table(group: GroupSummary) -> Table:
     """List the other features in which a group differs."""
-    return table_of(
+    headings = ("In the group", "In its complement", "Difference, standard deviations")
+    return Table(
         f"Features in which group {group.rank} differs",
-        correlated_features(group),
-        [
-            (Column("Feature", "name"), lambda item: item.feature),
-            (Column("In the group", "number"), lambda item: item.mean_in),
-            (Column("In its complement", "number"), lambda item: item.mean_out),
-            (Column("Difference, standard deviations", "number"), lambda item: item.deviations),
-        ],
+        (Column("Feature", "name"), *(Column(heading, "number") for heading in headings)),
+        tuple(map(Row, correlated_features(group))),
         title="Correlated features, not causes",
     )
 
 
 def parts_table(top: Sequence[GroupSummary], words: Words) -> Table:
     """List what each rule of each group gives on its own, and what all of them together do."""
-    rows = []
+    parts: list[tuple[GroupSummary, RuleAlone | GroupSummary]] = []
     for group in top:
-        if len(group.rules_alone) < 2:
-            continue
-        parts: list[RuleAlone | GroupSummary] = [*group.rules_alone, group]
-        for part in parts:
-            together = part is group
-            cells = (
-                str(group.rank),
-                f"all {words.rule}s together" if together else part.text,
-                count(part.n_in),
-                percent(part.rate_in),
-                percent(part.rate_out),
-                points(part.difference),
-            )
-            rows.append(Row(cells, emphasis=together))
-    columns = (
-        Column("Rank", "number"),
-        Column(f"{words.rule.capitalize()} alone", "name"),
-        Column(words.many.capitalize(), "number"),
-        Column("Selection rate", "number"),
-        Column("Complement", "number"),
-        Column("Difference", "strong"),
-    )
-    return Table("Rules alone", columns, tuple(rows))
+        if len(group.rules_alone) > 1:
+            parts += [*((group, part) for part in group.rules_alone), (group, group)]
+
+    def name(item: tuple[GroupSummary, RuleAlone | GroupSummary]) -> str:
+        return f"all {words.rule}s together" if item[0] is item[1] else item[1].text
+
+    columns: list[Listed[tuple[GroupSummary, RuleAlone | GroupSummary]]] = [
+        Listed("Rank", lambda item: str(item[0].rank)),
+        Listed(f"{words.rule.capitalize()} alone", name, "name"),
+        Listed(words.many.capitalize(), lambda item: count(item[1].n_in)),
+        Listed("Selection rate", lambda item: percent(item[1].rate_in)),
+        Listed("Complement", lambda item: percent(item[1].rate_out)),
+        Listed("Difference", lambda item: points(item[1].difference), "strong"),
+    ]
+    return listing("Rules alone", parts, columns, row=lambda item: {"emphasis": item[0] is item[1]})
 
 
 def rates_table(summary: AuditSummary, words: Words) -> Table:
     """List the rates over the values of each feature, or the terms of each category."""
-    headings = (
-        ("Category", "Term", "Texts") if words.kind == "texts" else ("Feature", "Value", "Rows")
-    )
-    return table_of(
-        f"Rates by {words.feature}",
-        [(rates.feature, cell) for rates in summary.charts.features for cell in rates.cells],
-        [
-            (Column(headings[0]), lambda item: item[0]),
-            (Column(headings[1]), lambda item: shorten(item[1].label, 60)),
-            (Column(headings[2], "number"), lambda item: count(item[1].n)),
-            (Column("Rate", "number"), lambda item: percent(item[1].rate)),
-        ],
-    )
+    texts = words.kind == "texts"
+    columns: list[Listed[tuple[str, CellRate]]] = [
+        Listed("Category" if texts else "Feature", lambda item: item[0], "text"),
+        Listed("Term" if texts else "Value", lambda item: shorten(item[1].label, 60), "text"),
+        Listed(words.many.capitalize(), lambda item: count(item[1].n)),
+        Listed("Rate", lambda item: percent(item[1].rate)),
+    ]
+    rates = [(rates.feature, cell) for rates in summary.charts.features for cell in rates.cells]
+    return listing(f"Rates by {words.feature}", rates, columns)
 
 
 def terms_table(terms: Sequence[tuple[str, TermSummary]]) -> Table:
     """List the sensitive terms, each with its category."""
-    return table_of(
-        "Sensitive terms",
-        terms,
-        [
-            (Column("Category"), lambda item: item[0]),
-            (Column("Term"), lambda item: item[1].term),
-            (Column("Texts", "number"), lambda item: count(item[1].texts)),
-            (Column("Mentions", "number"), lambda item: count(item[1].mentions)),
-            (Column("Share of the category", "number"), lambda item: percent(item[1].share)),
-            (Column("Remark"), lambda item: doubts(item[1])),
-        ],
-    )
+    columns: list[Listed[tuple[str, TermSummary]]] = [
+        Listed("Category", lambda item: item[0], "text"),
+        Listed("Term", lambda item: item[1].term, "text"),
+        Listed("Texts", lambda item: count(item[1].texts)),
+        Listed("Mentions", lambda item: count(item[1].mentions)),
+        Listed("Share of the category", lambda item: percent(item[1].share)),
+        Listed("Remark", lambda item: doubts(item[1]), "text"),
+    ]
+    return listing("Sensitive terms", terms, columns)
 
 
 def category_table(name: str, terms: Sequence[TermSummary]) -> Table:
     """List the sensitive terms of one category."""
-    return table_of(
-        name,
-        terms,
-        [
-            (Column("Term", "name"), lambda term: term.term),
-            (Column("Texts", "number"), lambda term: count(term.texts)),
-            (Column("Mentions", "number"), lambda term: count(term.mentions)),
-            (
-                Column("Share", "number"),
-                lambda term: Cell(percent(term.share), share=term.share),
-            ),
-        ],
-        lambda term: {"note": ", ".join(term.forms), "about": doubts(term)},
-    )
+    columns: list[Listed[TermSummary]] = [
+        Listed("Term", lambda term: term.term, "name"),
+        Listed("Texts", lambda term: count(term.texts)),
+        Listed("Mentions", lambda term: count(term.mentions)),
+        Listed("Share", lambda term: Cell(percent(term.share), share=term.share)),
+    ]
+
+    def about(term: TermSummary) -> dict[str, str]:
+        return {"note": ", ".join(term.forms), "about": doubts(term)}
+
+    return listing(name, terms, columns, row=about)
 
 
 def features_table(summary: AuditSummary, fold: str) -> Table:
     """List the features of the data."""
-    return table_of(
-        "Features",
-        summary.data.features,
-        [
-            (Column("Feature", "name"), lambda feature: feature.name),
-            (Column("Type"), lambda feature: feature.type),
-            (Column("Sensitive"), lambda feature: "sensitive" if feature.sensitive else ""),
-            (Column("Declared range or values"), lambda feature: shorten(feature.domain, 80)),
-            (Column("Missing", "number"), lambda feature: count(feature.missing)),
-        ],
-        fold=fold,
-    )
+    columns: list[Listed[FeatureSummary]] = [
+        Listed("Feature", lambda feature: feature.name, "name"),
+        Listed("Type", lambda feature: feature.type, "text"),
+        Listed("Sensitive", lambda feature: "sensitive" if feature.sensitive else "", "text"),
+        Listed("Declared range or values", lambda feature: shorten(feature.domain, 80), "text"),
+        Listed("Missing", lambda feature: count(feature.missing)),
+    ]
+    return listing("Features", summary.data.features, columns, fold=fold)

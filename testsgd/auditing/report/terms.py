@@ -24,29 +24,42 @@ def describe_terms(
     findings: TextFindings, rates: list[FeatureRates], *, snippets: int
 ) -> TermsSummary:
     """Describe the sensitive terms; `rates` are those over the terms of each frequent category."""
-    terms, control = findings.mentions.terms, findings.control
+    mentions, control, texts = findings.mentions, findings.control, findings.texts.texts
+    terms, present = mentions.terms, mentions.presence()
     rate_of = {(item.feature, cell.label): cell.rate for item in rates for cell in item.cells}
     unknown = unknown_terms(findings.model, terms)
-    present = findings.mentions.presence()
     categories = []
     for index, category in enumerate(terms.categories):
-        texts = int(present[:, index].sum())
-        described = [
-            _term(
-                findings,
-                (index, term),
-                snippets,
-                rate=rate_of.get((category.name, name.name)),
-                known=None if unknown is None else not unknown[index][term],
+        of_category = mentions.category == index
+        same = None if control is None else control.same.get(index)
+        described = []
+        for number, term in enumerate(category.terms):
+            places: NDArray[np.intp] = np.flatnonzero(of_category & (mentions.term == number))
+            seed = [findings.parameters.seed, index, number]
+            described.append(
+                TermSummary(
+                    term=term.name,
+                    forms=[*term.plural, *term.spellings],
+                    ambiguous=term.ambiguous,
+                    texts=len(np.unique(mentions.text[places])),
+                    mentions=len(places),
+                    share=len(places) / max(1, int(of_category.sum())),
+                    rate=rate_of.get((category.name, term.name)),
+                    as_nonsense=None if same is None else bool(same[number]),
+                    known_to_model=None if unknown is None else not unknown[index][number],
+                    snippets=[
+                        snippet(texts[mentions.text[at]], mentions.start[at], mentions.stop[at])
+                        for at in choose_mentions(mentions, places, snippets, seed)
+                    ],
+                )
             )
-            for term, name in enumerate(category.terms)
-        ]
+        having = int(present[:, index].sum())
         categories.append(
             TermCategorySummary(
                 name=category.name,
-                texts=texts,
-                share=_share(texts, findings.rows),
-                mentions=int((findings.mentions.category == index).sum()),
+                texts=having,
+                share=having / max(1, findings.rows),
+                mentions=int(of_category.sum()),
                 nonsense_rate=None if control is None else control.rates.get(index),
                 terms=described,
             )
@@ -59,44 +72,6 @@ def describe_terms(
         snippets_shown=snippets > 0,
         categories=categories,
     )
-
-
-def _term(
-    findings: TextFindings,
-    key: tuple[int, int],
-    snippets: int,
-    *,
-    rate: float | None,
-    known: bool | None,
-) -> TermSummary:
-    """Describe one term, given by the indices of its category and of itself."""
-    category, index = key
-    mentions = findings.mentions
-    term = mentions.terms.categories[category].terms[index]
-    of_category = mentions.category == category
-    indices: NDArray[np.intp] = np.flatnonzero(of_category & (mentions.term == index))
-    same = None if findings.control is None else findings.control.same.get(category)
-    chosen = choose_mentions(mentions, indices, snippets, [findings.parameters.seed, *key])
-    texts = findings.texts.texts
-    return TermSummary(
-        term=term.name,
-        forms=[*term.plural, *term.spellings],
-        ambiguous=term.ambiguous,
-        texts=len(np.unique(mentions.text[indices])),
-        mentions=len(indices),
-        share=_share(len(indices), int(of_category.sum())),
-        rate=rate,
-        as_nonsense=None if same is None else bool(same[index]),
-        known_to_model=known,
-        snippets=[
-            snippet(texts[mentions.text[at]], int(mentions.start[at]), int(mentions.stop[at]))
-            for at in chosen
-        ],
-    )
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
 
 
 # Characters on each side.

@@ -110,11 +110,7 @@ _NAMED = 3
 
 
 def effect_of_terms(group: GroupSummary, label: str) -> str:
-    """Write how much of a group's difference is the counterfactual effect of its terms.
-
-    The difference from other texts has two parts: what changes when the same texts get other terms,
-    and what is left then. The second part is there whichever terms stand in these texts.
-    """
+    """Write how much of a group's difference is there whichever terms stand in its texts."""
     effect, categories = group.counterfactual, _categories(group)
     if effect is None:
         return (
@@ -131,65 +127,32 @@ def effect_of_terms(group: GroupSummary, label: str) -> str:
     )
 
 
-def counterfactual_effect(group: GroupSummary, label: str, interval_name: str) -> list[str]:
-    """Write the counterfactual effect of a group's terms, then the difference from other texts.
-
-    Returned are the headline and two sentences; nothing if the terms were not compared with others.
-    """
-    effect = group.counterfactual
-    if effect is None:
-        return []
-    low, high = effect.confidence_interval
-    includes = ", which includes zero" if low <= 0 <= high else ""
-    sizes = f"{plural(effect.seeds, 'text')} in both forms"
-    if effect.effective_sample_size is not None:
-        sizes += f"; effective sample size {count(round(effect.effective_sample_size))}"
-    return [
-        _headline(group, effect, label),
-        f"The {interval_name} of this counterfactual effect is "
-        f"{interval(effect.confidence_interval)} points{includes} ({sizes}).",
-        f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
-        f"({percent(group.rate_in)}) differ by {signed(group.difference)} points, which comes from "
-        "what such texts are about and from the terms together.",
-    ]
-
-
-def _headline(group: GroupSummary, effect: CounterfactualSummary, label: str) -> str:
-    """Write the effect of the first group's terms; if it is not significant, none is."""
-    low, high = effect.confidence_interval
-    if low <= 0 <= high:
-        return (
-            f"No term has a statistically significant counterfactual effect: “{label}” is "
-            f"predicted for {percent(effect.rate_with)} with {group.text} and for "
-            f"{percent(effect.rate_other)} with other terms of {_categories(group)} in the same "
-            "texts."
-        )
-    return (
-        f"The model predicts “{label}” {how_often(effect.difference)} with {group.text} "
-        f"({percent(effect.rate_with)}) than with other terms of {_categories(group)} in the same "
-        f"texts ({percent(effect.rate_other)})."
-    )
-
-
 def _categories(group: GroupSummary) -> str:
     return series([rule.feature for rule in group.rules])
 
 
+def interval_sentence(name: str, ends: tuple[float, float], sizes: str) -> str:
+    """Write where a difference lies, and from how many rows or texts that is known."""
+    zero = ", which includes zero" if _holds_zero(ends) else ""
+    return f"The {name} is {interval(ends)} points{zero} ({sizes})."
+
+
+def _holds_zero(ends: tuple[float, float]) -> bool:
+    return ends[0] <= 0 <= ends[1]
+
+
 def _conclusion(group: GroupSummary, effect: CounterfactualSummary) -> str:
     part, whole = effect.difference, group.difference
-    low, high = effect.confidence_interval
     kind = f"texts of this kind, whichever terms of {_categories(group)} they have"
     measured = (
         f"the counterfactual effect is {signed(part)} points (confidence interval "
         f"{interval(effect.confidence_interval)})"
     )
-    if low <= 0 <= high:
+    if _holds_zero(effect.confidence_interval):
         told = f"{measured}, not statistically significant."
-        return (
-            told
-            if is_nothing(whole)
-            else f"{told} As far as can be told, the difference comes with {kind}."
-        )
+        if is_nothing(whole):
+            return told
+        return f"{told} As far as can be told, the difference comes with {kind}."
     if part * whole < 0:
         return f"{measured}, against the difference from other texts, which comes with {kind}."
     # Of the numbers as they are written, so that they add up.
@@ -200,12 +163,12 @@ def _conclusion(group: GroupSummary, effect: CounterfactualSummary) -> str:
 
 
 def ambiguity(group: GroupSummary, terms: TermsSummary) -> str:
-    """Write which terms of a group, or of the texts that it is generated from, are ambiguous.
-
-    Empty if none is known to be ambiguous.
-    """
-    chosen = [term for term in terms_of(group, terms) if term.ambiguous]
-    remarks = [f"“{term.term}” is ambiguous: {_remark(term)}." for term in chosen]
+    """Write which terms of a group, or of its texts, are ambiguous; empty if none is."""
+    remarks = [
+        f"“{term.term}” is ambiguous: {term.ambiguous.rstrip('. ')}."
+        for term in _terms_of(group, terms)
+        if term.ambiguous
+    ]
     categories = {rule.feature for rule in group.rules}
     listed = [category for category in terms.categories if category.name in categories]
     mentions = sum(category.mentions for category in listed)
@@ -227,7 +190,7 @@ def ambiguity(group: GroupSummary, terms: TermsSummary) -> str:
 
 def unknown_words(group: GroupSummary, terms: TermsSummary) -> str:
     """Write which terms of a group the model does not know; empty if none, or unsaid."""
-    unknown = [term for term in terms_of(group, terms) if term.known_to_model is False]
+    unknown = [term for term in _terms_of(group, terms) if term.known_to_model is False]
     if not unknown:
         return ""
     named = series([f"“{term.term}”" for term in unknown])
@@ -249,21 +212,17 @@ def not_known(terms: TermsSummary) -> str:
         if category.nonsense_rate is not None
         and any(term.known_to_model is False for term in category.terms)
     ]
-    control = ""
-    if rates:
-        control = (
-            f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
-            f"{series(rates)}."
-        )
+    control = f" With the nonsense word “{terms.nonsense}” in place of the terms, the rate is "
+    control += f"{series(rates)}."
     are = "is" if len(unknown) == 1 else "are"
     return (
         f"{len(unknown)} of {plural(len(listed), 'term')} {are} not in the vocabulary of "
         "the model, which takes them all for one unknown word: groups with them come last, and "
-        f"neither the headline nor the gate goes by them.{control}"
+        f"neither the headline nor the gate goes by them.{control * bool(rates)}"
     )
 
 
-def terms_of(group: GroupSummary, terms: TermsSummary) -> list[TermSummary]:
+def _terms_of(group: GroupSummary, terms: TermsSummary) -> list[TermSummary]:
     """Find the terms of a group in the list of terms."""
     chosen = [(rule.feature, value) for rule in group.rules for value in rule.values or ()]
     return [
@@ -272,10 +231,6 @@ def terms_of(group: GroupSummary, terms: TermsSummary) -> list[TermSummary]:
         for term in category.terms
         if (category.name, term.term) in chosen
     ]
-
-
-def _remark(term: TermSummary) -> str:
-    return term.ambiguous.rstrip(". ")
 
 
 class TextWords(Words):
@@ -315,11 +270,9 @@ class TextWords(Words):
         """Write in a sentence what a group is generated from, and what is outside."""
         single, categories = len(group.rules) == 1, _categories(group)
         have = "has" if group.n_in == 1 else "have"
-        are = (
-            "is the text that does"
-            if group.n_out == 1
-            else f"are the {count(group.n_out)} texts that do"
-        )
+        are = f"are the {count(group.n_out)} texts that do"
+        if group.n_out == 1:
+            are = "is the text that does"
         return (
             f"Generated from the {plural(group.n_in, 'text')} that {have} "
             f"{'a term' if single else 'terms'} of {categories}, {percent(group.support)} of all. "
@@ -331,12 +284,39 @@ class TextWords(Words):
         return f"{rule.text} in place of every term of {rule.feature}" if rule.values else rule.text
 
     def effect(self, group: GroupSummary, label: str) -> str:
-        """Write how much of a group's difference is the counterfactual effect of its terms."""
+        """Write the same of texts."""
         return effect_of_terms(group, label)
 
     def by_terms(self, group: GroupSummary, label: str, interval_name: str) -> list[str]:
-        """Write the counterfactual effect of the terms, then the difference from other texts."""
-        return counterfactual_effect(group, label, interval_name)
+        """Write the effect of the terms, if it was measured, then the difference from others."""
+        effect, categories = group.counterfactual, _categories(group)
+        if effect is None:
+            return []
+        with_terms, with_other = percent(effect.rate_with), percent(effect.rate_other)
+        # If the first group's effect is not significant, none is.
+        headline = (
+            f"The model predicts “{label}” {how_often(effect.difference)} with {group.text} "
+            f"({with_terms}) than with other terms of {categories} in the same texts "
+            f"({with_other})."
+        )
+        if _holds_zero(effect.confidence_interval):
+            headline = (
+                f"No term has a statistically significant counterfactual effect: “{label}” is "
+                f"predicted for {with_terms} with {group.text} and for {with_other} with other "
+                f"terms of {categories} in the same texts."
+            )
+        sizes = f"{plural(effect.seeds, 'text')} in both forms"
+        if effect.effective_sample_size is not None:
+            sizes += f"; effective sample size {count(round(effect.effective_sample_size))}"
+        return [
+            headline,
+            interval_sentence(
+                f"{interval_name} of this counterfactual effect", effect.confidence_interval, sizes
+            ),
+            f"From all other texts ({percent(group.rate_out)}) the texts with {group.text} "
+            f"({percent(group.rate_in)}) differ by {signed(group.difference)} points, which comes "
+            "from what such texts are about and from the terms together.",
+        ]
 
     def remarks(
         self, group: GroupSummary, label: str, terms: TermsSummary | None, *, effect: bool = True
@@ -348,12 +328,9 @@ class TextWords(Words):
         return [sentence for sentence in sentences if sentence]
 
 
-_WORDS: dict[str, Words] = {"rows": Words(), "texts": TextWords()}
-
-
 def words_for(kind: Literal["rows", "texts"]) -> Words:
     """Return the words for one kind of data."""
-    return _WORDS[kind]
+    return TextWords() if kind == "texts" else Words()
 
 
 def vocabulary(summary: AuditSummary) -> Words:

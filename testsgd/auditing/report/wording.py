@@ -1,18 +1,12 @@
-"""How numbers, rules, estimands and explanations are worded, in every view of an audit alike.
-
-Rates are written in per cent and differences between rates in percentage points, so that nobody
-takes one for the other. A minus is the sign U+2212, which is as wide as a plus.
-"""
+"""How numbers, rules, estimands and explanations are worded, in every view of an audit alike."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from testsgd.auditing.report.summary import (
     AuditSummary,
-    CorrelatedFeatureSummary,
     EstimandRates,
-    ExplainingRuleSummary,
     GroupSummary,
     TermSummary,
     UnjudgedSummary,
@@ -35,12 +29,6 @@ from testsgd.report.formatting import (
 )
 
 FINDINGS = 10
-STATUS_NAMES = {
-    "reported": "Reported, no gate set",
-    "gate_passed": "Gate passed",
-    "gate_failed": "Gate failed",
-    "not_enough_evidence": "Not enough evidence",
-}
 MARGIN_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson", "anytime": "anytime-valid"}
 # How intervals are adjusted for the number of groups, by the method of a guarantee.
 ADJUSTMENTS = {
@@ -80,18 +68,9 @@ def findings_intro(summary: AuditSummary) -> str:
         return f"The first group by {by}."
     rules = sum(group.distinct for group in shown)
     if rules == len(shown):
-        explaining = plural(rules, "group") if rules > 1 else "one group"
-        return f"The {explaining} that explain{'s' if rules == 1 else ''} the differences, by {by}."
+        explain = "one group that explains" if rules == 1 else f"{count(rules)} groups that explain"
+        return f"The {explain} the differences, by {by}."
     return f"The first group by {by}, and those that explain the differences."
-
-
-def other_points(other: EstimandRates | None) -> str:
-    """Write a group's difference by the other estimand, its interval and rates, without unit."""
-    if other is None or other.difference is None or other.confidence_interval is None:
-        return NOTHING
-    return (
-        f"{signed(other.difference)} ({interval(other.confidence_interval)}; {other_rates(other)})"
-    )
 
 
 def other_rates(other: EstimandRates) -> str:
@@ -108,13 +87,6 @@ def spoken_difference(group: GroupSummary, summary: AuditSummary) -> float:
     """Return the difference of a group that the headline would speak of."""
     effect = group.counterfactual
     return group.difference if effect is None or not by_terms(summary) else effect.difference
-
-
-def top_figure(summary: AuditSummary) -> tuple[str, str]:
-    """Return the name and the value of the difference that the headline speaks of."""
-    top = findings(summary)
-    name = "Top counterfactual effect" if by_terms(summary) else "Top difference"
-    return name, points(spoken_difference(top[0], summary)) if top else "none"
 
 
 def compared(group: GroupSummary, label: str, words: Words) -> str:
@@ -167,41 +139,9 @@ def doubts(term: TermSummary) -> str:
     return "; ".join(remarks)
 
 
-def remark(group: GroupSummary) -> str:
-    """Write in a word what became of a group in the ranking."""
-    if not group.decided:
-        return "not decided"
-    return "explains differences" if group.distinct else ""
-
-
 def mode_name(summary: AuditSummary) -> str:
     """Name the mode of an audit, and how samples were drawn if they were."""
     return f"{summary.mode}, {summary.sampling}" if summary.sampling else summary.mode
-
-
-@dataclass(frozen=True)
-class ExplainingLine:
-    """A line of the table of explaining rules."""
-
-    rule: ExplainingRuleSummary  # The rule
-    difference: float | None  # Its own difference; None if the document does not hold its group
-    together: float | None  # What it and the rules before it explain
-    near: str  # Which near-duplicates it stands for; empty if there are none
-
-
-def explaining_lines(summary: AuditSummary) -> list[ExplainingLine]:
-    """Return the lines of the table of explaining rules."""
-    differences = {group.rank: spoken_difference(group, summary) for group in summary.groups}
-    lines, together = [], 0.0
-    for rule in summary.rules:
-        together += rule.share or 0.0
-        near = ""
-        if rule.near_duplicates:
-            near = f"and {plural(rule.near_duplicates, 'near-duplicate')}"
-            near += f", such as {rule.examples[0]}" if rule.examples else ""
-        known = None if rule.share is None else min(together, 1.0)
-        lines.append(ExplainingLine(rule, differences.get(rule.rank), known, near))
-    return lines
 
 
 def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
@@ -210,9 +150,9 @@ def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
         return []
     of_all = plural(unjudged.combinations, words.combination, words.combinations)
     missing = ", or a missing value," if words.kind == "rows" else ""
+    have = "has" if unjudged.unjudged == 1 else "have"
     few = (
-        f"Of {of_all}, {count(unjudged.unjudged)} "
-        f"{'has' if unjudged.unjudged == 1 else 'have'} fewer than "
+        f"Of {of_all}, {count(unjudged.unjudged)} {have} fewer than "
         f"{plural(unjudged.fewest, words.one, words.many)} inside or outside{missing} and could "
         "not be judged"
     )
@@ -234,40 +174,6 @@ def disagree(group: GroupSummary) -> bool:
     return not within or abs(group.other.difference - group.difference) > DISAGREEMENT
 
 
-def interval_scope(summary: AuditSummary) -> str:
-    """Write what the intervals hold for, to stand behind one; empty if only for one group each."""
-    guarantee = summary.guarantee
-    if guarantee.kind == "per-group":
-        return ""
-    if guarantee.kind == "fdr":
-        return "adjusted for the selection of discoveries"
-    return f"simultaneous for {plural(guarantee.groups, 'group')}"
-
-
-def examined(summary: AuditSummary) -> int:
-    """Return how many groups were compared, wherever it was."""
-    holdout = summary.holdout
-    return summary.counts.groups if holdout is None else holdout.groups
-
-
-def rows_figure(summary: AuditSummary, words: Words) -> str:
-    """Name the number of rows or texts that the figures are from."""
-    return words.rows_figure if summary.holdout is None else f"{words.many.capitalize()} held out"
-
-
-def gate_rule(summary: AuditSummary) -> str:
-    """Write what the gate fails on; empty if there is none."""
-    gate, kind = summary.parameters.fail_above, summary.guarantee.kind
-    if gate is None:
-        return ""
-    what = "a difference"
-    if kind == "simultaneous":
-        what = "a lower confidence bound"
-    elif kind == "fdr" and not by_terms(summary):
-        what = "the difference of a discovery"
-    return f"The gate fails if {what} exceeds {size_points(gate)}."
-
-
 def lower_bound_points(group: GroupSummary) -> str:
     """Write the lower confidence bound of a group's difference, as points more or less often."""
     if not group.lower_confidence_bound:
@@ -277,21 +183,8 @@ def lower_bound_points(group: GroupSummary) -> str:
     return how_often(bound if low > 0 else -bound)
 
 
-@dataclass(frozen=True)
-class CorrelatedFeature:
-    """A feature in which a group differs from its complement, as texts."""
-
-    feature: str
-    mean_in: str
-    mean_out: str
-    deviations: str
-
-
 def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> list[tuple[str, str]]:
-    """List how certain a group's difference is.
-
-    Names and texts; what is not known is left out.
-    """
+    """List how certain a group's difference is, as far as it is known: names and texts."""
     facts = []
     if group.lower_confidence_bound is not None:
         # A counterfactual effect has an interval of its own.
@@ -300,38 +193,18 @@ def trust_facts(group: GroupSummary, summary: AuditSummary, words: Words) -> lis
     if group.q_value is not None:
         facts.append(("q-value", q_text(group.q_value)))
     if group.stability is not None:
-        facts.append(
-            ("Bootstrap stability", stability_phrase(group.stability, summary.stability_samples))
-        )
+        samples = summary.stability_samples
+        times = f"{count(round(group.stability * samples))} of {count(samples)}"
+        facts.append(("Bootstrap stability", f"selected again in {times} bootstrap samples"))
     if (searched := group.in_search) is not None:
-        facts.append(
-            (
-                f"In the {words.many} searched",
-                f"rank {count(searched.rank)}, score {size_points(searched.score)}, "
-                f"{plural(searched.n_in, words.one)}",
-            )
-        )
+        then = f"rank {count(searched.rank)}, score {size_points(searched.score)}"
+        rows = plural(searched.n_in, words.one)
+        facts.append((f"In the {words.many} searched", f"{then}, {rows}"))
     return facts
 
 
-def stability_phrase(stability: float, samples: int) -> str:
-    """Write how often a rule is selected again.
-
-    >>> stability_phrase(0.935, 200)
-    'selected again in 187 of 200 bootstrap samples'
-    """
-    return (
-        f"selected again in {count(round(stability * samples))} of {count(samples)} bootstrap "
-        "samples"
-    )
-
-
 def q_text(q_value: float | None) -> str:
-    """Write a q-value.
-
-    >>> q_text(0.0312), q_text(1e-9)
-    ('0.031', '<0.001')
-    """
+    """Write a q-value; empty if there is none."""
     if q_value is None:
         return ""
     return "<0.001" if q_value < 0.001 else f"{q_value:.3f}"
@@ -356,26 +229,25 @@ def conditional_sentence(group: GroupSummary) -> str:
     alike = None if explanation is None else explanation.conditional
     if alike is None:
         return ""
-    covered = (
-        ""
-        if alike.covered == 1
-        else f" {percent(alike.covered)} of the group have somebody like them."
-    )
+    covered = f" {percent(alike.covered)} of the group have somebody like them."
     return (
         f"Compared with others of the same mix of {series(alike.features)}: "
         f"{points(alike.difference)}, confidence interval "
-        f"{interval(alike.confidence_interval)}.{covered}"
+        f"{interval(alike.confidence_interval)}.{covered * (alike.covered != 1)}"
     )
 
 
-def correlated_features(group: GroupSummary) -> list[CorrelatedFeature]:
-    """Write the features in which a group differs most from its complement."""
-    features = group.explanation.correlated_features if group.explanation else []
-    return [
-        _correlated(feature)
-        for feature in features
-        if abs(feature.standardised_difference) >= _LEAST_DIFFERENCE
-    ]
+def correlated_features(group: GroupSummary) -> list[tuple[str, str, str, str]]:
+    """Write the features in which a group differs most: name, inside, outside, deviations."""
+    written = []
+    for item in group.explanation.correlated_features if group.explanation else []:
+        deviations = item.standardised_difference
+        write: Callable[[float], str] = _mean if item.value is None else percent
+        name = f"{item.feature}, mean" if item.value is None else f"{item.feature} = {item.value}"
+        if abs(deviations) >= _LEAST_DIFFERENCE:
+            distance = f"{MINUS if deviations < 0 else '+'}{abs(deviations):.2f}"
+            written.append((name, write(item.mean_in), write(item.mean_out), distance))
+    return written
 
 
 def no_correlated_features(group: GroupSummary) -> str:
@@ -389,23 +261,8 @@ def no_correlated_features(group: GroupSummary) -> str:
     )
 
 
-def _correlated(item: CorrelatedFeatureSummary) -> CorrelatedFeature:
-    sign = MINUS if item.standardised_difference < 0 else "+"
-    name, write = (
-        (f"{item.feature}, mean", _mean)
-        if item.value is None
-        else (f"{item.feature} = {item.value}", percent)
-    )
-    deviations = f"{sign}{abs(item.standardised_difference):.2f}"
-    return CorrelatedFeature(name, write(item.mean_in), write(item.mean_out), deviations)
-
-
 def _mean(value: float) -> str:
-    """Write a mean with three digits at least, and no more decimals than they need.
-
-    >>> _mean(38.217), _mean(12345.6), _mean(0.0), _mean(-0.01234) == MINUS + "0.0123"
-    ('38.2', '12,346', '0', True)
-    """
+    """Write a mean with three digits at least, and no more decimals than they need."""
     sign = MINUS if value < 0 else ""
     size = abs(value)
     return sign + (f"{size:,.0f}" if size >= 100 else f"{size:.3g}")

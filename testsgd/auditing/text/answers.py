@@ -17,6 +17,7 @@ from testsgd.auditing.estimates import Counts, Floats
 from testsgd.models.text import TextModel
 from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
+from testsgd.scoring import Clusters
 
 # Texts are taken in portions of at most so many, or so many characters: a portion's texts are in
 # memory at once, and its new texts are sorted by length before the model is asked.
@@ -27,12 +28,7 @@ _BATCH = 2_048
 
 
 class SharedPredictions:
-    """A text model that remembers what it said of every text.
-
-    Only a digest of each text is kept, 16 bytes, so that millions of them fit into memory.
-
-    `asked`: Questions to the model so far: different texts, each as often as it is asked about.
-    """
+    """A text model that remembers what it said: of each text a digest is kept, 16 bytes."""
 
     def __init__(self, model: TextModel, *, jobs: int = 1, draws: int = 1) -> None:
         self._model = model
@@ -138,36 +134,35 @@ def containing_all(mentions: Mentions, rule_sets: TermRuleSets, weights: Counts)
 
     Shapes: `weights` (texts,); returned (groups,).
     """
-    contains = mentions.contains()
-    counts = [_joint_counts(contains, item, weights) for item in rule_sets.category_sets]
-    return np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64)
-
-
-def _joint_counts(
-    contains: tuple[NDArray[np.bool_], ...], category_set: CategorySet, weights: Counts
-) -> Counts:
-    rows = category_set.rows[weights[category_set.rows] > 0]
-    letters = string.ascii_lowercase[: len(category_set.categories)]
-    # Floats, because whole numbers have no fast product; sums below 2**53 are exact.
-    operands = [contains[at][rows].astype(np.float64) for at in category_set.categories]
-    operands[0] = operands[0] * weights[rows][:, None]
-    sums = np.einsum(
-        ",".join(f"z{letter}" for letter in letters) + "->" + letters, *operands, optimize=True
-    )
-    counts: Counts = np.rint(sums).astype(np.int64).ravel()
-    return counts
+    contains, counts = mentions.contains(), [np.zeros(0, dtype=np.int64)]
+    for item in rule_sets.category_sets:
+        rows = item.rows[weights[item.rows] > 0]
+        letters = string.ascii_lowercase[: len(item.categories)]
+        # Floats, because whole numbers have no fast product; sums below 2**53 are exact.
+        operands = [contains[at][rows].astype(np.float64) for at in item.categories]
+        operands[0] = operands[0] * weights[rows][:, None]
+        products = ",".join(f"z{letter}" for letter in letters) + "->" + letters
+        sums = np.einsum(products, *operands, optimize=True)
+        counts.append(np.rint(sums).astype(np.int64).ravel())
+    return np.concatenate(counts)
 
 
 @dataclass(frozen=True)
 class KnownAnswers:
     """All answers of an exact audit, one by one; means where a question was asked several times."""
 
+    rule_sets: TermRuleSets  # The groups
+    clusters: Clusters | None  # Texts that are one unit; None if every text is alone
     texts: NDArray[Any]  # Which texts get the favourable label as they are, shape (texts,)
     # For each set of categories, which seeds get it with the terms of which group, shape (seeds,
     # groups of the set)
     variants: tuple[NDArray[Any], ...]
     # For each category, which texts have which term, shape (texts, terms)
     contains: tuple[NDArray[np.bool_], ...]
+
+    def of_sets(self) -> Iterator[tuple[CategorySet, NDArray[Any]]]:
+        """Return each set of categories with the answers about its variants."""
+        return zip(self.rule_sets.category_sets, self.variants, strict=True)
 
     def inside(self, category_set: CategorySet) -> NDArray[np.bool_]:
         """Return which seeds contain all terms of a group already, shape (seeds, groups)."""
@@ -223,15 +218,10 @@ def pair_sums(
 
 
 def other_means(answers: Floats, shape: tuple[int, ...]) -> Floats:
-    """Return each seed's mean answer with other terms, every category changed.
+    """Return each seed's mean answer with other terms, every category changed; (m, groups).
 
-    The sum over the other terms of every category is found axis by axis: along one category, the
-    others are all terms less the one. So all rule sets are compared at once.
-
-    Shapes: `answers`, returned (m, groups).
-
-    >>> other_means(np.array([[1.0, 0.0, 0.0]]), (3,)).tolist()
-    [[0.0, 0.5, 0.5]]
+    Along one category, the others are all terms less the one. So all rule sets are compared at
+    once.
     """
     sums = answers.reshape(-1, *shape)
     for axis in range(1, 1 + len(shape)):

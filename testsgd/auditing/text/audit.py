@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates, Floats, means_over_draws
+from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.exact import audit_texts_exactly
 from testsgd.auditing.findings import Estimated
-from testsgd.auditing.guarantee import Guarantee, guarantee_of_kind, lower_confidence_bound
+from testsgd.auditing.guarantee import guarantee_of_kind, lower_confidence_bound
 from testsgd.auditing.independent import sample_texts_independent
 from testsgd.auditing.outcome import order_groups
-from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
 from testsgd.auditing.text.answers import KnownAnswers
 from testsgd.auditing.text.explaining import TermSelection, explain_term_groups
-from testsgd.auditing.text.findings import Counterfactual, TextFindings, seed_overlaps
+from testsgd.auditing.text.findings import SeedOverlaps, TextFindings
 from testsgd.auditing.text.known_words import nonsense_control, unknown_groups, unknown_terms
 from testsgd.auditing.text.max_statistic import simultaneous_texts
 from testsgd.auditing.text.observed import (
@@ -49,7 +48,10 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         again = _ask_again(audit, tried, favourable)
     budget = audit.allowed - again.asked
     with clock.phase("predictions of the texts"):
-        answers = _ask_all(audit, budget)
+        # All texts as they are, if that takes at most half of what sampling may ask.
+        answers = None
+        if not audit.exact and 2 * len(audit.texts) * parameters.draws <= budget:
+            answers = predictions.decide(audit.texts.texts)
     outcome, queries = _find_rates(audit, budget)
     outcome = replace(
         outcome,
@@ -68,22 +70,27 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         rule_sets, estimates = rule_sets.take(audit.given), estimates.take(audit.given)
         counterfactual = None if counterfactual is None else counterfactual.take(audit.given)
     with clock.phase("guarantee"):
-        guarantee = _guarantee(audit, outcome, estimates)
+        guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
+        bootstrapped = parameters.guarantee == "simultaneous" and audit.given is None
+        if outcome.known is not None and bootstrapped:
+            guarantee = simultaneous_texts(estimates, outcome.known, parameters)
         others = tuple(filter(None, [_observed(audit, outcome, answers)]))
         if parameters.estimand == "observed" and others:
             [observed] = others
             others = (Estimated("neighbourhood", estimates, guarantee),)
             estimates, guarantee = observed.estimates, observed.guarantee
     unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
-    difference = estimates.difference
-    if parameters.rank_by == "counterfactual" and counterfactual is not None:
+    difference, first_by = estimates.difference, np.zeros(len(unknown))
+    if parameters.ranked_by == "lower-bound":
+        first_by = guarantee.lower_bounds
+    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
         difference = counterfactual.difference
+        first_by = lower_confidence_bound(counterfactual.low, counterfactual.high)
     with clock.phase("ranking"):
+        # Groups of terms that are not known come last.
+        first = np.where(unknown, -1.0, first_by)
         ranking = order_groups(
-            estimates,
-            np.abs(difference),
-            rule_sets.rule_counts(),
-            first_by=_first_by(parameters, guarantee, counterfactual, unknown),
+            estimates, np.abs(difference), rule_sets.rule_counts(), first_by=first
         )
         small = small_category_sets(
             audit.mentions, min_count=audit.min_count, max_features=parameters.max_features
@@ -120,8 +127,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         selection = TermSelection(audit.rule_sets, variances, critical)
         findings = replace(findings, rules=_explaining_rules(audit, findings, selection))
     with clock.phase("explanations"):
-        first = np.array(findings.highlights[:LOOKED_AT], dtype=np.intp)
-        indices = rule_sets.places(first).tolist()
+        highlights = findings.highlights[:LOOKED_AT]
+        indices = rule_sets.places(np.array(highlights, dtype=np.intp)).tolist()
         explained = explain_term_groups(outcome.estimates, audit.rule_sets, indices)
     with clock.phase("stability"):
         stability, samples = _stability(audit, findings, outcome.known, selection)
@@ -131,7 +138,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         stability_samples=samples,
         explanations={
             group: explained[index]
-            for group, index in zip(first.tolist(), indices, strict=True)
+            for group, index in zip(highlights, indices, strict=True)
             if index in explained
         },
     )
@@ -174,30 +181,6 @@ def _find_rates(audit: TextAudit, budget: int) -> tuple[TextOutcome, int]:
     return outcome, queries + audit.predictions.asked
 
 
-def _guarantee(audit: TextAudit, outcome: TextOutcome, estimates: Estimates) -> Guarantee:
-    """Choose among the three kinds of guarantee."""
-    parameters = audit.parameters
-    bootstrapped = parameters.guarantee == "simultaneous" and audit.given is None
-    if outcome.known is None or not bootstrapped:
-        return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
-    return simultaneous_texts(estimates, audit.rule_sets, outcome.known, parameters, audit.repeated)
-
-
-def _first_by(
-    parameters: AuditParameters,
-    guarantee: Guarantee,
-    counterfactual: Counterfactual | None,
-    unknown: NDArray[np.bool_],
-) -> Floats:
-    """Return what groups are ranked by before their sizes; terms that are not known come last."""
-    first = np.zeros(len(unknown))
-    if parameters.ranked_by == "lower-bound":
-        first = guarantee.lower_bounds
-    elif parameters.rank_by == "counterfactual" and counterfactual is not None:
-        first = lower_confidence_bound(counterfactual.low, counterfactual.high)
-    return np.where(unknown, -1.0, first)
-
-
 def _observed(
     audit: TextAudit, outcome: TextOutcome, answers: NDArray[Any] | None
 ) -> Estimated | None:
@@ -212,13 +195,6 @@ def _observed(
         estimates = estimates.take(audit.given)
     guarantee = guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     return Estimated("observed", estimates, guarantee)
-
-
-def _ask_all(audit: TextAudit, budget: int) -> NDArray[Any] | None:
-    """Ask about all texts as they are, if that takes at most half of what sampling may ask."""
-    if audit.exact or 2 * len(audit.texts) * audit.parameters.draws > budget:
-        return None
-    return audit.predictions.decide(audit.texts.texts)
 
 
 def _variances(audit: TextAudit, findings: TextFindings) -> Floats:
@@ -242,7 +218,7 @@ def _explaining_rules(
     if audit.given is not None or not len(judged):
         return ()
     seeds = findings.estimates.independent_in.astype(np.float64)
-    overlaps = seed_overlaps(audit.rule_sets, findings.effects, audit.size)
+    overlaps = SeedOverlaps(audit.rule_sets, audit.size).between(findings.effects)
     rules = []
     for rule in selection.select(findings.effects, seeds, judged):
         shares = overlaps(np.array([rule.group]), judged)[0]
@@ -267,7 +243,6 @@ def _stability(
     if not samples:
         return {}, 0
     stability = term_stability(
-        audit.rule_sets,
         known,
         findings.effects,
         findings.distinct,
@@ -276,6 +251,5 @@ def _stability(
         judged=findings.judged,
         min_count=audit.min_count,
         samples=samples,
-        clusters=audit.repeated,
     )
     return stability, samples

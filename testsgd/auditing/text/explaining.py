@@ -1,8 +1,7 @@
 """What explains how groups of texts differ, and what each term adds to a group's difference.
 
-If a model dislikes one word, it differs for every set of terms with that word. The effects of all
-sets over the same categories are compared with each other, weighted by their seeds: a set of terms
-explains the effects of all sets that contain it.
+The effects of all sets of terms over the same categories are compared with each other, weighted by
+their seeds: a set of terms explains the effects of all sets that contain it.
 """
 
 from __future__ import annotations
@@ -17,47 +16,32 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Estimates, Floats
 from testsgd.auditing.explaining import Explanation, explanation_of
 from testsgd.auditing.rule_selection import CellTable, ExplainingRule, select_rules
-from testsgd.rules.text import CategorySet, TermRuleSets
+from testsgd.rules.text import TermRuleSets
 
 
 def explain_term_groups(
     estimates: Estimates, rule_sets: TermRuleSets, groups: Sequence[int]
 ) -> dict[int, Explanation]:
-    """Explain groups of texts.
+    """Explain groups of texts, but for those one of whose parts got no samples.
 
-    Some of a group's terms are a group too: if enough texts mention all categories, enough mention
-    some of them. So what every subset of the terms does is known already.
-
-    Without contrasts and conditional scores, for which texts have no features. A group one of whose
-    parts got no samples is left out.
-
-    See Shapley, L. S. (1953), A value for n-person games.
+    Some of a group's terms are a frequent group too, so what every subset of them does is known.
+    Texts have no features that could go with a group.
     """
     by_categories = {item.categories: item for item in rule_sets.category_sets}
     explained = {}
     for group in groups:
-        parts = term_subsets(rule_sets, by_categories, group)
-        differences = np.zeros(len(parts) + 1)
-        differences[1:] = estimates.difference[parts]
-        if np.isnan(differences).any():
-            continue
-        explained[group] = explanation_of(rule_sets.rule_set(group), differences)
+        categories = rule_sets.category_sets[rule_sets.set_of(group)].categories
+        terms = rule_sets.chosen(group)
+        # Of each subset of the terms but of none, in the order of its bits.
+        differences = np.zeros(1 << len(terms))
+        for subset in range(1, len(differences)):
+            bits = [bit for bit in range(len(terms)) if subset >> bit & 1]
+            part = by_categories[tuple(categories[bit] for bit in bits)]
+            index = np.ravel_multi_index([terms[bit] for bit in bits], part.shape)
+            differences[subset] = estimates.difference[part.first + int(index)]
+        if not np.isnan(differences).any():
+            explained[group] = explanation_of(rule_sets.rule_set(group), differences)
     return explained
-
-
-def term_subsets(
-    rule_sets: TermRuleSets, by_categories: dict[tuple[int, ...], CategorySet], group: int
-) -> NDArray[np.intp]:
-    """Return the group of each subset of a group's terms but of none."""
-    categories = rule_sets.category_sets[rule_sets.set_of(group)].categories
-    terms = rule_sets.chosen(group)
-    indices = []
-    for subset in range(1, 1 << len(terms)):
-        bits = [bit for bit in range(len(terms)) if subset >> bit & 1]
-        part = by_categories[tuple(categories[bit] for bit in bits)]
-        index = np.ravel_multi_index([terms[bit] for bit in bits], part.shape)
-        indices.append(part.first + int(index))
-    return np.array(indices, dtype=np.intp)
 
 
 class TermSelection:
@@ -75,10 +59,7 @@ class TermSelection:
     def select(
         self, effects: Floats, seeds: Floats, order: NDArray[np.intp]
     ) -> tuple[ExplainingRule, ...]:
-        """Choose the groups whose terms explain the effects of all.
-
-        Shapes: `effects`, `seeds` (groups,).
-        """
+        """Choose the groups whose terms explain the effects (groups,) of all, weighted by seeds."""
         known = ~np.isnan(effects)
         weights = np.where(known, seeds, 0.0)
         basis = []

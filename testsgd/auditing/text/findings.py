@@ -18,27 +18,23 @@ from testsgd.rules.text import Mentions, TermRuleSets
 from testsgd.scoring import Clusters, Overlaps
 
 
-def seed_overlaps(rule_sets: TermRuleSets, difference: Floats, texts: int) -> Overlaps:
-    """Measure how much groups of texts tell the same story.
-
-    Variants with different terms are never the same text, so texts cannot be compared as rows of a
-    table are. Two groups that share a term and differ from the rest in the same direction overlap
-    by Jaccard's index of their seeds; other groups do not overlap.
-
-    Shapes: `difference` (groups,).
-    """
-    return SeedOverlaps(rule_sets, texts).between(difference)
-
-
 class SeedOverlaps:
-    """The same for any differences, such as those of bootstrap samples."""
+    """Measures how much groups of texts tell the same story.
+
+    Variants with different terms are never the same text. So two groups that share a term and
+    differ in the same direction overlap by Jaccard's index of their seeds; others do not overlap.
+    """
 
     def __init__(self, rule_sets: TermRuleSets, texts: int) -> None:
-        self._rule_sets = rule_sets
-        self._shares = _seed_shares(rule_sets, texts)
+        self._rule_sets, sets = rule_sets, rule_sets.category_sets
         self._bounds = np.cumsum((0, *rule_sets.terms.sizes))
-        sets = rule_sets.category_sets
         self._firsts = np.array([item.first for item in sets], dtype=np.intp)
+        inside = np.zeros((len(sets), texts))
+        for index, item in enumerate(sets):
+            inside[index, item.rows] = 1
+        both, sizes = inside @ inside.T, inside.sum(axis=1)
+        # 0 where neither of two sets has seeds.
+        self._shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
 
     def between(self, difference: Floats, others: Floats | None = None) -> Overlaps:
         """Return the overlaps of groups with these differences and those with others.
@@ -71,18 +67,6 @@ class SeedOverlaps:
         return sets, terms
 
 
-def _seed_shares(rule_sets: TermRuleSets, texts: int) -> Floats:
-    """Return Jaccard's index of the seeds of every two category sets; 0 where neither has seeds."""
-    sets = rule_sets.category_sets
-    inside = np.zeros((len(sets), texts))
-    for index, category_set in enumerate(sets):
-        inside[index, category_set.rows] = 1
-    both = inside @ inside.T
-    sizes = inside.sum(axis=1)
-    shares: Floats = both / np.maximum(sizes[:, None] + sizes - both, 1)
-    return shares
-
-
 @dataclass(frozen=True)
 class Counterfactual:
     """What a rule set's terms change: the same seed texts with its terms and with others.
@@ -109,14 +93,7 @@ class Counterfactual:
 
     def take(self, groups: NDArray[np.intp]) -> Counterfactual:
         """Return the comparisons of some groups."""
-        return Counterfactual(
-            self.seeds[groups],
-            self.rate_with[groups],
-            self.rate_other[groups],
-            self.low[groups],
-            self.high[groups],
-            self.independent[groups],
-        )
+        return Counterfactual(*(values[groups] for values in self.__dict__.values()))
 
 
 @dataclass(frozen=True)
@@ -164,7 +141,7 @@ class TextFindings(Findings):
 
     def overlaps(self) -> Overlaps:
         """Return Jaccard's index of the seeds of groups that share a term and a direction."""
-        return seed_overlaps(self.rule_sets, self.effects, len(self.texts))
+        return SeedOverlaps(self.rule_sets, len(self.texts)).between(self.effects)
 
     @property
     def effects(self) -> Floats:

@@ -1,10 +1,6 @@
 """Rates of given groups of texts, without a search: to measure a model by again and again.
 
-Which texts are a group's seeds, what they become, and which texts are outside it depends on the
-texts alone. It is found once; then every model, such as each snapshot of a retraining, is asked
-about the same texts.
-
-What is asked about differs from rows (variants, each once), so only the questions are shared.
+Which texts are a group's seeds, what they become, and which texts are outside it is found once.
 """
 
 from __future__ import annotations
@@ -38,10 +34,8 @@ class TermGroupMeasure(Measure):
     """Measures how models treat the same groups of the same texts.
 
     Inside a group are its seeds, the texts with a term of each of its categories, rewritten with
-    its terms; outside are the texts, as they are, that lack one of its terms. If all of these are
-    no more than `max_queries`, a model is asked about each once, and the numbers are those of an
-    exact audit. Otherwise as many are drawn on each side of each group, from the seed alone: the
-    draws are the same for every model, so that chance is not what tells two models apart.
+    its terms; outside are the texts, as they are, that lack one of its terms. A model is asked
+    about each once, or about draws of them that are the same for every model.
 
     Attributes
     ----------
@@ -52,18 +46,8 @@ class TermGroupMeasure(Measure):
     groups : sequence of (tuple of int, tuple of int)
         Each group's categories, and the term of each of them, as places in the list of terms. A
         group may have no texts on one side; its rates there are NaN.
-    max_queries : int
-        Most texts to ask a model about.
-    seed : int
-        Seed of the draws.
-    jobs : int or None
-        Threads that ask a model at once; None: as many as there are processors if the model allows
-        it. Changes no result.
-
-    Raises
-    ------
-    ParameterError
-        If `max_queries` does not allow one draw on each side of each group.
+    max_queries, seed, jobs
+        As for :class:`testsgd.auditing.GroupMeasure`, and so is the error that is raised.
 
     Examples
     --------
@@ -146,9 +130,8 @@ class TermGroupMeasure(Measure):
         for categories, chosen in self.groups:
             indices = list(categories)
             seeds = np.flatnonzero(presence[:, indices].all(axis=1))
-            inside = np.ones(len(self.texts), dtype=bool)
-            for category, term in zip(categories, chosen, strict=True):
-                inside &= contains[category][:, term]
+            parts = zip(categories, chosen, strict=True)
+            inside = np.all([contains[category][:, term] for category, term in parts], axis=0)
             # A category all of whose mentions are of the chosen term stays as it is.
             changed = sole[seeds][:, indices] != np.array(chosen, dtype=np.int64)
             changes = self._numbered(categories, chosen, changed)

@@ -23,14 +23,10 @@ from testsgd.sampling.text import Replacer
 def unknown_terms(
     model: LoadedModel[TextModel], terms: SensitiveTerms
 ) -> tuple[NDArray[np.bool_], ...] | None:
-    """Find the terms of which a model does not know every word.
+    """Return of each category which terms (terms,) have a word that a model does not know.
 
     Networks of testsgd can say it, and so can estimators of scikit-learn whose first step is a
-    vectoriser with a ``vocabulary_``.
-
-    One array a category; None if the model cannot say.
-
-    Shapes: returned (terms of the category,).
+    vectoriser with a ``vocabulary_``. None if the model cannot say.
     """
     knows = getattr(model.model, "knows", None) or _vectoriser_knows(model.origin)
     if knows is None:
@@ -44,11 +40,9 @@ def unknown_terms(
 def unknown_groups(
     rule_sets: TermRuleSets, unknown: tuple[NDArray[np.bool_], ...] | None
 ) -> NDArray[np.bool_]:
-    """Find the groups with a term that the model does not know.
+    """Return which groups (groups,) have a term that the model does not know.
 
     Nowhere true if it were true everywhere: a model that knows no term treats all alike.
-
-    Shapes: returned (groups,).
     """
     found = np.zeros(len(rule_sets), dtype=bool)
     if unknown is None or not len(found):
@@ -85,7 +79,7 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
     draws = audit.parameters.draws
     single = [
         (item, variants)
-        for item, variants in zip(audit.rule_sets.category_sets, known.variants, strict=True)
+        for item, variants in known.of_sets()
         if len(item.categories) == 1 and len(item.rows)
     ]
     word = next(
@@ -96,12 +90,10 @@ def nonsense_control(audit: TextAudit, known: KnownAnswers, budget: int) -> Cont
         return None
     terms = mentions.terms
     nonsense = Term(word, plural=(f"{word}s",))
-    with_word = replace(
-        terms,
-        categories=tuple(
-            replace(category, terms=(*category.terms, nonsense)) for category in terms.categories
-        ),
-    )
+    categories = [
+        replace(category, terms=(*category.terms, nonsense)) for category in terms.categories
+    ]
+    with_word = replace(terms, categories=tuple(categories))
     replacer = Replacer(texts.texts, replace(mentions, terms=with_word))
     rates, same = {}, {}
     for item, variants in single:

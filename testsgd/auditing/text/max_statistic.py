@@ -1,12 +1,10 @@
 """A guarantee for all groups of texts at once, by the bootstrap of the largest deviation.
 
-As for rows (see :mod:`testsgd.auditing.max_statistic`), every text gets a random weight, and the
-weighted sums show how far the differences of all groups stray together. Texts of one cluster get
-one weight together. What a text does to a group's difference is one number: its variant's answer
-counts inside if the text is a seed, and its own answer outside if it lacks one of the terms. So a
-sample of all groups over the same categories is a product of the weights with the matrix of these
-numbers, and what inside and outside have in common, the same texts, is in it. Rows have no such
-matrix but a lattice of cells, so the two modules share the quantile only.
+As for rows (see :mod:`testsgd.auditing.max_statistic`), every text, or cluster of texts, gets a
+random weight, and the weighted sums show how far the differences of all groups stray together. What
+a text does to a group's difference is one number: its variant's answer counts inside if the text is
+a seed, and its own answer outside if it lacks one of the terms. So a sample of all groups over the
+same categories is a product of the weights with the matrix of these numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from testsgd.auditing.guarantee import Guarantee, bonferroni, guarantee_of
 from testsgd.auditing.max_statistic import upper_quantile
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.text.answers import KnownAnswers
-from testsgd.rules.text import TermRuleSets
 from testsgd.scoring import Clusters
 
 Singles = NDArray[np.float32]
@@ -37,11 +34,7 @@ _FEWEST_SAMPLES = 99
 
 
 def simultaneous_texts(
-    estimates: Estimates,
-    rule_sets: TermRuleSets,
-    known: KnownAnswers,
-    parameters: AuditParameters,
-    clusters: Clusters | None = None,
+    estimates: Estimates, known: KnownAnswers, parameters: AuditParameters
 ) -> Guarantee:
     """Promise the confidence for all groups of texts at once.
 
@@ -51,9 +44,9 @@ def simultaneous_texts(
     that the interval is as wide as the difference strays.
     """
     # Imported here: a tenth of a second.
-    from scipy.special import ndtr
+    from scipy.special import ndtr, ndtri
 
-    spread = spread_of(estimates, rule_sets, known, clusters)
+    spread = spread_of(estimates, known)
     groups = int(np.count_nonzero(spread.counted))
     if not groups:
         return bonferroni(estimates, parameters.confidence)
@@ -62,35 +55,19 @@ def simultaneous_texts(
     samples = min(parameters.replicates, max(_FEWEST_SAMPLES, _MOST_PRODUCTS // max(1, answers)))
     # Rarer errors than one in all the bootstrap samples cannot be seen in them.
     samples = max(samples, math.ceil(1 / error))
-    largest = largest_deviations(
-        estimates,
-        rule_sets,
-        known,
-        spread,
-        samples=samples,
-        seed=parameters.seed,
-        clusters=clusters,
-    )
+    largest = largest_deviations(estimates, known, spread, samples=samples, seed=parameters.seed)
     # Bonferroni's is a bound on it: a bootstrap sample is never worth more groups than there are.
     shared = max(float(2 * ndtr(-upper_quantile(largest, error))), error / groups)
+    errors, wide = np.full(len(spread.stretch), shared), spread.stretch > 1
+    errors[wide] = 2 * ndtr(ndtri(shared / 2) * spread.stretch[wide])
     return guarantee_of(
         estimates,
-        _errors(shared, spread.stretch),
+        errors,
         kind="simultaneous",
         confidence=parameters.confidence,
         method="max-statistic",
-        groups=len(estimates.rows_in),
         replicates=samples,
     )
-
-
-def _errors(shared: float, stretch: Floats) -> Floats:
-    from scipy.special import ndtr, ndtri
-
-    errors = np.full(len(stretch), shared)
-    wide = stretch > 1
-    errors[wide] = 2 * ndtr(ndtri(shared / 2) * stretch[wide])
-    return errors
 
 
 @dataclass(frozen=True)
@@ -104,18 +81,13 @@ class Spread:
     stretch: Floats
 
 
-def spread_of(
-    estimates: Estimates,
-    rule_sets: TermRuleSets,
-    known: KnownAnswers,
-    clusters: Clusters | None = None,
-) -> Spread:
+def spread_of(estimates: Estimates, known: KnownAnswers) -> Spread:
     """Compute the standard errors of all groups' differences.
 
     A rate whose few answers all agree seems not to vary at all. So its variance is taken with one
     answer more, at the rate of all texts, unless that makes it smaller.
     """
-    counted = estimates.sampled
+    counted, clusters = estimates.sampled, known.clusters
     overall = (known.texts.sum() + 1) / (len(known.texts) + 2)
     independent = np.zeros(len(counted))
     missing = np.zeros(len(counted))
@@ -129,7 +101,7 @@ def spread_of(
         independent += np.maximum(shown, needed) / size
         missing += np.maximum(needed - shown, 0) / size
     together = np.zeros(len(counted))
-    for block in _blocks(estimates, rule_sets, known):
+    for block in _blocks(estimates, known):
         if clusters is not None:
             together[block.groups] = _squares(block, known, clusters)
             continue
@@ -173,23 +145,13 @@ def _squares(block: _Block, known: KnownAnswers, clusters: Clusters) -> Floats:
 
 
 def largest_deviations(
-    estimates: Estimates,
-    rule_sets: TermRuleSets,
-    known: KnownAnswers,
-    spread: Spread,
-    *,
-    samples: int,
-    seed: int,
-    clusters: Clusters | None = None,
+    estimates: Estimates, known: KnownAnswers, spread: Spread, *, samples: int, seed: int
 ) -> Floats:
-    """Draw bootstrap samples of the largest standardised deviation over all groups.
+    """Draw bootstrap samples of the largest standardised deviation over all groups, (samples,).
 
-    Shapes: returned (samples,).
-
-    See Chernozhukov, Chetverikov and Kato (2013), Gaussian approximations and multiplier bootstrap
-    for maxima of sums of high-dimensional random vectors. Annals of Statistics 41(6).
+    See the sources of :func:`testsgd.auditing.max_statistic.max_statistics`.
     """
-    texts = len(known.texts)
+    texts, clusters = len(known.texts), known.clusters
     units = texts if clusters is None else len(clusters)
     together = max(1, min(samples, _WEIGHTS // max(1, texts)))
     largest = np.zeros(samples)
@@ -205,7 +167,7 @@ def largest_deviations(
         found = largest[start : start + len(weights)]
         generator = np.random.default_rng([seed, 6, start])
         everybody, favourable = weights.sum(axis=1), weights @ known.texts.astype(np.float32)
-        for block in _blocks(estimates, rule_sets, known):
+        for block in _blocks(estimates, known):
             of_seeds = weights[:, block.rows]
             others = everybody - of_seeds.sum(axis=1)
             favourable_others = favourable - of_seeds @ block.answers
@@ -233,13 +195,13 @@ class _Block:
     outside: Singles
 
 
-def _blocks(estimates: Estimates, rule_sets: TermRuleSets, known: KnownAnswers) -> Iterator[_Block]:
+def _blocks(estimates: Estimates, known: KnownAnswers) -> Iterator[_Block]:
     """Work out the effects, in blocks small enough for the memory."""
     rate_in = np.nan_to_num(estimates.rate_in).astype(np.float32)
     rate_out = np.nan_to_num(estimates.rate_out).astype(np.float32)
     size_in = np.maximum(estimates.rows_in, 1).astype(np.float32)
     size_out = np.maximum(estimates.rows_out, 1).astype(np.float32)
-    for category_set, variants in zip(rule_sets.category_sets, known.variants, strict=True):
+    for category_set, variants in known.of_sets():
         if not len(variants):
             continue
         answers = known.texts[category_set.rows].astype(np.float32)

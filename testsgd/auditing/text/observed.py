@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.estimates import Estimates, both_sides, counted_estimates, means_over_draws
+from testsgd.auditing.estimates import (
+    Estimates,
+    both_sides,
+    counted_estimates,
+    means_over_draws,
+)
 from testsgd.auditing.text.answers import KnownAnswers, containing_all
 from testsgd.auditing.text.outcome import TextAudit
 from testsgd.data.text import Texts
@@ -65,22 +70,17 @@ def with_independent_texts(
         if known is not None:
             favourable_in[groups] = of_seeds @ known.variants[index]
     sizes_out = size_of_text.sum() - containing_all(mentions, rule_sets, size_of_text)
-    if known is None:
-        return replace(
-            estimates,
-            effective_sample_size_in=independent_rows(estimates.rows_in, sizes_in),
-            effective_sample_size_out=independent_rows(estimates.rows_out, sizes_out),
-        )
-    liked = np.where(known.texts, size_of_text, 0)
-    favourable_out = liked.sum() - containing_all(mentions, rule_sets, liked)
+    of_inside: tuple[NDArray[Any], ...] = ()
+    of_outside: tuple[NDArray[Any], ...] = ()
+    if known is not None:
+        liked = np.where(known.texts, size_of_text, 0)
+        favourable_out = liked.sum() - containing_all(mentions, rule_sets, liked)
+        of_inside = (estimates.favourable_in, favourable_in)
+        of_outside = (estimates.favourable_out, favourable_out)
     return replace(
         estimates,
-        effective_sample_size_in=independent_rows(
-            estimates.rows_in, sizes_in, estimates.favourable_in, favourable_in
-        ),
-        effective_sample_size_out=independent_rows(
-            estimates.rows_out, sizes_out, estimates.favourable_out, favourable_out
-        ),
+        effective_sample_size_in=independent_rows(estimates.rows_in, sizes_in, *of_inside),
+        effective_sample_size_out=independent_rows(estimates.rows_out, sizes_out, *of_outside),
     )
 
 

@@ -1,15 +1,10 @@
-"""What the three ways of finding the rates of texts have in common, and their paired intervals.
-
-If the intervals are to hold for all of many groups at once, each is one of 99.9% or more. There a
-normal interval is too narrow where few pairs differ, all in one direction: from so few it is not
-seen how many do in truth. So, as for other rates, the tails are taken from the binomial
-distribution.
-"""
+"""What the three ways of finding the rates of texts have in common, and their paired intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +12,7 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Estimates, Floats
 from testsgd.auditing.outcome import Audit
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.text.answers import KnownAnswers, PairSums, SharedPredictions
+from testsgd.auditing.text.answers import KnownAnswers, SharedPredictions, pair_sums
 from testsgd.auditing.text.findings import Counterfactual
 from testsgd.data.text import Texts
 from testsgd.models.text import TextModel
@@ -89,8 +84,9 @@ def paired_intervals(
 ) -> PairedIntervals:
     """Choose the paired intervals by what the audit is to guarantee.
 
-    A simultaneous guarantee is for all paired intervals at once, by Bonferroni's inequality. For
-    the other kinds each paired interval has the confidence that was asked for.
+    A simultaneous guarantee is for all of them at once, by Bonferroni's inequality. Then each is
+    one of 99.9% or more, where a normal interval is too narrow if few pairs differ, all in one
+    direction.
     """
     if parameters.guarantee != "simultaneous":
         return PairedIntervals(parameters.confidence, tails=False)
@@ -104,23 +100,14 @@ def paired_tails_interval(
 ) -> tuple[Floats, Floats]:
     """Compute intervals for means of differences within pairs, with exact tails.
 
-    The mean difference is that of the gains less that of the losses. A pair has a gain or a loss
-    between 0 and 1, so each mean varies no more than a rate over as many yes/no answers. A pair
-    that gains does not lose, so the two means stray in opposite directions, and their difference
-    strays further than if they were independent: by their correlation.
-
-    As :func:`testsgd.scoring.exact_difference`, with errors of the two means on the ellipse of
-    their correlation instead of a circle.
+    The mean difference is that of the gains less that of the losses. Each varies no more than a
+    rate over as many yes/no answers. A pair that gains does not lose, so the two stray in opposite
+    directions: as :func:`testsgd.scoring.exact_difference`, with the errors of the two on the
+    ellipse of their correlation instead of a circle.
 
     See Zou and Donner (2008), Construction of confidence limits about effect measures: a general
-    approach. Statistics in Medicine 27, for correlated estimates; taking the largest sum over the
-    ellipse is ours.
-
-    Of 100 pairs, 20 change for the better and 5 for the worse.
-
-    >>> low, high = paired_tails_interval(*np.array([[0.15], [0.25], [100]]), error=0.05)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.045], [0.257])
+    approach. Statistics in Medicine 27, for correlated estimates; the largest sum over the ellipse
+    is ours.
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr, ndtri
@@ -146,11 +133,7 @@ def paired_tails_interval(
 
 @dataclass(frozen=True)
 class TextOutcome:
-    """Rates of all groups, however they were found.
-
-    The attributes are those of TextFindings; `known` are the single answers, None if samples were
-    drawn.
-    """
+    """Rates of all groups, however they were found, with the attributes of TextFindings."""
 
     estimates: Estimates
     counterfactual: Counterfactual | None
@@ -161,64 +144,60 @@ class TextOutcome:
 
 
 class Comparisons:
-    """Collects the paired comparisons, one category set after another."""
+    """Collects the paired comparisons, one category set after another.
+
+    `result`: what was collected; groups that were not compared have no seeds and NaN.
+    """
 
     def __init__(self, audit: TextAudit) -> None:
-        self._paired = audit.paired
-        self._clusters = audit.repeated
+        self._paired, self._clusters = audit.paired, audit.repeated
         groups = len(audit.rule_sets)
-        self._seeds = np.zeros(groups, dtype=np.int64)
-        self._rates: Floats = np.full((2, groups), np.nan)
-        self._ends: Floats = np.full((2, groups), np.nan)
-        self._independent: Floats = np.zeros(groups)
+        seeds, independent = np.zeros(groups, dtype=np.int64), np.zeros(groups)
+        rate_with, rate_other, low, high = np.full((4, groups), np.nan)
+        self.result = Counterfactual(seeds, rate_with, rate_other, low, high, independent)
 
     def add(
-        self, category_set: CategorySet, sums: PairSums, *, seeds: int, draws: int | None = None
+        self,
+        category_set: CategorySet,
+        answers: NDArray[Any],
+        weights: Counts | None = None,
+        drawn: NDArray[np.intp] | None = None,
     ) -> None:
-        """Take down the sums of one category set."""
-        total = seeds if draws is None else draws
-        groups = slice(category_set.first, category_set.first + len(sums.with_terms))
-        self._seeds[groups] = seeds
-        self._rates[0, groups] = sums.with_terms / total
-        self._rates[1, groups] = sums.other / total
-        # A seed counts once, however many variants or draws of it there are; where seeds were
-        # drawn, both the seeds and the draws vary, so sizes add like resistances.
-        rows = self._independent_seeds(category_set, sums, total)
-        self._independent[groups] = rows
-        pairs = rows if draws is None else 1 / (1 / rows + 1 / draws)
-        low, high = self._paired(
-            (sums.with_terms - sums.other) / total,
-            sums.squares / total,
-            sums.sizes / total,
-            pairs,
-        )
-        self._ends[0, groups], self._ends[1, groups] = low, high
+        """Compare the answers about seeds, all of them or those drawn, so often each.
 
-    def cluster_sizes(self, category_set: CategorySet) -> Counts | None:
-        """Return how many seeds are in each seed's cluster; None if all are alone."""
-        if self._clusters is None:
-            return None
-        return self._clusters.take(category_set.rows).size_of_row
-
-    def _independent_seeds(self, category_set: CategorySet, sums: PairSums, total: int) -> Floats:
-        """Return the independent seeds of each group: what gains and losses are worth at least."""
-        rows = np.full(len(sums.sizes), float(len(category_set.rows)))
-        sizes = self.cluster_sizes(category_set)
-        if sizes is None:
-            return rows
+        Shapes: `answers` (seeds, groups of the set); `weights`, `drawn` (seeds,).
+        """
+        if min(category_set.shape) < 2 or not len(answers):
+            return
+        of_all = sizes = None
+        if self._clusters is not None:
+            of_all = self._clusters.take(category_set.rows).size_of_row
+            sizes = of_all if drawn is None else of_all[drawn]
+        sums = pair_sums(answers, category_set.shape, weights, sizes)
+        total = len(answers) if weights is None else int(weights.sum())
         mean, size = (sums.with_terms - sums.other) / total, sums.sizes / total
-        worth = [
-            independent_rows(
-                rows, sizes.sum(), rows * part, sizes.sum() * of_clusters / sums.cluster_sizes
+        # A seed counts once, however many variants or draws of it there are; of copies as many as
+        # gains and losses are worth at least.
+        rows: Floats = np.full(len(size), float(len(category_set.rows)))
+        if of_all is not None:
+            everything = of_all.sum()
+            gains, losses = (
+                independent_rows(
+                    rows, everything, rows * part, everything * of_clusters / sums.cluster_sizes
+                )
+                for part, of_clusters in (
+                    ((size + mean) / 2, sums.cluster_gains),
+                    ((size - mean) / 2, sums.cluster_losses),
+                )
             )
-            for part, of_clusters in (
-                ((size + mean) / 2, sums.cluster_gains),
-                ((size - mean) / 2, sums.cluster_losses),
-            )
-        ]
-        return np.minimum(*worth)
-
-    def result(self) -> Counterfactual:
-        """Return what was collected; groups that were not compared have no seeds and NaN."""
-        (rate_with, rate_other), (low, high) = self._rates, self._ends
-        return Counterfactual(self._seeds, rate_with, rate_other, low, high, self._independent)
+            rows = np.minimum(gains, losses)
+        # Where seeds were drawn, both the seeds and the draws vary, so sizes add like resistances.
+        pairs = rows if weights is None else 1 / (1 / rows + 1 / total)
+        groups = slice(category_set.first, category_set.first + len(size))
+        result = self.result
+        result.seeds[groups], result.independent[groups] = len(answers), rows
+        result.rate_with[groups] = sums.with_terms / total
+        result.rate_other[groups] = sums.other / total
+        result.low[groups], result.high[groups] = self._paired(
+            mean, sums.squares / total, size, pairs
+        )

@@ -2,11 +2,7 @@
 
 The draws from all texts are shared by all groups, each using those that lack one of its terms. The
 draws of seeds are shared by the groups of one category set: each seed drawn is asked about with the
-terms of every one of them, so that their comparison is paired. A seed that is drawn twice gives the
-same variants again, which cost nothing.
-
-Rows draw neighbours for the cells of one table; texts draw seeds for each set of categories, and
-remember what they were told. So this stands beside :mod:`testsgd.auditing.pooled`, not in it.
+terms of every one of them, so that their comparison is paired.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates, margin_outside
-from testsgd.auditing.text.answers import ask_variants, containing_all, pair_sums
+from testsgd.auditing.text.answers import ask_variants, containing_all
 from testsgd.auditing.text.outcome import Comparisons, TextAudit, TextOutcome
 from testsgd.sampling.text import Replacer
 
@@ -66,7 +62,7 @@ def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
             more |= seeds.draw_further(index, uncertain)
         estimates = look()
     return TextOutcome(
-        estimates, seeds.comparisons.result(), asked=pool.size, favourable=pool.favourable
+        estimates, seeds.comparisons.result, asked=pool.size, favourable=pool.favourable
     )
 
 
@@ -124,28 +120,14 @@ class _Seeds:
 
     def draw(self, index: int, count: int) -> None:
         """Draw so many seeds for all groups of a category set, or none if the budget is short."""
-        category_set = self._sets[index]
-        groups = np.arange(int(np.prod(category_set.shape)))
-        drawn = self._ask(index, groups, count)
-        if drawn is None:
-            return
-        answers, weights, seeds = drawn
-        if min(category_set.shape) > 1:
-            sizes = self.comparisons.cluster_sizes(category_set)
-            self.comparisons.add(
-                category_set,
-                pair_sums(
-                    answers, category_set.shape, weights, None if sizes is None else sizes[seeds]
-                ),
-                seeds=len(weights),
-                draws=count,
-            )
+        groups = np.arange(len(self._sets[index]))
+        if (drawn := self._ask(index, groups, count)) is not None:
+            self.comparisons.add(self._sets[index], *drawn)
 
     def draw_further(self, index: int, uncertain: NDArray[np.bool_]) -> bool:
         """Double the draws of the uncertain groups of a category set; False if none was made."""
-        category_set = self._sets[index]
-        first = category_set.first
-        groups = np.flatnonzero(uncertain[first : first + int(np.prod(category_set.shape))])
+        first = self._sets[index].first
+        groups = np.flatnonzero(uncertain[first : first + len(self._sets[index])])
         return len(groups) > 0 and self._ask(index, groups, self._draws[index]) is not None
 
     def _ask(

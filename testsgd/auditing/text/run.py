@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.outcome import Clock
 from testsgd.auditing.outcome import Progress as PhaseProgress
-from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters, RankBy
+from testsgd.auditing.parameters import TEXT_QUERIES, AuditParameters
 from testsgd.auditing.run import (
     Progress,
     again_queries,
@@ -56,10 +56,8 @@ def run_text_audit(
         The texts, from :func:`testsgd.data.load_texts` or :func:`testsgd.data.check_texts`.
     terms : SensitiveTerms
         Whose mention makes a difference or not.
-    parameters : AuditParameters
-        What to do; ``bins`` plays no part.
-    progress : callable, optional
-        Called now and then with a phase's name, how much is done and how much there is.
+    parameters, progress
+        As for :func:`testsgd.auditing.run_audit`; ``bins`` plays no part.
 
     Returns
     -------
@@ -70,9 +68,8 @@ def run_text_audit(
     ModelError
         If the model raises or returns something unusable.
     ParameterError
-        If exact mode was asked for and takes more queries than allowed, if groups are to be ranked
-        by paired differences and sampling compares nothing in pairs, or if a conditional score was
-        asked for.
+        If exact mode takes more queries than allowed, if groups are to be ranked by paired
+        differences and sampling compares nothing in pairs, or if a condition was given.
 
     References
     ----------
@@ -92,8 +89,11 @@ def run_text_audit(
         )
     clock = Clock()
     allowed = parameters.budget(TEXT_QUERIES)
-    parameters = replace(parameters, max_queries=allowed, rank_by=_ranked_by(parameters))
-    if parameters.rank_by == "counterfactual":
+    ranked_by = parameters.rank_by
+    if ranked_by == "auto":
+        ranked_by = "score" if parameters.sampling == "independent" else "counterfactual"
+    parameters = replace(parameters, max_queries=allowed, rank_by=ranked_by)
+    if ranked_by == "counterfactual":
         # The effect is of terms that are put in; so are the rates that stand beside it.
         parameters = replace(parameters, estimand="neighbourhood")
     told = named("asking the model", progress)
@@ -124,9 +124,7 @@ def run_text_audit(
 
 def _frequent(mentions: Mentions, texts: int, parameters: AuditParameters) -> TermRuleSets:
     return frequent_term_sets(
-        mentions,
-        min_count=parameters.fewest_rows(texts),
-        max_features=parameters.max_features,
+        mentions, min_count=parameters.fewest_rows(texts), max_features=parameters.max_features
     )
 
 
@@ -136,15 +134,15 @@ def _fits_exactly(
     """Return whether an audit is exact, of so many texts and variants in some parts."""
     needed = written * parameters.draws + sum(again_queries(model, part) for part in parts)
     exact = fits_exactly(needed, parameters.mode, parameters.budget(0))
-    check_means(parameters, exact=exact, needed=needed)
+    if parameters.nondeterministic is not None and not exact:
+        # A text that is drawn twice is asked about once; so its answer is no new one.
+        raise ParameterError(
+            f"means over several answers take an exact audit of texts, of up to {needed:,} queries",
+            where="nondeterministic",
+            remedy=f"use --mode exact, give --max-queries {needed}, or fewer texts with --limit",
+            name="nondeterministic",
+        )
     return exact
-
-
-def _ranked_by(parameters: AuditParameters) -> RankBy:
-    """Choose what groups are ranked by, if the user does not say it."""
-    if parameters.rank_by != "auto":
-        return parameters.rank_by
-    return "score" if parameters.sampling == "independent" else "counterfactual"
 
 
 def audit_texts_held_out(
@@ -173,7 +171,7 @@ def audit_texts_held_out(
         model=model,
         texts=searched,
         mentions=mentions,
-        clusters=_clusters(searched),
+        clusters=Clusters.of(np.asarray(searched.clusters)),
         rule_sets=rule_sets,
         variants=variants,
         parameters=replace(
@@ -191,7 +189,7 @@ def audit_texts_held_out(
         search,
         texts=kept,
         mentions=of_kept,
-        clusters=_clusters(kept),
+        clusters=Clusters.of(np.asarray(kept.clusters)),
         rule_sets=needed,
         variants=variants,
         parameters=replace(parameters, max_queries=part_of_queries(allowed, kept, texts)),
@@ -216,18 +214,12 @@ def split_texts(texts: Texts, share: float, seed: int) -> tuple[Texts, Texts]:
     return two_parts(texts, inside, share, seed)
 
 
-def _clusters(part: Texts) -> Clusters:
-    assert part.clusters is not None  # those of the whole
-    return Clusters.of(part.clusters)
-
-
 def chosen_over(
     mentions: Mentions, rule_sets: TermRuleSets, chosen: tuple[int, ...]
 ) -> tuple[TermRuleSets, NDArray[np.intp]]:
     """Return what must be asked about other texts to judge some groups, and these groups in it.
 
-    That is all groups over the same categories, with whose terms theirs are compared, and those
-    over some of these categories, which say what each term adds.
+    That is all groups over the same categories, and those over some of these categories.
     """
     sets = [rule_sets.category_sets[rule_sets.set_of(group)] for group in chosen]
     wanted = {item.categories for item in sets}
@@ -245,28 +237,12 @@ def chosen_over(
     return needed, np.array(given, dtype=np.intp)
 
 
-def check_means(parameters: AuditParameters, *, exact: bool, needed: int) -> None:
-    """Raise a :class:`ParameterError` if means over answers are asked for and samples are drawn.
-
-    A text that is drawn twice is asked about once; so its answer is no new one.
-    """
-    if parameters.nondeterministic is None or exact:
-        return
-    raise ParameterError(
-        f"means over several answers take an exact audit of texts, of up to {needed:,} queries",
-        where="nondeterministic",
-        remedy=f"use --mode exact, give --max-queries {needed}, or fewer texts with --limit",
-        name="nondeterministic",
-    )
-
-
 def count_variants(mentions: Mentions, rule_sets: TermRuleSets) -> int:
     """Count the generated texts of an exact audit that differ from the texts they come from.
 
-    A variant is known by its seed and by the terms of the categories that it changes. A category
-    whose mentions are of the chosen term already is not changed, so the variant of a rule set of
-    two terms may be the same text as that of one of them; it is counted once. Variants of different
-    seeds may still be the same text, so the number is an upper bound.
+    A variant is known by its seed and by the terms of the categories that it changes; a category
+    all of whose mentions are of the chosen term already is not changed. Variants of different seeds
+    may be the same text, so the number is an upper bound.
     """
     present = mentions.presence()
     # A category of a text that all of its mentions write with one term can also stay as it is.

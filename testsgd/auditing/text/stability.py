@@ -2,9 +2,6 @@
 
 The texts are drawn anew, with replacement, many times. Every answer is known, so the rates of all
 groups in a sample are products of how often each text was drawn with the answers.
-
-For rows the search is done again in each sample, from cells; here answers of one sample of texts
-are products of matrices, so the two modules share no more than how many samples are affordable.
 """
 
 from __future__ import annotations
@@ -22,8 +19,7 @@ from testsgd.auditing.stability import STABLE_GROUPS, samples_in_time
 from testsgd.auditing.text.answers import KnownAnswers, other_means
 from testsgd.auditing.text.explaining import TermSelection
 from testsgd.auditing.text.findings import SeedOverlaps
-from testsgd.rules.text import TermRuleSets
-from testsgd.scoring import Clusters, rank_groups
+from testsgd.scoring import rank_groups
 
 # Measured with one thread: what a sample takes at least, for each text, answer and group.
 _SECONDS = 2e-3
@@ -35,20 +31,13 @@ _NUMBERS = 1 << 22
 
 
 def affordable_samples(texts: int, answers: int, groups: int) -> int:
-    """Return how many bootstrap samples take no longer than about ten seconds.
-
-    That is 200 or fewer, but 0 if it were fewer than 50.
-
-    >>> affordable_samples(5_000, 1_000_000, 2_000), affordable_samples(100_000, 10**9, 10**6)
-    (200, 0)
-    """
+    """Return how many bootstrap samples take no longer than about ten seconds, as for rows."""
     each = _SECONDS + _SECONDS_A_TEXT * texts
     each += _SECONDS_AN_ANSWER * answers + _SECONDS_A_GROUP * groups
     return samples_in_time(each)
 
 
 def term_stability(
-    rule_sets: TermRuleSets,
     known: KnownAnswers,
     difference: Floats,
     rules: Sequence[int],
@@ -58,34 +47,21 @@ def term_stability(
     judged: NDArray[np.bool_],
     min_count: int,
     samples: int,
-    clusters: Clusters | None = None,
 ) -> dict[int, float]:
-    """Find how often groups of texts are selected again in bootstrap samples of the texts.
+    """Return in which share of bootstrap samples the first of `rules`, or near copies, come back.
 
-    For each of the first ten of `rules` the share of the samples in which it, or a near copy of it,
-    is selected. Empty if there are no samples.
-
-    Shapes: `difference`, `judged` (groups,).
-
-    A sample may have too few texts of some categories, whose groups it then does not find. That it
-    may have enough of others is not looked at: about these nothing was asked. Which groups are near
-    copies is judged by the seeds as they are, and by the sample's differences.
+    Shapes: `difference`, `judged` (groups,). About categories of which only a sample has enough
+    texts nothing was asked. Near copies are judged by the seeds as they are, and the sample's
+    differences.
     """
     looked_for = np.asarray(rules[:STABLE_GROUPS], dtype=np.intp)
     if samples == 0 or len(looked_for) == 0:
         return {}
-    counts = rule_sets.rule_counts()
+    rule_sets, counts = known.rule_sets, known.rule_sets.rule_counts()
     seeds = SeedOverlaps(rule_sets, len(known.texts))
     times = np.zeros(len(looked_for), dtype=np.int64)
     by_terms = parameters.rank_by == "counterfactual"
-    for item in resampled(
-        rule_sets,
-        known,
-        by_terms=by_terms,
-        samples=samples,
-        seed=parameters.seed,
-        clusters=clusters,
-    ):
+    for item in resampled(known, by_terms=by_terms, samples=samples, seed=parameters.seed):
         enough = (item.rows_in >= min_count) & ~np.isnan(item.difference)
         usable = np.flatnonzero(enough & judged)
         order = rank_groups(
@@ -113,17 +89,9 @@ class Sample:
     difference: Floats  # The difference that groups are ranked by; NaN if one side is empty
 
 
-def resampled(
-    rule_sets: TermRuleSets,
-    known: KnownAnswers,
-    *,
-    by_terms: bool,
-    samples: int,
-    seed: int,
-    clusters: Clusters | None = None,
-) -> Iterator[Sample]:
+def resampled(known: KnownAnswers, *, by_terms: bool, samples: int, seed: int) -> Iterator[Sample]:
     """Draw bootstrap samples of the texts."""
-    texts, groups = len(known.texts), len(rule_sets)
+    texts, groups, clusters = len(known.texts), len(known.rule_sets), known.clusters
     generator = np.random.default_rng([seed, 7])
     together = max(1, _NUMBERS // max(texts, groups, 1))
     units = texts if clusters is None else len(clusters)
@@ -138,7 +106,7 @@ def resampled(
         rows_in = np.zeros((size, groups), dtype=np.int64)
         differences = np.full((size, groups), np.nan)
         favourable = drawn @ known.texts.astype(np.float32)
-        for category_set, variants in zip(rule_sets.category_sets, known.variants, strict=True):
+        for category_set, variants in known.of_sets():
             index = slice(category_set.first, category_set.first + len(category_set))
             of_seeds = drawn[:, category_set.rows]
             seeds = of_seeds.sum(axis=1, dtype=np.float64)[:, None]
