@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,6 +73,15 @@ def _counted_events(fairness: FairnessProperty, added: Increments) -> list[str]:
 def bound_text(counted: CountedProperty) -> str:
     """Write the bound."""
     return exact_number(counted.bound_exact)
+
+
+def rate_text(counted: CountedProperty, known: Mapping[str, str], group: str) -> str:
+    """Describe a group's rate, in the words of a `known` property or by the events it counts."""
+    own = (
+        f"how often {events_text(counted.numerator)} happened in {group}, over how often "
+        f"{events_text(counted.denominator)} did"
+    )
+    return known.get(counted.property, own)
 
 
 def exact_number(text: str) -> str:

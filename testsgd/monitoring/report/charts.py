@@ -7,21 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from testsgd.fairness.wording import bias_text, bound_text
-from testsgd.monitoring.report.summary import (
-    AlertSummary,
-    CoursePoint,
-    MonitoredComparison,
-    MonitoringSummary,
-    PropertySummary,
-)
-from testsgd.monitoring.report.wording import (
-    alert_place,
-    comparison_title,
-    estimates_differ,
-    property_of,
-)
+from testsgd.monitoring.report import wording
+from testsgd.monitoring.report.summary import AlertSummary, MonitoredComparison, MonitoringSummary
+from testsgd.report import charts
 from testsgd.report.blocks import Figure
-from testsgd.report.charts import Area, Bar, Flag, Line, Plane, Span, Threshold, Tone
+from testsgd.report.charts import Plane
 from testsgd.report.formatting import count, number, percent, plural, sentence, shorten
 from testsgd.report.scales import Scale, count_scale, linear_scale
 
@@ -34,10 +24,10 @@ _NAME_LENGTH = 14
 # Bars of more windows stand without gaps.
 _GAPS = 150
 _GAP = 0.18
-_CLIPPED = " The first trials, whose rates jump, run out of the drawing."
 _BELOW = "Trials that were counted"
 _RATES_HEIGHT = 13.0
 _BIAS_HEIGHT = 8.0
+Placed = list[tuple[AlertSummary, float]]  # Alerts, and after how many trials they came.
 
 
 def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
@@ -46,32 +36,41 @@ def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -
     With tumbling windows the bias begins anew with every window, and is not drawn. None if there
     are fewer than two moments.
     """
-    points, last = comparison.course, _last(comparison)
-    if len(points) < 2:
+    if len(comparison.course) < 2:
         return None
-    settled = [point for point in points if point.trials >= _FIRST * last]
-    title = f"over {plural(last, 'trial')}: {comparison_title(comparison)}"
+    title = f"over {plural(_last(comparison), 'trial')}: {wording.comparison_title(comparison)}"
     if summary.settings.window == "tumbling":
-        rates = _rates_plane(summary, comparison, settled, ())
-        caption = sentence(_rates_caption(rates))
-        return Figure(f"Rates {title}", (rates,), f"{caption}{_CLIPPED * _runs_out(rates)}")
-    bias = _bias_plane(summary, comparison, settled)
-    rates = _rates_plane(summary, comparison, settled, bias.flags, above=True)
-    caption = f"Above: {_rates_caption(rates)}. Below: {_bias_caption(bias)}."
-    clipped = _runs_out(rates) or _runs_out(bias)
-    return Figure(f"Rates and bias {title}", (rates, bias), f"{caption}{_CLIPPED * clipped}")
+        planes: tuple[Plane, ...] = (_rates_plane(summary, comparison, None),)
+        name, caption = "Rates", sentence(_rates_caption(planes[0]))
+    else:
+        bias = _bias_plane(summary, comparison)
+        planes = _rates_plane(summary, comparison, bias), bias
+        name = "Rates and bias"
+        marked = (
+            ("triangles, alerts", bias.flags),
+            ("orange at the upper edge, in alert", bias.spans),
+            ("at the right end, where the bias lies by evidence", bias.interval),
+        )
+        drawn = "".join(f"; {text}" for text, parts in marked if parts)
+        caption = (
+            f"Above: {_rates_caption(planes[0])}. Below: the bias by these rates; dashed, the "
+            f"{bias.thresholds[0].name}{drawn}."
+        )
+    if any(map(_runs_out, planes)):
+        caption += " The first trials, whose rates jump, run out of the drawing."
+    return Figure(f"{name} {title}", planes, caption)
 
 
-def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> Figure | None:
+def windows_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
     """Draw the biases of tumbling windows; None without windows."""
-    windows = comparison.windows
+    windows, known = comparison.windows, wording.property_of(summary, comparison)
     if not windows:
         return None
     first, last = windows[0].window, windows[-1].window
     half = 0.5 if last - first >= _GAPS else 0.5 - _GAP / 2
-    above = sum(window.above for window in windows)
+    above = count(sum(window.above for window in windows))
     bars = (
-        Bar(
+        charts.Bar(
             window.window - half,
             window.window + half,
             window.estimate,
@@ -82,71 +81,66 @@ def windows_figure(comparison: MonitoredComparison, known: PropertySummary) -> F
         for window in windows
     )
     plane = Plane(
-        title=f"Bias of {plural(len(windows), 'window')}, {count(above)} above the bound",
+        title=f"Bias of {plural(len(windows), 'window')}, {above} above the bound",
         across=count_scale(first - 0.5, last + 0.5),
         upwards=_bias_scale([window.estimate for window in windows], 1.25 * known.bound),
         name="Bias of each window",
         below="Window",
         bars=tuple(bars),
-        thresholds=(Threshold(known.bound),),
+        thresholds=(charts.Threshold(known.bound),),
         height=_BIAS_HEIGHT,
     )
-    caption = (
-        "One bar a window, in their order; orange is above the bound. Dashed: the bound "
-        f"{bound_text(known)}."
-    )
-    return Figure(f"Bias of each window: {comparison_title(comparison)}", (plane,), caption)
+    caption = "One bar a window, in their order; orange is above the bound. Dashed: the bound "
+    title = f"Bias of each window: {wording.comparison_title(comparison)}"
+    return Figure(title, (plane,), f"{caption}{bound_text(known)}.")
 
 
 def _rates_plane(
-    summary: MonitoringSummary,
-    comparison: MonitoredComparison,
-    settled: Sequence[CoursePoint],
-    flags: Sequence[Flag],
-    above: bool = False,
+    summary: MonitoringSummary, comparison: MonitoredComparison, bias: Plane | None
 ) -> Plane:
-    """Draw the rates of the groups; `above` another plane, whose axis across serves both."""
-    last, prior = _last(comparison), estimates_differ(summary)
+    """Draw the rates of the groups, above the plane of the bias, whose axis across serves both."""
+    last, prior = _last(comparison), wording.estimates_differ(summary)
+    title = wording.comparison_title(comparison)
     return Plane(
-        title=f"Rates of the groups over {plural(last, 'trial')}: {comparison_title(comparison)}",
+        title=f"Rates of the groups over {plural(last, 'trial')}: {title}",
         across=count_scale(0, last),
-        upwards=_rate_scale(comparison, settled),
+        upwards=_rate_scale(comparison),
         name=f"Rates of the groups, per cent{', as estimated' * prior}"
-        f"{'' if above else '; all trials so far'}",
-        below=None if above else _BELOW,
-        flags=tuple(Flag(flag.at) for flag in flags),
+        f"{'' if bias else '; all trials so far'}",
+        below=None if bias else _BELOW,
+        flags=tuple(charts.Flag(flag.at) for flag in bias.flags) if bias else (),
         lines=_lines(comparison),
         height=_RATES_HEIGHT,
     )
 
 
-def _bias_plane(
-    summary: MonitoringSummary, comparison: MonitoredComparison, settled: Sequence[CoursePoint]
-) -> Plane:
+def _bias_plane(summary: MonitoringSummary, comparison: MonitoredComparison) -> Plane:
     """Draw the bias with the bound and, at the right end, where it lies by evidence."""
-    known, last = property_of(summary, comparison), _last(comparison)
-    alerts = _alerts_of(comparison, summary.alerts)
-    trials = _trials_at(alerts, comparison.course, sliding=summary.settings.window == "sliding")
+    known, last = wording.property_of(summary, comparison), _last(comparison)
+    own = _own_alerts(summary, comparison)
+    alerts = _placed(summary, comparison, own)
     interval = None
     if comparison.low is not None and comparison.high is not None:
         interval = (comparison.low, comparison.high)
-    biases = [point.bias for point in settled] + [alert.bias for alert in alerts]
+    biases = [point.bias for point in comparison.course if point.trials >= _FIRST * last]
+    biases += [alert.bias for alert in own]
     across = count_scale(0, last)
     upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.bound)
     low, high = known.bound, upwards.high
     corners = (across.low, low), (across.high, low), (across.high, high), (across.low, high)
     name, end = f"bound {bound_text(known)}", bias_text(comparison.estimate)
+    line = tuple((point.trials, point.bias) for point in comparison.course)
     return Plane(
         title=f"Bias over {plural(last, 'trial')}: at the end {end}, {name}",
         across=across,
         upwards=upwards,
         name="Bias",
         below=_BELOW,
-        areas=(Area(corners, "less"),),
-        spans=_spans(comparison, alerts, trials),
-        flags=_flags(alerts, trials),
-        lines=(Line(tuple((point.trials, point.bias) for point in comparison.course), "ink"),),
-        thresholds=(Threshold(known.bound, name),),
+        areas=(charts.Area(corners, "less"),),
+        spans=_spans(comparison, alerts),
+        flags=_flags(alerts),
+        lines=(charts.Line(line, "ink"),),
+        thresholds=(charts.Threshold(known.bound, name),),
         interval=interval,
         height=_BIAS_HEIGHT,
     )
@@ -157,71 +151,64 @@ def _last(comparison: MonitoredComparison) -> int:
     return comparison.course[-1].trials if comparison.course else 0
 
 
-def _alerts_of(
-    comparison: MonitoredComparison, alerts: Sequence[AlertSummary]
-) -> list[AlertSummary]:
+def _own_alerts(summary: MonitoringSummary, comparison: MonitoredComparison) -> list[AlertSummary]:
     """Return a comparison's alerts; its first may be from before this run."""
     title = comparison.property, comparison.conditions
-    own = [alert for alert in alerts if (alert.property, alert.conditions) == title]
+    own = [alert for alert in summary.alerts if (alert.property, alert.conditions) == title]
     if comparison.first_alert is not None and comparison.first_alert not in own:
         own.insert(0, comparison.first_alert)
     return own
 
 
-def _trials_at(
-    alerts: Sequence[AlertSummary], points: Sequence[CoursePoint], *, sliding: bool
-) -> list[float] | None:
-    """Return after how many trials alerts came; None if that is not known.
+def _placed(
+    summary: MonitoringSummary, comparison: MonitoredComparison, alerts: Sequence[AlertSummary]
+) -> Placed:
+    """Return alerts with the number of trials after which they came; none if that is not known.
 
     In a sliding window an alert counts the trials of the window, and only its time tells when it
     came.
     """
-    if not sliding:
-        return [float(alert.trials) for alert in alerts]
-    timed = [(point.time, point.trials) for point in points if point.time is not None]
+    if summary.settings.window != "sliding":
+        return [(alert, float(alert.trials)) for alert in alerts]
+    timed = [(point.time, point.trials) for point in comparison.course if point.time is not None]
     times = [alert.time for alert in alerts if alert.time is not None]
     if not timed or len(times) < len(alerts):
-        return None
-    known, trials = zip(*timed, strict=True)
-    return [float(at) for at in np.interp(times, known, trials)]
+        return []
+    moments, trials = zip(*timed, strict=True)
+    return list(zip(alerts, np.interp(times, moments, trials).tolist(), strict=True))
 
 
-def _flags(alerts: Sequence[AlertSummary], trials: Sequence[float] | None) -> tuple[Flag, ...]:
+def _flags(alerts: Placed) -> tuple[charts.Flag, ...]:
     """Mark where alerts were raised; none if there are many."""
     flags = [
-        Flag(at, f"Alert raised {alert_place(alert)}, bias {bias_text(alert.bias)}")
-        for alert, at in zip(alerts, trials or (), strict=trials is not None)
+        charts.Flag(at, f"Alert raised {wording.alert_place(alert)}, bias {bias_text(alert.bias)}")
+        for alert, at in alerts
         if alert.alert == "raised"
     ]
     return tuple(flags) if len(flags) <= _FLAGS else ()
 
 
-def _spans(
-    comparison: MonitoredComparison,
-    alerts: Sequence[AlertSummary],
-    trials: Sequence[float] | None,
-) -> tuple[Span, ...]:
+def _spans(comparison: MonitoredComparison, alerts: Placed) -> tuple[charts.Span, ...]:
     """Return from where to where alerts held; nothing if not all of them are known."""
-    raised = sum(alert.alert == "raised" for alert in alerts)
-    if trials is None or raised < comparison.alerts:
+    if sum(alert.alert == "raised" for alert, _ in alerts) < comparison.alerts:
         return ()
-    ends: list[tuple[float, float]] = []
+    spans: list[charts.Span] = []
     start: float | None = None
-    for alert, at in zip(alerts, trials, strict=True):
-        if alert.alert == "raised":
+    ends = [(alert.alert, at) for alert, at in alerts]
+    for kind, at in [*ends, ("cleared", _last(comparison))]:
+        if kind == "raised":
             start = at if start is None else start
         elif start is not None:
-            ends.append((start, at))
+            until = plural(round(at), "trial")
+            spans.append(
+                charts.Span(start, float(at), f"In alert from {count(round(start))} to {until}")
+            )
             start = None
-    if start is not None:
-        ends.append((start, float(_last(comparison))))
-    return tuple(
-        Span(low, high, f"In alert from {count(round(low))} to {plural(round(high), 'trial')}")
-        for low, high in ends
-    )
+    return tuple(spans)
 
 
-def _rate_scale(comparison: MonitoredComparison, settled: Sequence[CoursePoint]) -> Scale:
+def _rate_scale(comparison: MonitoredComparison) -> Scale:
+    settled = [point for point in comparison.course if point.trials >= _FIRST * _last(comparison)]
     estimates = [rate for point in settled for rate in point.estimates]
     estimates += [group.estimate for group in comparison.groups]
     rates = [rate for rate in estimates if rate is not None] or [0.0, 1.0]
@@ -237,9 +224,9 @@ def _bias_scale(biases: Sequence[float], room: float) -> Scale:
     return linear_scale(0.0, min(max([*biases, room, 0.01]), 1.0), count=4, write=number)
 
 
-def _lines(comparison: MonitoredComparison) -> tuple[Line, ...]:
+def _lines(comparison: MonitoredComparison) -> tuple[charts.Line, ...]:
     """Draw the rate of each group; the two that are farthest apart last, above all others."""
-    tones: dict[str | None, Tone] = {}
+    tones: dict[str | None, charts.Tone] = {}
     if comparison.highest != comparison.lowest:
         tones = {comparison.highest: "more", comparison.lowest: "less"}
     lines = []
@@ -249,7 +236,7 @@ def _lines(comparison: MonitoredComparison) -> tuple[Line, ...]:
             # Windows may have moved on since the last trial.
             points.append((_last(comparison), group.estimate))
         name = f"{shorten(group.name, _NAME_LENGTH)} {percent(group.estimate)}"
-        lines.append(Line(tuple(points), tones.get(group.name, "soft"), name))
+        lines.append(charts.Line(tuple(points), tones.get(group.name, "soft"), name))
     return tuple(sorted(lines, key=lambda line: line.tone != "soft"))
 
 
@@ -263,14 +250,3 @@ def _rates_caption(rates: Plane) -> str:
     if any(line.tone == "more" for line in rates.lines):
         return "blue has the highest rate now, orange the lowest"
     return "the rate" if len(rates.lines) == 1 else "the rates"
-
-
-def _bias_caption(bias: Plane) -> str:
-    marked = (
-        "the bias by these rates",
-        f"dashed, the {bias.thresholds[0].name}",
-        *(("triangles, alerts",) if bias.flags else ()),
-        *(("orange at the upper edge, in alert",) if bias.spans else ()),
-        *(("at the right end, where the bias lies by evidence",) if bias.interval else ()),
-    )
-    return "; ".join(marked)

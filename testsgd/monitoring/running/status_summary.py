@@ -9,7 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from testsgd.monitoring.judging import Alert, Comparison, Given, TrajectoryPoint, WindowStatus
+from testsgd.monitoring.judging import (
+    Alert,
+    AlertedGroup,
+    Comparison,
+    Given,
+    TrajectoryPoint,
+    WindowStatus,
+)
 from testsgd.monitoring.specification import EvidencePart, MonitoredProperty
 from testsgd.monitoring.trials import Unit
 from testsgd.scoring import confidence_sequence, pair_interval
@@ -20,17 +27,12 @@ _NOTHING_KNOWN = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class GroupStatus:
-    """A group in a comparison."""
+class GroupStatus(AlertedGroup):
+    """A group in a comparison; its counts are of the sliding window, if there is one."""
 
-    name: str
-    # What was counted; in the sliding window, if there is one.
-    numerator: int
-    denominator: int
-    estimate: Fraction | None  # Of its rate, with the prior belief; None if there is none.
     # Of its rate, by evidence; holds at all times with the confidence, for this group alone. None
     # where estimates decide.
-    interval: tuple[float, float] | None
+    interval: Interval | None
 
 
 @dataclass(frozen=True)

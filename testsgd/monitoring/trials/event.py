@@ -23,7 +23,7 @@ UNIT_NAMES: dict[Unit, str] = {
     "us": "microseconds",
     "ns": "nanoseconds",
     "iso": "ISO 8601",
-    "own": "seconds of a clock of its own",
+    "own": "seconds of a clock of the stream's own",
 }
 _SCALES: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
