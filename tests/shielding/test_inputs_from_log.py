@@ -69,7 +69,7 @@ def test_many_costs_are_put_together_upwards(costs: list[float], most: int) -> N
     if len(set(costs)) <= most:
         assert inputs.costs == tuple(sorted(set(costs)))
     # Each cost is counted where it will be looked up.
-    counts = np.bincount([inputs.cost_place(cost) for cost in costs], minlength=len(inputs.costs))
+    counts = np.bincount(inputs.cost_places(costs), minlength=len(inputs.costs))
     np.testing.assert_allclose(inputs.probabilities.sum(axis=(0, 1)), counts / people)
 
 

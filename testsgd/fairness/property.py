@@ -57,27 +57,22 @@ def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str
     >>> checked_groups(["female", "male"])
     ('female', 'male')
     """
+
+    def refused(what: str, remedy: str) -> SpecificationError:
+        return SpecificationError(what, where=where, remedy=remedy)
+
     if isinstance(groups, str):
-        raise SpecificationError(
-            f"{groups!r} is one name", where=where, remedy="give a list of at least two"
-        )
-    names = tuple(groups)
+        raise refused(f"{groups!r} is one name", "give a list of at least two")
+    names = list(groups)
     for name in names:
         if not isinstance(name, str) or not name.strip():
-            raise SpecificationError(
-                f"{name!r} is no name of a group", where=where, remedy="give texts"
-            )
-    if (twice := repeated(list(names))) is not None:
-        raise SpecificationError(
-            f"the group {twice!r} stands twice", where=where, remedy="name each group once"
-        )
+            raise refused(f"{name!r} is no name of a group", "give texts")
+    if (twice := repeated(names)) is not None:
+        raise refused(f"the group {twice!r} stands twice", "name each group once")
     if len(names) < 2:
-        raise SpecificationError(
-            f"{len(names)} group{'s are' if len(names) != 1 else ' is'} named",
-            where=where,
-            remedy="name at least two, there is nothing to compare otherwise",
-        )
-    return tuple(str(name) for name in names)
+        what = f"{len(names)} group{'s are' if len(names) != 1 else ' is'} named"
+        raise refused(what, "name at least two, there is nothing to compare otherwise")
+    return tuple(map(str, names))
 
 
 @dataclass(frozen=True)
@@ -144,21 +139,15 @@ class FairnessProperty:
         return -1 if pair == (0, 0) else self.kinds.index(pair)
 
 
-def _of_decisions(name: str, measure: Measure) -> FairnessProperty:
-    return FairnessProperty(name, measure, ((0, 0), (1, 1)), ((1, 1), (1, 1)))
-
-
+# Name, measure, and what is added to the numerator and to the denominator.
+_KNOWN: tuple[tuple[str, Measure, Increments, Increments], ...] = (
+    ("demographic_parity", "difference", ((0, 0), (1, 1)), ((1, 1), (1, 1))),
+    ("disparate_impact", "ratio", ((0, 0), (1, 1)), ((1, 1), (1, 1))),
+    ("equal_opportunity", "difference", ((0, 0), (0, 1)), ((0, 1), (0, 1))),
+    ("predictive_equality", "difference", ((0, 0), (1, 0)), ((1, 0), (1, 0))),
+)
 NAMED_PROPERTIES: Mapping[str, FairnessProperty] = MappingProxyType(
-    {
-        "demographic_parity": _of_decisions("demographic_parity", "difference"),
-        "disparate_impact": _of_decisions("disparate_impact", "ratio"),
-        "equal_opportunity": FairnessProperty(
-            "equal_opportunity", "difference", ((0, 0), (0, 1)), ((0, 1), (0, 1))
-        ),
-        "predictive_equality": FairnessProperty(
-            "predictive_equality", "difference", ((0, 0), (1, 0)), ((1, 0), (1, 0))
-        ),
-    }
+    {known[0]: FairnessProperty(*known) for known in _KNOWN}
 )
 
 
@@ -374,22 +363,16 @@ class PropertyTable(Part):
 
     @model_validator(mode="after")
     def _events_make_a_property(self) -> PropertyTable:
-        for key in ("numerator", "denominator"):
-            events = getattr(self, key)
-            if self.property != "custom" and events is not None:
-                raise mistake(
-                    key, f'only property = "custom" has it, {self.property} is known', "remove it"
-                )
-            if self.property == "custom" and not events:
-                raise mistake(
-                    key, "a custom property needs a list of events", 'give one such as ["accept:1"]'
-                )
-            if events and (twice := repeated(list(events))):
+        for key in ("numerator", "denominator", "measure"):
+            given, events = getattr(self, key), key != "measure"
+            if self.property != "custom" and given is not None:
+                what = f'only property = "custom" has it, {self.property} is known'
+                raise mistake(key, what, "remove it")
+            if self.property == "custom" and events and not given:
+                remedy = 'give one such as ["accept:1"]'
+                raise mistake(key, "a custom property needs a list of events", remedy)
+            if given and events and (twice := repeated(list(given))):
                 raise mistake(key, f"the event {twice!r} stands twice")
-        if self.property != "custom" and self.measure is not None:
-            raise mistake(
-                "measure", f'only property = "custom" has it, {self.property} is known', "remove it"
-            )
         try:
             self.all_made()
         except SpecificationError as error:

@@ -154,45 +154,10 @@ def simulate(
 ) -> Simulation:
     """Simulate runs with and without a shield, on the same people.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-        What the shield expects.
-    events : Events or InputDistribution
-        Whom it meets: rows of shape (n,), drawn with replacement, or a distribution.
-    runs, periods : int
-    random_state : int
-        Same seed, same runs, whatever `jobs` is.
-    jobs : int
-        Processes that solve the periods of a dynamic shield.
-    solution : Solution, optional
-        Of the first period, if it is known; else it is found.
-
-    Returns
-    -------
-    Simulation
-
-    Raises
-    ------
-    InfeasibleShieldError
-        If no shield exists.
-    ParameterError
-        If `runs` or `periods` is no good, or the events do not fit.
-
-    Notes
-    -----
-    Section 5 of the paper on fairness shields.
-
-    Examples
-    --------
-    >>> specification = ShieldSpecification.from_dict({
-    ...     "name": "loans", "fairness": {"property": "demographic_parity", "bound": "1/10"},
-    ...     "groups": {"names": ["a", "b"]}, "horizon": {"length": 20}})
-    >>> inputs = specification.input_distribution()
-    >>> simulation = simulate(specification, inputs, inputs, runs=200)
-    >>> int(simulation.above.sum()), bool(simulation.above_unshielded.mean() > 0.5)
-    (0, True)
+    `inputs`: what the shield expects. `events`: whom it meets, rows of shape (n,), drawn with
+    replacement, or a distribution. `jobs`: processes that solve the periods of a dynamic shield.
+    `solution`: of the first period, if it is known. Same seed, same runs, whatever `jobs` is.
+    (Section 5 of the paper on fairness shields.)
     """
     for name, number in (("runs", runs), ("periods", periods)):
         if number < 1:
@@ -226,28 +191,9 @@ def replay_events(
     jobs: int = 1,
     solution: Solution | None = None,
 ) -> Simulation:
-    """Let a shield decide on given sequences of people.
+    """Let a shield decide on given sequences of people, of shape (runs, events), in whole periods.
 
-    Parameters
-    ----------
-    specification : ShieldSpecification
-    inputs : InputDistribution
-        What the shield expects.
-    events : Events
-        Of shape (runs, events); the events are those of whole periods.
-    jobs, solution
-        As for :func:`simulate`.
-
-    Returns
-    -------
-    Simulation
-
-    Raises
-    ------
-    InfeasibleShieldError
-        If no shield exists.
-    ParameterError
-        If the events do not fit.
+    The rest is as for :func:`simulate`.
     """
     _check(specification, inputs, events, dimensions=2)
     length = specification.horizon.length

@@ -197,20 +197,8 @@ def dynamic_problem(
 def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
     """Find the least bound that a shield could keep, whoever comes.
 
-    Parameters
-    ----------
-    problem : ShieldProblem
-        Its requirement is a bound on the bias, of what comes or of a history and what comes; the
-        bound in it does not count.
-
-    Returns
-    -------
-    fractions.Fraction
-
-    Raises
-    ------
-    TypeError
-        If the requirement is another.
+    The requirement is a bound on the bias, of what comes or of a history and what comes; the bound
+    in it does not count.
     """
     requirement, past = problem.requirement, None
     if isinstance(requirement, After):
@@ -415,26 +403,12 @@ def _stores_all(problem: ShieldProblem, storage: Storage) -> bool:
 
 
 def predicted_bytes(problem: ShieldProblem, *, storage: Storage = "auto") -> int:
-    """Predict the most memory that :func:`solve` takes, above what is loaded before.
+    """Predict how many bytes :func:`solve` takes at most, above what is loaded before.
 
-    Parameters
-    ----------
-    problem : ShieldProblem
-    storage : {"auto", "whole", "windows"}
-
-    Returns
-    -------
-    int
-        Bytes.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
     >>> from testsgd.fairness import NAMED_PROPERTIES
-    >>> from testsgd.shielding import InputDistribution, finite_problem
-    >>> inputs = InputDistribution.uniform(("a", "b"))
-    >>> problem = finite_problem(
-    ...     NAMED_PROPERTIES["demographic_parity"], Fraction(1, 10), "zero", inputs, 100)
+    >>> inputs = InputDistribution.uniform(["a", "b"])
+    >>> parity = NAMED_PROPERTIES["demographic_parity"]
+    >>> problem = finite_problem(parity, Fraction(1, 10), "zero", inputs, 100)
     >>> f"{predicted_bytes(problem) / 2**20:.0f} MiB"
     '8 MiB'
     """

@@ -60,28 +60,11 @@ def read_log(
     columns: Mapping[str, str] | None = None,
     unknown: Literal["refuse", "pass"] = "refuse",
 ) -> InputLog:
-    """Read a log.
+    """Read a log from a CSV file with a header.
 
-    Parameters
-    ----------
-    path : path-like
-        A CSV file with a header.
-    groups : sequence of str, optional
-        The groups that are known; any, if not given.
-    columns : mapping, optional
-        What the columns of ``group``, ``recommendation``, ``cost`` and ``label`` are called, if
-        not that. A cost or a label is only needed if its column is named here.
-    unknown : {"refuse", "pass"}
-        Rows of other groups are an error, or are left out.
-
-    Returns
-    -------
-    InputLog
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, lacks a column, or a cell is no good; names the row.
+    `groups`: those that are known; left out, any. Rows of others are refused, or left out if they
+    `pass`. `columns`: what those of ``group``, ``recommendation``, ``cost`` and ``label`` are
+    called, if not that; a cost or a label is only needed if its column is named here.
     """
     path = Path(path)
     where, names = str(path), {key: key for key in _KEYS} | dict(columns or {})
@@ -93,9 +76,8 @@ def read_log(
     known = _known(cells[names["group"]], groups, unknown, where)
     cells = cells[known]
     if len(cells) == 0:
-        raise DataError(
-            "no row is of a known group", where=where, remedy="correct groups.names or the data"
-        )
+        remedy = "correct groups.names or the data"
+        raise DataError("no row is of a known group", where=where, remedy=remedy)
     numbers = {
         key: _numbers(cells[names[key]], key, where) for key in _READINGS if names[key] in cells
     }
@@ -211,7 +193,7 @@ def cost_levels(costs: ArrayLike | None, people: int, most: int) -> tuple[tuple[
 
 
 def label_shares(
-    labels: ArrayLike, codes: Codes, decided: Codes, *, groups: int, smoothing: float
+    labels: ArrayLike, codes: Codes, decided: Codes, groups: int, smoothing: float
 ) -> Floats:
     """Estimate the probability of label 1 by group and recommendation, shape (groups, 2)."""
     truth = _zeros_and_ones(labels, len(codes), "label")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -157,21 +157,6 @@ def assumption_of(kind: str, problem: ShieldProblem) -> Requirement | None:
     return None
 
 
-def assumption_held(
-    kind: str, assumption: Requirement | None, totals: tuple[Tally, Tally]
-) -> bool | None:
-    """Return whether a finished period met its assumption.
-
-    None for a finite horizon, where there is none; True where nothing is assumed.
-    """
-    if kind == "finite":
-        return None
-    if assumption is None:
-        return True
-    numerators, denominators = (np.array([tally]) for tally in totals)
-    return bool(assumption.holds(numerators, denominators)[0])
-
-
 class PeriodPolicy:
     """What is decided in this period, and on what its promise rests.
 
@@ -189,14 +174,12 @@ class PeriodPolicy:
         storage: Storage = "auto",
         jobs: int = 1,
     ) -> None:
-        self.specification = specification
-        self.inputs = inputs
+        self.specification, self.inputs = specification, inputs
         self.kind: str = specification.horizon.shield
         self.horizon: int = specification.horizon.length
         self.most_periods = most_periods(specification)
         self.bound = specification.bound if solution.feasible else None
-        self._storage: Storage = storage
-        self._jobs = jobs
+        self._solve = partial(period_solution, specification, storage=storage, jobs=jobs)
         self._solution: Solution | None = solution
         self._is_first = True
         self.assumption: Requirement | None = assumption_of(self.kind, solution.problem)
@@ -222,10 +205,7 @@ class PeriodPolicy:
         """Start the period after what has happened."""
         if not self.anew:
             return
-        problem = self._next_problem(past)
-        self._solution, self.bound = period_solution(
-            self.specification, problem, storage=self._storage, jobs=self._jobs
-        )
+        self._solution, self.bound = self._solve(self._next_problem(past))
 
     def pretend(self, past: ShieldState, bound: Fraction | None) -> None:
         """Start a period that is over already: only its report is wanted, so nothing is solved."""
@@ -250,8 +230,7 @@ class PeriodPolicy:
         """Return the solution of the first period, found again if it was given up."""
         if self._is_first and self._solution is not None:
             return self._solution
-        problem = period_problem(self.specification, self.inputs)
-        return solve(problem, storage=self._storage, jobs=self._jobs)
+        return self._solve(period_problem(self.specification, self.inputs))[0]
 
 
 def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> InfeasibleShieldError:
@@ -287,36 +266,28 @@ class PeriodLog:
     it. So its end notes the counters only, and the report is made once, when it is read.
     """
 
-    __slots__ = ("_closed", "_layout", "_reports", "_specification")
-
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:
-        self._specification = specification
-        self._layout = layout
-        self._closed: list[Callable[[], PeriodReport]] = []
-        self._reports: list[PeriodReport] = []
+        self._specification, self._layout = specification, layout
+        self._reports: list[Callable[[], PeriodReport]] = []
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
         """Note the period that ends in a state, and that a policy was in force for."""
-        self._closed.append(
-            partial(
-                self._report,
-                period=state.period,
-                events=state.step,
-                counts=state.counts,
-                past=state.past,
-                interventions=state.period_interventions,
-                cost=state.period_cost,
-                bound=policy.bound,
-                assumption=policy.assumption,
-            )
+        noted = partial(
+            self._report,
+            period=state.period,
+            events=state.step,
+            counts=state.counts,
+            past=state.past,
+            interventions=state.period_interventions,
+            cost=state.period_cost,
+            bound=policy.bound,
+            assumption=policy.assumption,
         )
+        self._reports.append(cache(noted))
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
-        if self._closed:
-            self._reports += [report() for report in self._closed]
-            self._closed.clear()
-        return tuple(self._reports)
+        return tuple(report() for report in self._reports)
 
     def _report(
         self,
@@ -328,15 +299,20 @@ class PeriodLog:
         **noted: Any,
     ) -> PeriodReport:
         specification, totals = self._specification, self._layout.totals
-        so_far = specification.requirement.bias(*totals(added(past, counts)))
-        held = assumption_held(specification.horizon.shield, assumption, totals(counts))
+        requirement, now = specification.requirement, totals(counts)
+        so_far = requirement.bias(*totals(added(past, counts)))
+        # Without a shield for the bound, after an unfair history, it was not promised either.
+        held: bool | None = bound == specification.bound
+        if specification.horizon.shield == "finite":
+            held = None
+        elif held and assumption is not None:
+            held = bool(assumption.holds(*(np.array([tally]) for tally in now))[0])
         return PeriodReport(
             counts=self._layout.by_group(counts),
-            bias=specification.requirement.bias(*totals(counts)),
+            bias=requirement.bias(*now),
             bias_so_far=so_far,
             fair_so_far=so_far <= specification.bound,
-            # Without a shield for the bound, after an unfair history, it was not promised either.
-            assumption_held=held if held is None else held and bound == specification.bound,
+            assumption_held=held,
             active=bound is not None,
             bound=bound,
             **noted,

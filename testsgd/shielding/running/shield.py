@@ -9,17 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from testsgd.errors import HorizonEndedError, LabelError, ParameterError, UnknownGroupError
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.running.call_errors import (
-    bad_cost,
-    bad_event,
-    bad_label,
-    bad_recommendation,
-    label_missing,
-    no_labels,
-    no_more,
-    unknown_group,
-)
 from testsgd.shielding.running.journal import (
     Journal,
     decision_line,
@@ -36,6 +27,8 @@ from testsgd.shielding.running.periods import (
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, Storage
+
+_COST = "give a finite number, 0 or more"
 
 
 class Shield:
@@ -135,10 +128,8 @@ class Shield:
         specification : ShieldSpecification
         folder : pathlib.Path, optional
             From where the path of a log counts.
-        storage : {"auto", "whole", "windows"}
-        jobs : int
-        journal : pathlib.Path, optional
-        fsync : bool
+        storage, jobs, journal, fsync
+            As for :func:`testsgd.synthesize_shield`.
 
         Returns
         -------
@@ -155,7 +146,7 @@ class Shield:
         return cls(*made, journal=journal, fsync=fsync, storage=storage, jobs=jobs)
 
     def save(self, path: Path) -> None:
-        """Write the shield to a file, without what it has decided; see `write_shield`."""
+        """Write the shield to a file, whole or not at all, without what it has decided."""
         from testsgd.shielding.running.shield_file import write_shield
 
         write_shield(Path(path), self.specification, self.inputs, self._policy.first_solution())
@@ -177,12 +168,13 @@ class Shield:
         ----------
         path : pathlib.Path
         specification : ShieldSpecification, optional
-            What the shield is expected to be of.
-        folder : pathlib.Path, optional
-            From where the path of a log in that specification counts.
-        journal : pathlib.Path, optional
-        fsync : bool
-        jobs : int
+            What the shield is expected to be of; the path of a log in it counts from the `folder`.
+        folder, journal, fsync, jobs
+            As for :meth:`synthesize`.
+
+        Returns
+        -------
+        Shield
 
         Raises
         ------
@@ -241,7 +233,7 @@ class Shield:
         elif recommendation == 1:
             recommendation = 1
         else:
-            raise bad_recommendation(recommendation)
+            raise _bad("recommendation", recommendation, "give 0 (reject) or 1 (accept)")
         state = self._state
         try:
             index = self._places.get(group)
@@ -249,25 +241,27 @@ class Shield:
             index = None
         if event is not None:
             if not isinstance(event, str):
-                raise bad_event(event)
+                raise _bad("event", event, "give its id as a text")
             before = state.decided(event, index, recommendation)
             if before is not None:
                 return before
         if state.waiting is not None:
-            raise label_missing()
+            what, remedy = "the last decision waits for its label", "(0 if it never became known)"
+            raise LabelError(what, where="decide", remedy=f"give the label first {remedy}")
         if index is None:
             return self._pass_unknown(group, recommendation, event)
         if cost is None:
             if self._last_cost:
-                raise bad_cost(self._costs, None)
+                what = f"the cost is missing, and it could be any of {len(self._costs)}"
+                raise ParameterError(what, where="cost", remedy=_COST)
             price, level = self._costs[0], 0
         else:
             try:
                 if not 0 <= cost < inf:  # false for NaN too
-                    raise bad_cost(self._costs, cost)
+                    raise _bad("cost", cost, _COST)
                 price = float(cost)
             except (TypeError, ValueError):
-                raise bad_cost(self._costs, cost) from None
+                raise _bad("cost", cost, _COST) from None
             level = 0
             if self._last_cost:
                 level = min(bisect_left(self._costs, price), self._last_cost)
@@ -300,9 +294,11 @@ class Shield:
             label is neither 0 nor 1, or labels play no part.
         """
         if not self._labelled:
-            raise no_labels(self.specification.fairness_property.name)
+            what = f"labels play no part in {self.specification.fairness_property.name}"
+            raise LabelError(what, where="label", remedy="give no labels")
         if label != 0 and label != 1:
-            raise bad_label(label)
+            what = f"the label is {label!r}"
+            raise LabelError(what, where="label", remedy="give 0 or 1", label=label)
         label = int(label)
         if not self._state.is_new_label(label, event):
             return
@@ -426,17 +422,29 @@ class Shield:
 
     def _pass_unknown(self, group: str, recommendation: int, event: str | None) -> int:
         if not isinstance(group, str) or self.specification.groups.unknown == "refuse":
-            raise unknown_group(group, self.inputs.groups)
-        if self.ended:
-            raise no_more(self._state.period, self._horizon)
+            known = self.inputs.groups
+            names = ", ".join(map(repr, known))
+            remedy = f'give one of {names}, or let others pass (groups.unknown = "pass")'
+            what, details = f"the group {group!r} is unknown", {"group": group, "groups": known}
+            raise UnknownGroupError(what, where="group", remedy=remedy, **details)
+        self._check_goes_on()
         if self._journal is not None:
             self._journal.write(decision_line(group, recommendation, None, recommendation, event))
         self._state.count_unknown(recommendation, event)
         return recommendation
 
-    def _next_period(self) -> None:
+    def _check_goes_on(self) -> None:
         if self.ended:
-            raise no_more(self._state.period, self._horizon)
+            made = (self._state.period + 1) * self._horizon
+            raise HorizonEndedError(
+                f"all {made} decisions that the shield was made for are made",
+                where="decide",
+                remedy='begin a new shield, or specify what comes then (horizon.after = "next")',
+                decisions=made,
+            )
+
+    def _next_period(self) -> None:
+        self._check_goes_on()
         self._policy.begin(self._state)
         if self._journal is not None and self._policy.anew:
             promised, bound = self._policy.bound, self.specification.bound
@@ -453,3 +461,7 @@ class Shield:
         """Note the period's end, once the label of its last decision is known."""
         if self._state.waiting is None:
             self._log.close(self._state, self._policy)
+
+
+def _bad(name: str, value: object, remedy: str) -> ParameterError:
+    return ParameterError(f"the {name} is {value!r}", where=name, remedy=remedy, **{name: value})
