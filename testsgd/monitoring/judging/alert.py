@@ -6,18 +6,13 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from testsgd.monitoring.trials import iso_text
 
 Given = tuple[tuple[str, str], ...]
-
-
-class Source(NamedTuple):
-    """The monitor that raises an alert: its name, and the fingerprint of its specification."""
-
-    monitor: str
-    fingerprint: str
+# What of an alert is in JSON as it is.
+_AS_THEY_ARE = ("property", "rule", "window", "trials", "time", "highest", "lowest")
 
 
 @dataclass(frozen=True)
@@ -134,22 +129,14 @@ class Alert:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Alert:
         """Make an alert of what :meth:`to_dict` returned, here or in a former version."""
-        interval = values["interval"]
+        interval, kept = values["interval"], {name: values[name] for name in _AS_THEY_ARE}
         return cls(
-            values["alert"],
-            values["property"],
-            values["rule"],
-            tuple(values["conditions"].items()),
-            values["window"],
-            values["trials"],
-            values["time"],
-            Fraction(values["bias_exact"]),
-            None if interval is None else (interval[0], interval[1]),
-            Fraction(values["bound_exact"]),
-            values["highest"],
-            values["lowest"],
-            tuple(AlertedGroup.from_dict(item) for item in values.get("groups", ())),
-            values.get("monitor", ""),
-            values.get("fingerprint", ""),
-            values.get("id", ""),
+            **kept,
+            kind=values["alert"],
+            conditions=tuple(values["conditions"].items()),
+            bias=Fraction(values["bias_exact"]),
+            interval=None if interval is None else (interval[0], interval[1]),
+            bound=Fraction(values["bound_exact"]),
+            groups=tuple(map(AlertedGroup.from_dict, values.get("groups", ()))),
+            **{name: values.get(name, "") for name in ("monitor", "fingerprint", "id")},
         )

@@ -101,14 +101,10 @@ class Record:
             if new is not None and old is not None and new != old:
                 field = ("group", "decision", "label", *given_fields)[index]
                 who = "this trial" if self.name is None else f"the trial {self.name!r}"
-                raise EventError(
-                    f"the {field} of {who} was {old} before and is {new} now",
-                    where=field,
-                    remedy="give every trial an id of its own; what was said cannot be changed",
-                    id=self.name,
-                    before=old,
-                    now=new,
-                )
+                what = f"the {field} of {who} was {old} before and is {new} now"
+                remedy = "give every trial an id of its own; what was said cannot be changed"
+                details = {"id": self.name, "before": old, "now": new}
+                raise EventError(what, where=field, remedy=remedy, **details)
 
     def trial(self, label: int | None) -> Trial:
         """Return the trial that it is by now."""
@@ -219,13 +215,9 @@ class TrialAssembler:
     def check_time(self, time: float) -> None:
         """Refuse a moment that is before the last event."""
         if self.time is not None and time < self.time:
-            raise EventError(
-                f"time goes back from {self.time} to {time}",
-                where="time",
-                remedy="give a moment that is not before the last event",
-                time=time,
-                before=self.time,
-            )
+            what = f"time goes back from {self.time} to {time}"
+            remedy = "give a moment that is not before the last event"
+            raise EventError(what, where="time", remedy=remedy, time=time, before=self.time)
 
     def _plays_no_part(self, event: Event) -> bool:
         """Return whether an event without decision and group is to be left out, or refuse it."""
@@ -234,10 +226,9 @@ class TrialAssembler:
         if event.label is None:
             if self._ignores:
                 return True
-            raise EventError(
-                "the event has neither a group, nor a decision, nor a label",
-                remedy='name its fields in [events], or set others = "ignore" there',
-            )
+            remedy = 'name its fields in [events], or set others = "ignore" there'
+            what = "the event has neither a group, nor a decision, nor a label"
+            raise EventError(what, remedy=remedy)
         return not self._labelled
 
     def _find(self, event: Event) -> tuple[Record, bool]:
@@ -258,18 +249,15 @@ class TrialAssembler:
 
     def _check_group(self, group: str) -> None:
         if self._names is None:
-            if len(self._found) >= MOST_GROUPS:
-                what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
-                remedy = "check which field is the group, or name the groups in [groups]"
-                raise EventError(what, where="group", remedy=remedy, group=group)
-        elif not self._passes:
-            remedy = (
-                f"the groups are {', '.join(sorted(self._names))}; set "
-                'unknown = "pass" in [groups] to leave others out'
-            )
-            raise EventError(
-                f"the group {group!r} is unknown", where="group", remedy=remedy, group=group
-            )
+            many = len(self._found) >= MOST_GROUPS
+            what = f"the group {group!r} is one more than the {MOST_GROUPS} that have come"
+            remedy = "check which field is the group, or name the groups in [groups]"
+        else:
+            many, what = not self._passes, f"the group {group!r} is unknown"
+            known = ", ".join(sorted(self._names))
+            remedy = f'the groups are {known}; set unknown = "pass" in [groups] to leave others out'
+        if many:
+            raise EventError(what, where="group", remedy=remedy, group=group)
 
     def _check_whole(self, event: Event) -> None:
         said: dict[str, object] = {"group": event.group, "decision": event.decision}
@@ -286,11 +274,10 @@ class TrialAssembler:
 
     def _is_of_the_one_before(self, record: Record, event: Event) -> bool:
         """Return whether a label is of a trial that had the same id before this one was decided."""
-        if self._remembers or not self._lateness or event.label is None:
+        if self._remembers or not self._lateness or event.label is None or record.number < 0:
             return False
-        if event.time is None or record.number < 0 or record.time is None:
-            return False
-        return event.time < record.time - ONE_MOMENT
+        time, decided = event.time, record.time
+        return time is not None and decided is not None and time < decided - ONE_MOMENT
 
     def _counted(self, event: Event, kind: str, now: float | None) -> list[Step]:
         steps = self._begin(event, now)

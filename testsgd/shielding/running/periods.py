@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -268,7 +268,8 @@ class PeriodLog:
 
     def __init__(self, specification: ShieldSpecification, layout: CounterLayout) -> None:
         self._specification, self._layout = specification, layout
-        self._reports: list[Callable[[], PeriodReport]] = []
+        self._noted: list[Callable[[], PeriodReport]] = []
+        self._reports: list[PeriodReport] = []
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
         """Note the period that ends in a state, and that a policy was in force for."""
@@ -283,11 +284,13 @@ class PeriodLog:
             bound=policy.bound,
             assumption=policy.assumption,
         )
-        self._reports.append(cache(noted))
+        self._noted.append(noted)
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
-        return tuple(report() for report in self._reports)
+        self._reports += [report() for report in self._noted]
+        self._noted.clear()
+        return tuple(self._reports)
 
     def _report(
         self,
