@@ -24,13 +24,7 @@ from testsgd.shielding.running import (
     period_problem,
     period_solution,
 )
-from testsgd.shielding.simulated_period import (
-    Events,
-    Ints,
-    PeriodOutcome,
-    combined,
-    run_period,
-)
+from testsgd.shielding.simulated_period import Events, Ints, PeriodOutcome, combined, run_period
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution
 
@@ -161,14 +155,12 @@ def simulate(
     """
     for name, number in (("runs", runs), ("periods", periods)):
         if number < 1:
-            raise ParameterError(
-                f"{number} is not at least 1", where=name, remedy="give a whole number"
-            )
+            what = f"{number} is not at least 1"
+            raise ParameterError(what, where=name, remedy="give a whole number")
     _check_periods(specification, periods)
+    _check_labels(specification, events)
     if isinstance(events, Events):
-        _check(specification, inputs, events, dimensions=1)
-    elif specification.fairness_property.labelled and events.labels is None:
-        raise _no_labels(specification)
+        _check(inputs, events, dimensions=1)
     length = specification.horizon.length * periods
     solution = solution or first_solution(specification, inputs)
     at_once = max(1, _MOST_EVENTS // length)
@@ -195,15 +187,12 @@ def replay_events(
 
     The rest is as for :func:`simulate`.
     """
-    _check(specification, inputs, events, dimensions=2)
-    length = specification.horizon.length
-    total = events.groups.shape[1]
+    _check_labels(specification, events)
+    _check(inputs, events, dimensions=2)
+    length, total = specification.horizon.length, events.groups.shape[1]
     if total % length or not total:
-        raise ParameterError(
-            f"{total} events are no whole number of periods of {length}",
-            where="events",
-            remedy="give sequences of whole periods",
-        )
+        what = f"{total} events are no whole number of periods of {length}"
+        raise ParameterError(what, where="events", remedy="give sequences of whole periods")
     _check_periods(specification, total // length)
     solution = solution or first_solution(specification, inputs)
     outcomes = _outcomes(specification, inputs, events, jobs, solution)
@@ -307,13 +296,10 @@ def _with_solution(
     events: Events,
     solution: Solution,
 ) -> PeriodOutcome:
-    return run_period(
-        specification.fairness_property,
-        inputs,
-        events,
-        solution.policy if solution.feasible else None,
-        assumption=assumption_of(specification.horizon.shield, solution.problem),
-    )
+    policy = solution.policy if solution.feasible else None
+    assumption = assumption_of(specification.horizon.shield, solution.problem)
+    fairness = specification.fairness_property
+    return run_period(fairness, inputs, events, policy, assumption=assumption)
 
 
 def _draw(
@@ -332,34 +318,31 @@ def _draw(
 def _check_periods(specification: ShieldSpecification, periods: int) -> None:
     most = most_periods(specification)
     if most is not None and periods > most:
-        raise ParameterError(
-            f"{periods} periods are more than the {most} of the specification",
-            where="periods",
-            remedy='give fewer, or change "periods", or "after" of a finite shield',
-        )
+        what = f"{periods} periods are more than the {most} of the specification"
+        remedy = 'give fewer, or change "periods", or "after" of a finite shield'
+        raise ParameterError(what, where="periods", remedy=remedy)
 
 
-def _check(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    *,
-    dimensions: int,
-) -> None:
+def _check_labels(specification: ShieldSpecification, events: Events | InputDistribution) -> None:
+    fairness = specification.fairness_property
+    if fairness.labelled and events.labels is None:
+        what = f"{fairness.name} counts by true labels, and there are none"
+        raise ParameterError(what, where="events.labels", remedy="give the labels")
+
+
+def _check(inputs: InputDistribution, events: Events, *, dimensions: int) -> None:
     """Raise a :class:`ParameterError` if events cannot be simulated."""
-    if specification.fairness_property.labelled and events.labels is None:
-        raise _no_labels(specification)
+
+    def refused(name: str, what: str, remedy: str) -> ParameterError:
+        return ParameterError(what, where=f"events{name}", remedy=remedy)
+
     shape = events.groups.shape
     if len(shape) != dimensions or 0 in shape or events.costs.shape != shape:
-        raise ParameterError(
-            f"groups have shape {shape} and costs {events.costs.shape}",
-            where="events",
-            remedy=f"give arrays of one shape with {dimensions} axes, none of them empty",
-        )
+        what = f"groups have shape {shape} and costs {events.costs.shape}"
+        remedy = f"give arrays of one shape with {dimensions} axes, none of them empty"
+        raise refused("", what, remedy)
     if not (np.isfinite(events.costs) & (events.costs >= 0)).all():
-        raise ParameterError(
-            "a cost is negative or no number", where="events.costs", remedy="correct it"
-        )
+        raise refused(".costs", "a cost is negative or no number", "correct it")
     for name, values, most in (
         ("groups", events.groups, len(inputs.groups)),
         ("recommendations", events.recommendations, 2),
@@ -367,20 +350,9 @@ def _check(
     ):
         if values is None:
             continue
-        where = f"events.{name}"
         if values.shape != shape or values.dtype.kind not in "iu":
             what = f"{name} have shape {values.shape} and type {values.dtype}"
-            raise ParameterError(what, where=where, remedy=f"give whole numbers of shape {shape}")
+            raise refused(f".{name}", what, f"give whole numbers of shape {shape}")
         if values.min() < 0 or values.max() >= most:
             what = f"{name} are between {values.min()} and {values.max()}"
-            raise ParameterError(
-                what, where=where, remedy=f"give whole numbers from 0 to {most - 1}"
-            )
-
-
-def _no_labels(specification: ShieldSpecification) -> ParameterError:
-    return ParameterError(
-        f"{specification.fairness_property.name} counts by true labels, and there are none",
-        where="events.labels",
-        remedy="give the labels",
-    )
+            raise refused(f".{name}", what, f"give whole numbers from 0 to {most - 1}")

@@ -148,7 +148,8 @@ class TumblingWindows:
         over = [window for window in list(self._open.values()) if self.take_if_over(window)]
         ends = [origin + (window.number + 1) * self._seconds for window in over]
         return [
-            (window, max(end, window.known or end)) for window, end in zip(over, ends, strict=True)
+            (window, end if window.known is None else max(end, window.known))
+            for window, end in zip(over, ends, strict=True)
         ]
 
     def take_if_over(self, window: TumblingWindow) -> bool:

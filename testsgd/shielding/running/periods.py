@@ -86,15 +86,8 @@ def period_problem(
     bound, empty_group = specification.bound, specification.fairness.empty_group
     if horizon.shield != "dynamic" or not any(past_denominators):
         return finite_problem(fairness, bound, empty_group, inputs, horizon.length)
-    return dynamic_problem(
-        fairness,
-        bound,
-        empty_group,
-        inputs,
-        horizon.length,
-        past_numerators=past_numerators,
-        past_denominators=past_denominators,
-    )
+    past = {"past_numerators": past_numerators, "past_denominators": past_denominators}
+    return dynamic_problem(fairness, bound, empty_group, inputs, horizon.length, **past)
 
 
 def first_solution(
@@ -237,26 +230,18 @@ def infeasible(problem: ShieldProblem, specification: ShieldSpecification) -> In
     """Build the error that no shield exists, with the smallest bound for which one would."""
     name, length = specification.fairness_property.name, specification.horizon.length
     words = "the custom property" if name == "custom" else name.replace("_", " ")
+    details: dict[str, Any] = {"property": name, "length": length}
     if specification.horizon.shield == "static-bounded-welfare":
-        return InfeasibleShieldError(
-            f"no shield keeps every rate of {words} within the bounds over {length} decisions",
-            where="horizon.welfare",
-            remedy="widen the bounds, or use another kind of shield",
-            property=name,
-            length=length,
-        )
-    smallest = smallest_feasible_bound(problem)
-    about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
-    return InfeasibleShieldError(
-        f"no shield keeps the bias of {words} at most {specification.bound} over {length} "
-        "decisions, whoever comes",
-        where="fairness.bound",
-        remedy=f"the smallest bound for which one exists is {smallest}{about}",
-        property=name,
-        length=length,
-        bound=specification.bound,
-        smallest_bound=smallest,
-    )
+        where, remedy = "horizon.welfare", "widen the bounds, or use another kind of shield"
+        what = f"no shield keeps every rate of {words} within the bounds over {length} decisions"
+    else:
+        smallest, bound = smallest_feasible_bound(problem), specification.bound
+        about = "" if smallest.denominator == 1 else f" (about {float(smallest):.6g})"
+        where, kept = "fairness.bound", f"the bias of {words} at most {bound}"
+        what = f"no shield keeps {kept} over {length} decisions, whoever comes"
+        remedy = f"the smallest bound for which one exists is {smallest}{about}"
+        details |= {"bound": bound, "smallest_bound": smallest}
+    return InfeasibleShieldError(what, where=where, remedy=remedy, **details)
 
 
 class PeriodLog:

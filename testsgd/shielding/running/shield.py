@@ -6,7 +6,6 @@ from bisect import bisect_left
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from testsgd.errors import HorizonEndedError, LabelError, ParameterError, UnknownGroupError
@@ -18,12 +17,7 @@ from testsgd.shielding.running.journal import (
     period_line,
     replay,
 )
-from testsgd.shielding.running.periods import (
-    PeriodLog,
-    PeriodPolicy,
-    PeriodReport,
-    first_solution,
-)
+from testsgd.shielding.running.periods import PeriodLog, PeriodPolicy, PeriodReport, first_solution
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import Solution, Storage
@@ -96,15 +90,9 @@ class Shield:
         self._journal: Journal | None = None
         if journal is not None:
             opened = Journal(Path(journal), digest=specification.digest(inputs), fsync=fsync)
+            calls = self.decide, self.observe, self._close_period
             try:
-                replay(
-                    opened,
-                    self._state,
-                    self._policy,
-                    decide=self.decide,
-                    observe=self.observe,
-                    close_period=self._close_period,
-                )
+                replay(opened, self._state, self._policy, *calls)
             except BaseException:
                 opened.close()
                 raise
@@ -325,12 +313,7 @@ class Shield:
     def __enter__(self) -> Shield:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -447,14 +430,9 @@ class Shield:
         self._check_goes_on()
         self._policy.begin(self._state)
         if self._journal is not None and self._policy.anew:
-            promised, bound = self._policy.bound, self.specification.bound
-            self._journal.write(
-                period_line(
-                    self._state.period + 1,
-                    promised is not None,
-                    None if promised == bound else promised,
-                )
-            )
+            promised, period = self._policy.bound, self._state.period + 1
+            other = None if promised == self.specification.bound else promised
+            self._journal.write(period_line(period, promised is not None, other))
         self._state.next_period()
 
     def _close_period(self) -> None:

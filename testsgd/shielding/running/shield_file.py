@@ -106,11 +106,8 @@ def check_specification(
     here, there = _flat(saved.specification.to_dict()), _flat(expected.to_dict())
     keys = sorted(key for key in here.keys() | there.keys() if here.get(key) != there.get(key))
     if keys:
-        first = keys[0]
-        what = (
-            f"the shield is of another specification: {first} is {here.get(first)!r}, "
-            f"not {there.get(first)!r}"
-        )
+        old, new = here.get(keys[0]), there.get(keys[0])
+        what = f"the shield is of another specification: {keys[0]} is {old!r}, not {new!r}"
         if len(keys) > 1:
             what += f" ({', '.join(keys[1:])} differ too)"
         raise _unusable(path, what, keys=keys)
@@ -126,11 +123,9 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _no_shield(path)
     if header.get("version") != VERSION:
-        what = (
-            f"the file has version {header.get('version')!r}, not {VERSION}; "
-            f"it is by {header.get('written_by', 'an unknown program')}"
-        )
-        raise _unusable(path, what, version=header.get("version"))
+        found, program = header.get("version"), header.get("written_by", "an unknown program")
+        what = f"the file has version {found!r}, not {VERSION}; it is by {program}"
+        raise _unusable(path, what, version=found)
     specification = ShieldSpecification.from_dict(header["specification"], where=str(path))
     inputs = InputDistribution.from_dict(header["inputs"])
     digest = specification.digest(inputs)
@@ -138,12 +133,9 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
         raise _damaged(path, "its specification is not the one it was written with")
     problem = period_problem(specification, inputs)
     cost = header["expected_cost"]
-    solution = Solution(
-        problem=problem,
-        policy=_policy(problem, archive, header),
-        expected_cost=math.inf if cost is None else float(cost),
-        seconds=float(header["seconds"]),
-    )
+    cost = math.inf if cost is None else float(cost)
+    policy, seconds = _policy(problem, archive, header), float(header["seconds"])
+    solution = Solution(problem=problem, policy=policy, expected_cost=cost, seconds=seconds)
     return SavedShield(specification, inputs, solution, digest)
 
 
@@ -154,10 +146,9 @@ def _policy(
     if header["stored"] == "whole":
         halved = transitions.halved
         kind = np.dtype(np.uint8) if halved else transitions.code_type
-        sizes = [lattice.size(step) for step in range(problem.horizon)]
         layers = [
             _layer(archive, step, (size + 1) // 2 if halved else size, kind)
-            for step, size in enumerate(sizes)
+            for step, size in enumerate(map(lattice.size, range(problem.horizon)))
         ]
         return Policy(lattice, transitions, layers)
     width = int(header["width"])
