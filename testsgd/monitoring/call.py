@@ -131,14 +131,10 @@ def monitor(
     path = None if state is None else Path(state)
     with nullcontext(True) if path is None else locked(path) as free:
         if not free:
-            raise ResultError(
-                "another monitor uses this state",
-                where=str(path),
-                remedy="end that one, or give each its own",
-            )
-        watching = load_monitor(
-            specification, state=path, clock=clock, on_dead_letter=on_dead_letter
-        )
+            remedy = "end that one, or give each its own"
+            raise ResultError("another monitor uses this state", where=str(path), remedy=remedy)
+        calls: dict[str, Any] = {"clock": clock, "on_dead_letter": on_dead_letter}
+        watching = load_monitor(specification, state=path, **calls)
         if not isinstance(events, EventSource):
             events = event_source(events, watching.specification)
         resumed = path is not None and path.exists()

@@ -225,7 +225,7 @@ class Comparison:
             bound=self.monitored.bound,
             highest="" if apart is None else counts.names[apart.highest],
             lowest="" if apart is None else counts.names[apart.lowest],
-            groups=self._groups(counts),
+            groups=self.groups(counts),
             **self._source,
         ).with_id(self.alerts)
         if kind == "raised":
@@ -233,7 +233,8 @@ class Comparison:
             self.first_alert = self.first_alert or alert
         return alert
 
-    def _groups(self, counts: GroupCounts) -> tuple[AlertedGroup, ...]:
+    def groups(self, counts: GroupCounts) -> tuple[AlertedGroup, ...]:
+        """Describe each group as it stands."""
         columns = counts.names, counts.numerators, counts.denominators, *self.smoothed(counts)
         return tuple(
             AlertedGroup(name, top, bottom, Fraction(more_top, more) if more else None)

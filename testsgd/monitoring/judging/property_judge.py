@@ -29,7 +29,6 @@ class PropertyJudge:
         self,
         specification: MonitorSpecification,
         monitored: MonitoredProperty,
-        given_fields: tuple[str, ...],
         error: float,
     ) -> None:
         self.monitored, self._error = monitored, error
@@ -37,7 +36,7 @@ class PropertyJudge:
         self._names = specification.groups.names or ()
         self._source = {"monitor": specification.name, "fingerprint": specification.digest()}
         self._prior = Prior(specification.estimate.prior, specification.estimate.strength)
-        self._given = tuple(given_fields.index(field) for field in monitored.condition_on)
+        self._given = tuple(map(specification.given_fields.index, monitored.condition_on))
         fairness, window = monitored.fairness, specification.window
         self._labelled = fairness.labelled
         # [decision][label]

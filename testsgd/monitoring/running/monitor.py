@@ -130,10 +130,7 @@ class Monitor:
         self._book = TrialAssembler(specification)
         proving = sum(watched.rule == "evidence" for watched in monitored)
         error = (1 - specification.evidence.confidence) / max(proving, 1)
-        fields = self._reader.given_fields
-        self._judges = [
-            PropertyJudge(specification, watched, fields, error) for watched in monitored
-        ]
+        self._judges = [PropertyJudge(specification, watched, error) for watched in monitored]
         self._in_time = self._judges if specification.window.seconds is not None else []
 
     def observe(self, event: Mapping[str, Any], *, place: Any = None) -> tuple[Alert, ...]:

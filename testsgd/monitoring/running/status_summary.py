@@ -24,6 +24,8 @@ from testsgd.scoring import confidence_sequence, pair_interval
 Standing = Literal["beyond", "within", "undecided"]
 Interval = tuple[float, float]
 _NOTHING_KNOWN = (0.0, 1.0)
+# What of a comparison is said as it is.
+_KEPT = ("conditions", "alerts", "in_alert", "first_alert", "windows_judged", "windows_above")
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,8 @@ class MonitorStatus:
     @property
     def dead_letters(self) -> int:
         """Events that were not counted because of their time."""
-        return (
-            self.dead_letters_unit
-            + self.dead_letters_ahead
-            + self.dead_letters_late
-            + self.dead_letters_wrong
-        )
+        by_time = self.dead_letters_unit + self.dead_letters_ahead + self.dead_letters_late
+        return by_time + self.dead_letters_wrong
 
     @property
     def alerts(self) -> int:
@@ -139,9 +137,8 @@ def _rate_intervals(
     proving = [comparison for comparison in comparisons if comparison.evidence is not None]
     tops = [top for comparison in proving for top in comparison.counts.numerators]
     bottoms = [bottom for comparison in proving for bottom in comparison.counts.denominators]
-    low, high = confidence_sequence(
-        tops, bottoms, settings.confidence, tuned_for=settings.tuned_for
-    )
+    tuned_for = settings.tuned_for
+    low, high = confidence_sequence(tops, bottoms, settings.confidence, tuned_for=tuned_for)
     ends = iter(zip(low.tolist(), high.tolist(), strict=True))
     return [
         [None if comparison.evidence is None else next(ends) for _ in comparison.counts.names]
@@ -185,34 +182,19 @@ def _bias_intervals(
 def _status(
     comparison: Comparison, intervals: Sequence[Interval | None], interval: Interval | None
 ) -> ComparisonStatus:
-    counts = comparison.counts
-    tops, bottoms = comparison.smoothed(counts)
-    groups = tuple(
-        GroupStatus(
-            name,
-            counts.numerators[index],
-            counts.denominators[index],
-            Fraction(tops[index], bottoms[index]) if bottoms[index] else None,
-            intervals[index],
-        )
-        for index, name in enumerate(counts.names)
-    )
+    counts, kept = comparison.counts, {name: getattr(comparison, name) for name in _KEPT}
+    groups = zip(comparison.groups(counts), intervals, strict=True)
     return ComparisonStatus(
+        **kept,
         property=comparison.monitored,
-        conditions=comparison.conditions,
-        groups=groups,
+        groups=tuple(GroupStatus(**vars(group), interval=ends) for group, ends in groups),
         trials=comparison.counted,
         bias=comparison.bias(counts),
         estimate=comparison.estimate(counts),
         interval=interval,
         standing=_standing(comparison, interval),
-        alerts=comparison.alerts,
-        in_alert=comparison.in_alert,
-        first_alert=comparison.first_alert,
         trajectory=tuple(comparison.trajectory.points),
         windows=tuple(comparison.windows),
-        windows_judged=comparison.windows_judged,
-        windows_above=comparison.windows_above,
     )
 
 

@@ -122,12 +122,9 @@ def _read_text(text: str, field: str, unit: Unit | None) -> float | datetime:
 
 
 def _no_moment(value: Any, field: str) -> EventError:
-    return EventError(
-        f"the value {shown(value)} is no moment",
-        where=field,
-        remedy="give a number of seconds, or a text such as 2026-01-31T12:00:00Z",
-        value=value,
-    )
+    remedy = "give a number of seconds, or a text such as 2026-01-31T12:00:00Z"
+    what = f"the value {shown(value)} is no moment"
+    return EventError(what, where=field, remedy=remedy, value=value)
 
 
 class Event(NamedTuple):
@@ -147,17 +144,13 @@ class Event(NamedTuple):
 
 
 class EventReader:
-    """Reads events as a specification calls their fields.
+    """Reads events as a specification calls their fields."""
 
-    `given_fields`: all fields within which some property compares groups.
-    """
-
-    __slots__ = ("_decisions", "_fields", "_labels", "_unit", "given_fields")
+    __slots__ = ("_decisions", "_fields", "_given", "_labels", "_unit")
 
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
-        fields = [field for watched in specification.monitored for field in watched.condition_on]
-        self.given_fields = tuple(dict.fromkeys(fields))
+        self._given = specification.given_fields
         self._fields = (named.id, named.group, named.decision, named.label, named.time)
         self._decisions = _meanings(named.unfavourable, named.favourable)
         self._labels = _meanings(named.negative, named.positive)
@@ -166,10 +159,8 @@ class EventReader:
     def read(self, event: Mapping[str, Any]) -> Event:
         """Read one event, or refuse it."""
         if not isinstance(event, Mapping):
-            raise EventError(
-                f"an event is a mapping of fields to values, not {type(event).__name__}",
-                remedy='give one such as {"group": "a", "decision": 1}',
-            )
+            what = f"an event is a mapping of fields to values, not {type(event).__name__}"
+            raise EventError(what, remedy='give one such as {"group": "a", "decision": 1}')
         fields = self._fields
         name, group, decision, label, time = map(event.get, fields)
         moment = None if time is None else self.moment(time)
@@ -178,12 +169,11 @@ class EventReader:
             None if group is None else _quick_text(group, fields[1]),
             None if decision is None else _meaning(decision, self._decisions, fields[2]),
             None if label is None else _meaning(label, self._labels, fields[3]),
-            tuple(
+            self._given
+            and tuple(
                 None if (value := event.get(field)) is None else _quick_text(value, field)
-                for field in self.given_fields
-            )
-            if self.given_fields
-            else (),
+                for field in self._given
+            ),
             *(moment or (None, None)),
         )
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
-from testsgd.monitoring.trials.event import ONE_MOMENT, Event, EventReader
+from testsgd.monitoring.trials.event import ONE_MOMENT, Event
 
 State = Literal["open", "closed", "unknown"]
 
@@ -149,7 +149,7 @@ class TrialAssembler:
 
     def __init__(self, specification: MonitorSpecification) -> None:
         rules, names = specification.trials, specification.groups.names
-        self._given = EventReader(specification).given_fields
+        self._given = specification.given_fields
         self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
         self._names = None if names is None else frozenset(names)
         self._found = set(names or ())
