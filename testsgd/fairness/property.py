@@ -45,18 +45,7 @@ _JOINT = {"equalized_odds": ("equal_opportunity", "predictive_equality")}
 
 
 def checked_groups(groups: Sequence[Any], *, where: str = "groups") -> tuple[str, ...]:
-    """Return the names of groups, at least two and all different.
-
-    Raises
-    ------
-    SpecificationError
-        If they are not.
-
-    Examples
-    --------
-    >>> checked_groups(["female", "male"])
-    ('female', 'male')
-    """
+    """Return the names of groups, at least two and all different, or raise a SpecificationError."""
 
     def refused(what: str, remedy: str) -> SpecificationError:
         return SpecificationError(what, where=where, remedy=remedy)
@@ -283,19 +272,8 @@ def bias_at_most(
 ) -> NDArray[np.bool_]:
     """Return for many states whether their bias is at most a bound, in whole numbers.
 
-    Parameters
-    ----------
-    numerators, denominators : numpy.ndarray of int, shape (n, groups)
-    bound : fractions.Fraction
-    measure, empty_group : str
-        As for :func:`bias`.
+    The counters have shape (n, groups); `measure` and `empty_group` are as for :func:`bias`.
 
-    Returns
-    -------
-    numpy.ndarray of bool, shape (n,)
-
-    Examples
-    --------
     >>> bias_at_most(np.array([[1, 0]]), np.array([[10, 5]]), Fraction(1, 10),
     ...              measure="difference", empty_group="vacuous")
     array([ True])

@@ -179,21 +179,10 @@ def synthesis_result(
     announce: Callable[[ShieldPlan], object] | None = None,
     **changes: Any,
 ) -> ShieldResult:
-    """Find a shield, write it to a file, and sum up what was done.
+    """Find a shield, write it to the file `out`, and sum up what was done.
 
-    Parameters
-    ----------
-    specification, storage, jobs, memory_limit, **changes
-        As for :func:`synthesize_shield`.
-    out : path-like, optional
-        Where to write the shield.
-    announce : callable, optional
-        Called before the work, with what is going to be done and the memory that it needs.
-
-    Returns
-    -------
-    ShieldResult
-        With the shield.
+    `announce` is called before the work, with what is going to be done and the memory that it
+    needs. The rest is as for :func:`synthesize_shield`.
     """
     plan = plan_shield(specification, storage=storage, **changes)
     if announce is not None:

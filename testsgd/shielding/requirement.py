@@ -16,8 +16,8 @@ from typing import Protocol, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.fairness import Counts, EmptyGroup, Measure, bias, bias_at_most, whole_numbers
-from testsgd.fairness.property import rounded_biases
+from testsgd.fairness import EmptyGroup, Measure, bias
+from testsgd.fairness.property import Counts, bias_at_most, rounded_biases, whole_numbers
 
 
 class Requirement(Protocol):

@@ -21,7 +21,8 @@ from testsgd.data.schema_parts import (
 )
 from testsgd.data.toml_document import ExactDocument
 from testsgd.errors import ParameterError, SpecificationError
-from testsgd.fairness import FairnessPart, FairnessProperty, GroupNames, Measure
+from testsgd.fairness import FairnessProperty, Measure
+from testsgd.fairness.property import FairnessPart, GroupNames
 from testsgd.shielding.inputs import (
     InputDistribution,
     InputLog,
@@ -297,21 +298,9 @@ class ShieldSpecification(ExactDocument):
     def input_distribution(self, folder: Path | None = None) -> InputDistribution:
         """Return the probabilities: of the table, of the log, or everything equally often.
 
-        Parameters
-        ----------
-        folder : pathlib.Path, optional
-            What the log's path is relative to, if not to the file that the specification is from.
-
-        Returns
-        -------
-        InputDistribution
-
-        Raises
-        ------
-        DataError
-            If the log is missing, or does not fit the groups.
-        SpecificationError
-            If the property depends on labels and there are none.
+        The path of a log is relative to the `folder`, or to the file that the specification is
+        from. A DataError says if the log is missing or does not fit the groups, a
+        SpecificationError if the property depends on labels and there are none.
         """
         names, asked = self.groups.names, self.inputs
         labelled = self.fairness_property.labelled
@@ -351,16 +340,10 @@ class ShieldSpecification(ExactDocument):
             (``**{"horizon.length": 50}``); None takes a key away. What only another kind of shield
             has is taken away with the kind.
 
-        Returns
-        -------
-        ShieldSpecification
-
         Raises
         ------
-        ParameterError
-            If there is no such key.
-        SpecificationError
-            If the values are no good.
+        ParameterError, SpecificationError
+            If there is no such key, or the values are no good.
 
         Examples
         --------

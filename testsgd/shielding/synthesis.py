@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,27 +42,21 @@ from testsgd.shielding.solving import (
     window_width,
     worst_case,
 )
+from testsgd.shielding.solving.lattice import Ints
 
 # States whose bias is found at once.
 _BIASES_AT_ONCE = 1 << 15
-
 # How far a bias in floating point can be from the exact one, for rates up to 1.
 _ROUNDED = 1e-15
 Storage = Literal["auto", "whole", "windows"]
-
 # Up to here all decisions are stored, unless asked otherwise.
 _WHOLE_UP_TO = 2**30
-
-# States whose requirement is decided at once.
+# States whose requirement is decided at once, and bytes for each of them.
 _AT_ONCE = 1 << 13
-
-# Bytes for each of them.
 _SCRATCH = 400
-
 # Fewer states are done with numpy before machine code is loaded.
 _WORTH_LOADING = 1_000_000
 _MACHINE_CODE = "testsgd.shielding.solving.compiled_backward"
-
 # Costs of a whole horizon must stay far below what stands for an infinite one.
 _LARGEST_COST = 1e-10 * NEVER
 
@@ -90,41 +84,29 @@ class ShieldProblem:
     @cached_property
     def transitions(self) -> Transitions:
         """How they follow each other."""
-        kinds = len(self.fairness.kinds)
+        kinds, labelled = len(self.fairness.kinds), self.fairness.labelled
         moves = np.full((self.groups, 2, 2), self.lattice.dimensions, dtype=np.int64)
-        for group in range(self.groups):
-            for decision in (0, 1):
-                for label in (0, 1):
-                    kind = self.fairness.kind_of(decision, label)
-                    # The last counter follows from the others if every event counts: no move.
-                    if kind >= 0:
-                        index = group * kinds + kind
-                        moves[group, decision, label] = min(index, self.lattice.dimensions)
-        labelled = self.fairness.labelled
-        labels = self.inputs.labels
-        if labelled and labels is None:
-            raise SpecificationError(
-                f"{self.fairness.name} needs the probability of the true label",
-                where="inputs",
-                remedy="give label_probability, or a log with labels",
-            )
+        for group, decision, label in np.ndindex(moves.shape):
+            kind = self.fairness.kind_of(decision, label)
+            # The last counter follows from the others if every event counts: no move.
+            if kind >= 0:
+                index = group * kinds + kind
+                moves[group, decision, label] = min(index, self.lattice.dimensions)
+        labels = self.inputs.labels if labelled else np.zeros((self.groups, 2))
+        if labels is None:
+            what = f"{self.fairness.name} needs the probability of the true label"
+            remedy = "give label_probability, or a log with labels"
+            raise SpecificationError(what, where="inputs", remedy=remedy)
         return Transitions(
             moves=moves,
             probabilities=np.ascontiguousarray(self.inputs.probabilities, dtype=np.float64),
-            labels=np.ascontiguousarray(
-                labels if labelled else np.zeros((self.groups, 2)), dtype=np.float64
-            ),
+            labels=np.ascontiguousarray(labels, dtype=np.float64),
             costs=np.array(self.inputs.costs, dtype=np.float64),
             labelled=labelled,
         )
 
-    def counters(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numerators and denominators of states after the last event, (n, groups) each.
-
-        Parameters
-        ----------
-        states : numpy.ndarray of int, shape (n, dimensions)
-        """
+    def counters(self, states: Ints) -> tuple[Ints, Ints]:
+        """Return numerators and denominators, (n, groups) each, of states at the end, (n, D)."""
         if self.fairness.always_counts:
             rest = self.horizon - states.sum(axis=1, keepdims=True)
             states = np.concatenate([states, rest], axis=1)
@@ -138,7 +120,7 @@ class ShieldProblem:
                 denominators += bottom * counts[:, :, kind]
         return numerators, denominators
 
-    def final_values(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
+    def final_values(self, states: Ints) -> NDArray[np.float64]:
         """0 where the requirement holds after the last event, and NEVER elsewhere; shape (n,)."""
         return np.where(self.requirement.holds(*self.counters(states)), 0.0, NEVER)
 
@@ -221,9 +203,7 @@ def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:
     return _exactly(problem, requirement, past, value, rounded)
 
 
-def _ends(
-    problem: ShieldProblem, past: After | None
-) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+def _ends(problem: ShieldProblem, past: After | None) -> Iterator[tuple[slice, Ints, Ints]]:
     """Go through the counters after the last event, a history's included."""
     lattice = problem.lattice
     for where, states in lattice.blocks(lattice.horizon, _BIASES_AT_ONCE):
@@ -265,12 +245,13 @@ def closest_problem(problem: ShieldProblem) -> tuple[ShieldProblem, Fraction]:
     if isinstance(kept, Provided):
         kept = kept.requirement
     smallest = smallest_feasible_bound(replace(problem, requirement=kept))
-    bound = kept.requirement if isinstance(kept, After) else kept
-    assert isinstance(bound, BiasAtMost)
-    bound = replace(bound, bound=smallest)
     if isinstance(kept, After):
-        return replace(problem, requirement=replace(kept, requirement=bound)), smallest
-    return replace(problem, requirement=bound), smallest
+        assert isinstance(kept.requirement, BiasAtMost)
+        kept = replace(kept, requirement=replace(kept.requirement, bound=smallest))
+    else:
+        assert isinstance(kept, BiasAtMost)
+        kept = replace(kept, bound=smallest)
+    return replace(problem, requirement=kept), smallest
 
 
 @dataclass(frozen=True)
@@ -373,26 +354,22 @@ def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> Non
 
 
 def _checked(problem: ShieldProblem) -> Transitions:
+    costs, groups = problem.inputs.costs, problem.groups
     if problem.horizon < 1:
         remedy, what = "give a number of events, at least 1", f"the horizon is {problem.horizon}"
         raise SpecificationError(what, where="horizon.length", remedy=remedy)
-    if problem.horizon * problem.inputs.costs[-1] > _LARGEST_COST:
-        raise SpecificationError(
-            f"the cost {problem.inputs.costs[-1]:g} is too large to be added up",
-            where="inputs.costs",
-            remedy=f"use another unit: all events together must cost less than {_LARGEST_COST:g}",
-            cost=problem.inputs.costs[-1],
-        )
+    if problem.horizon * costs[-1] > _LARGEST_COST:
+        what = f"the cost {costs[-1]:g} is too large to be added up"
+        least = f"all events together must cost less than {_LARGEST_COST:g}"
+        remedy = f"use another unit: {least}"
+        raise SpecificationError(what, where="inputs.costs", remedy=remedy, cost=costs[-1])
     try:
         problem.transitions.code_type  # noqa: B018  # it raises if 64 bits do not hold a code
     except ValueError:
-        raise SpecificationError(
-            f"{problem.groups} groups and {len(problem.inputs.costs)} costs are too many together",
-            where="inputs.costs",
-            remedy="use fewer costs",
-            groups=problem.groups,
-            costs=len(problem.inputs.costs),
-        ) from None
+        what = f"{groups} groups and {len(costs)} costs are too many together"
+        details: dict[str, Any] = {"groups": groups, "costs": len(costs)}
+        remedy = "use fewer costs"
+        raise SpecificationError(what, where="inputs.costs", remedy=remedy, **details) from None
     return problem.transitions
 
 

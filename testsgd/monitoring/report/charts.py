@@ -25,9 +25,9 @@ _NAME_LENGTH = 14
 _GAPS = 150
 _GAP = 0.18
 _BELOW = "Trials that were counted"
-_RATES_HEIGHT = 13.0
 _BIAS_HEIGHT = 8.0
-Placed = list[tuple[AlertSummary, float]]  # Alerts, and after how many trials they came.
+# Alerts, and after how many trials they came; None if that is not known.
+Placed = list[tuple[AlertSummary, float | None]]
 
 
 def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
@@ -38,27 +38,29 @@ def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -
     """
     if len(comparison.course) < 2:
         return None
-    title = f"over {plural(_last(comparison), 'trial')}: {wording.comparison_title(comparison)}"
-    if summary.settings.window == "tumbling":
-        planes: tuple[Plane, ...] = (_rates_plane(summary, comparison, None),)
-        name, caption = "Rates", sentence(_rates_caption(planes[0]))
-    else:
-        bias = _bias_plane(summary, comparison)
-        planes = _rates_plane(summary, comparison, bias), bias
-        name = "Rates and bias"
+    last, where = plural(_last(comparison), "trial"), wording.comparison_title(comparison)
+    bias = None if summary.settings.window == "tumbling" else _bias_plane(summary, comparison)
+    rates = _rates_plane(summary, comparison, bias)
+    drawn = "the rate" if len(rates.lines) == 1 else "the rates"
+    if any(line.tone == "more" for line in rates.lines):
+        drawn = "blue has the highest rate now, orange the lowest"
+    planes: tuple[Plane, ...] = (rates,)
+    name, caption = "Rates", sentence(drawn)
+    if bias is not None:
         marked = (
             ("triangles, alerts", bias.flags),
             ("orange at the upper edge, in alert", bias.spans),
             ("at the right end, where the bias lies by evidence", bias.interval),
         )
-        drawn = "".join(f"; {text}" for text, parts in marked if parts)
+        more = "".join(f"; {text}" for text, parts in marked if parts)
+        planes, name = (rates, bias), "Rates and bias"
         caption = (
-            f"Above: {_rates_caption(planes[0])}. Below: the bias by these rates; dashed, the "
-            f"{bias.thresholds[0].name}{drawn}."
+            f"Above: {drawn}. Below: the bias by these rates; dashed, the "
+            f"{bias.thresholds[0].name}{more}."
         )
     if any(map(_runs_out, planes)):
         caption += " The first trials, whose rates jump, run out of the drawing."
-    return Figure(f"{name} {title}", planes, caption)
+    return Figure(f"{name} over {last}: {where}", planes, caption)
 
 
 def windows_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -> Figure | None:
@@ -110,20 +112,19 @@ def _rates_plane(
         below=None if bias else _BELOW,
         flags=tuple(charts.Flag(flag.at) for flag in bias.flags) if bias else (),
         lines=_lines(comparison),
-        height=_RATES_HEIGHT,
+        height=13.0,
     )
 
 
 def _bias_plane(summary: MonitoringSummary, comparison: MonitoredComparison) -> Plane:
     """Draw the bias with the bound and, at the right end, where it lies by evidence."""
     known, last = wording.property_of(summary, comparison), _last(comparison)
-    own = _own_alerts(summary, comparison)
-    alerts = _placed(summary, comparison, own)
+    alerts = _placed(summary, comparison)
     interval = None
     if comparison.low is not None and comparison.high is not None:
         interval = (comparison.low, comparison.high)
     biases = [point.bias for point in comparison.course if point.trials >= _FIRST * last]
-    biases += [alert.bias for alert in own]
+    biases += [alert.bias for alert, _ in alerts]
     across = count_scale(0, last)
     upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.bound)
     low, high = known.bound, upwards.high
@@ -151,29 +152,22 @@ def _last(comparison: MonitoredComparison) -> int:
     return comparison.course[-1].trials if comparison.course else 0
 
 
-def _own_alerts(summary: MonitoringSummary, comparison: MonitoredComparison) -> list[AlertSummary]:
-    """Return a comparison's alerts; its first may be from before this run."""
-    title = comparison.property, comparison.conditions
-    own = [alert for alert in summary.alerts if (alert.property, alert.conditions) == title]
-    if comparison.first_alert is not None and comparison.first_alert not in own:
-        own.insert(0, comparison.first_alert)
-    return own
-
-
-def _placed(
-    summary: MonitoringSummary, comparison: MonitoredComparison, alerts: Sequence[AlertSummary]
-) -> Placed:
-    """Return alerts with the number of trials after which they came; none if that is not known.
+def _placed(summary: MonitoringSummary, comparison: MonitoredComparison) -> Placed:
+    """Return a comparison's alerts, of which the first may be from before this run.
 
     In a sliding window an alert counts the trials of the window, and only its time tells when it
     came.
     """
+    title, first = (comparison.property, comparison.conditions), comparison.first_alert
+    alerts = [alert for alert in summary.alerts if (alert.property, alert.conditions) == title]
+    if first is not None and first not in alerts:
+        alerts.insert(0, first)
     if summary.settings.window != "sliding":
         return [(alert, float(alert.trials)) for alert in alerts]
     timed = [(point.time, point.trials) for point in comparison.course if point.time is not None]
     times = [alert.time for alert in alerts if alert.time is not None]
     if not timed or len(times) < len(alerts):
-        return []
+        return [(alert, None) for alert in alerts]
     moments, trials = zip(*timed, strict=True)
     return list(zip(alerts, np.interp(times, moments, trials).tolist(), strict=True))
 
@@ -183,26 +177,23 @@ def _flags(alerts: Placed) -> tuple[charts.Flag, ...]:
     flags = [
         charts.Flag(at, f"Alert raised {wording.alert_place(alert)}, bias {bias_text(alert.bias)}")
         for alert, at in alerts
-        if alert.alert == "raised"
+        if alert.alert == "raised" and at is not None
     ]
     return tuple(flags) if len(flags) <= _FLAGS else ()
 
 
 def _spans(comparison: MonitoredComparison, alerts: Placed) -> tuple[charts.Span, ...]:
     """Return from where to where alerts held; nothing if not all of them are known."""
-    if sum(alert.alert == "raised" for alert, _ in alerts) < comparison.alerts:
+    ends = [(alert.alert, at) for alert, at in alerts if at is not None]
+    if sum(kind == "raised" for kind, _ in ends) < comparison.alerts:
         return ()
-    spans: list[charts.Span] = []
-    start: float | None = None
-    ends = [(alert.alert, at) for alert, at in alerts]
-    for kind, at in [*ends, ("cleared", _last(comparison))]:
+    spans, start = list[charts.Span](), None
+    for kind, at in [*ends, ("cleared", float(_last(comparison)))]:
         if kind == "raised":
             start = at if start is None else start
         elif start is not None:
-            until = plural(round(at), "trial")
-            spans.append(
-                charts.Span(start, float(at), f"In alert from {count(round(start))} to {until}")
-            )
+            title = f"In alert from {count(round(start))} to {plural(round(at), 'trial')}"
+            spans.append(charts.Span(start, at, title))
             start = None
     return tuple(spans)
 
@@ -244,9 +235,3 @@ def _runs_out(plane: Plane) -> bool:
     low, high = plane.upwards.low - 1e-9, plane.upwards.high + 1e-9
     values = (value for line in plane.lines for _, value in line.points)
     return any(not low <= value <= high for value in values if value is not None)
-
-
-def _rates_caption(rates: Plane) -> str:
-    if any(line.tone == "more" for line in rates.lines):
-        return "blue has the highest rate now, orange the lowest"
-    return "the rate" if len(rates.lines) == 1 else "the rates"

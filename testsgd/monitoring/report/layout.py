@@ -36,11 +36,7 @@ _OPEN_ALERTS = 12
 # So much of an alert's id tells it from the others of a report.
 _ID_SHOWN = 8
 # Of verdicts and of comparisons.
-_STANDINGS: dict[str, Standing] = {
-    "alert_raised": "bad",
-    "beyond": "bad",
-    "within": "good",
-}
+_STANDINGS: dict[str, Standing] = {"alert_raised": "bad", "beyond": "bad", "within": "good"}
 _COUNTED = {"tumbling": ", all trials so far", "sliding": ", the last trials", "all": ""}
 _RULES = {"evidence": "evidence", "estimate": "the estimate"}
 _REFUSE = {"refuse": "refused", "pass": "passed over", "ignore": "ignored"}
@@ -50,31 +46,23 @@ Item = TypeVar("Item")
 
 def monitoring_layout(summary: MonitoringSummary) -> blocks.Document:
     """Lay what a monitor saw out as a report; nothing is computed again."""
-    verdict, counted, promised = summary.verdict, _stream(summary.stream), wording.promises(summary)
+    verdict, counted, particulars = summary.verdict, _stream(summary.stream), _particulars(summary)
     figures = (_alerts_figure(summary), *_worst_figure(summary), _trials_figure(summary.stream))
-    told: tuple[tuple[str, str, str, tuple[blocks.Block, ...]], ...] = (
-        ("comparisons", "Comparisons", "", _comparisons(summary)),
-        ("alerts", "Alerts", "", _alerts(summary)),
-        ("counted", "What was counted", ", and what was not", counted),
-        ("promised", "What is promised", ", and what is not", (blocks.Notes(promised, "cards"),)),
-        ("particulars", "Specification and stream", "", _particulars(summary)),
-    )
-    markdown: dict[str, Literal["blocks", "folded"]]
-    markdown = {"alerts": "blocks", "particulars": "folded"}
+    promised = (blocks.Notes(wording.promises(summary), "cards"),)
+    status = wording.STATUS_NAMES[verdict.status]
     return blocks.Document(
         what="Monitor",
         subject=summary.name,
-        status=blocks.Status(
-            wording.STATUS_NAMES[verdict.status], _STANDINGS.get(verdict.status, "")
-        ),
+        status=blocks.Status(status, _STANDINGS.get(verdict.status, "")),
         headline=verdict.headline,
         sentences=tuple(verdict.sentences),
         opening=(Only("html", (blocks.KeyFigures(figures),)),),
         sections=(
-            *(
-                Section(key, f"{title}{more}", parts, title, markdown.get(key, "heading"))
-                for key, title, more, parts in told
-            ),
+            Section("comparisons", "Comparisons", _comparisons(summary)),
+            Section("alerts", "Alerts", _alerts(summary), markdown="blocks"),
+            Section("counted", "What was counted, and what was not", counted, "What was counted"),
+            Section("promised", "What is promised, and what is not", promised, "What is promised"),
+            Section("particulars", "Specification and stream", particulars, markdown="folded"),
             blocks.meaning_section(wording.monitoring_notes(summary), "What the numbers mean"),
         ),
         **origin(summary),
@@ -292,7 +280,28 @@ def _alerts(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
             "Of this run; the monitor went on from a state that was saved, and earlier alerts are "
             "not listed."
         )
-    table, all_of_them = _alerts_table(alerts[:_ROWS]), len(alerts) + summary.alerts_left_out
+    listed, all_of_them = alerts[:_ROWS], len(alerts) + summary.alerts_left_out
+    raised = sum(alert.alert == "raised" for alert in listed)
+    cleared = f" and {count(len(listed) - raised)} cleared" if raised < len(listed) else ""
+    table = listing(
+        "Alerts",
+        listed,
+        (
+            Listed("Comparison", wording.comparison_title, "name"),
+            Listed("After trials", lambda alert: count(alert.trials)),
+            _if_any(listed, "Window", _window),
+            _if_any(listed, "Time", lambda alert: wording.time_text(alert.time), "text"),
+            Listed("Bias", lambda alert: bias_text(alert.bias), "strong"),
+            _if_any(listed, _INTERVAL, wording.bias_interval),
+            Listed("Highest", lambda alert: alert.highest, "text"),
+            Listed("Lowest", lambda alert: alert.lowest, "text"),
+            Listed("Id", lambda alert: alert.id[:_ID_SHOWN] or NOTHING, "text"),
+        ),
+        row=lambda alert: {"emphasis": alert.alert == "raised", "note": alert.alert},
+        fold=f"{plural(raised, 'alert')} raised{cleared}",
+        open_rows=_OPEN_ALERTS,
+        most=_ROWS_IN_MARKDOWN,
+    )
 
     def not_listed(most: int) -> str:
         left = all_of_them - len(table.rows[:most])
@@ -305,31 +314,8 @@ def _alerts(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
     )
 
 
-def _alerts_table(alerts: list[documents.AlertSummary]) -> blocks.Table:
-    """List alerts, with those cleared."""
-    raised = sum(alert.alert == "raised" for alert in alerts)
-    cleared = f" and {count(len(alerts) - raised)} cleared" if raised < len(alerts) else ""
-    return listing(
-        "Alerts",
-        alerts,
-        (
-            Listed("Comparison", wording.comparison_title, "name"),
-            Listed("After trials", lambda alert: count(alert.trials)),
-            _if_any(
-                alerts, "Window", lambda alert: "" if alert.window is None else count(alert.window)
-            ),
-            _if_any(alerts, "Time", lambda alert: wording.time_text(alert.time), "text"),
-            Listed("Bias", lambda alert: bias_text(alert.bias), "strong"),
-            _if_any(alerts, _INTERVAL, wording.bias_interval),
-            Listed("Highest", lambda alert: alert.highest, "text"),
-            Listed("Lowest", lambda alert: alert.lowest, "text"),
-            Listed("Id", lambda alert: alert.id[:_ID_SHOWN] or NOTHING, "text"),
-        ),
-        row=lambda alert: {"emphasis": alert.alert == "raised", "note": alert.alert},
-        fold=f"{plural(raised, 'alert')} raised{cleared}",
-        open_rows=_OPEN_ALERTS,
-        most=_ROWS_IN_MARKDOWN,
-    )
+def _window(alert: documents.AlertSummary) -> str:
+    return NOTHING if alert.window is None else count(alert.window)
 
 
 def _stream(stream: documents.StreamSummary) -> tuple[blocks.Block, ...]:

@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from testsgd.data.schema_parts import mistake, repeated
 from testsgd.data.toml_document import ExactDocument
-from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyTable
+from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification.parts import (
     EstimatePart,
     EventsPart,

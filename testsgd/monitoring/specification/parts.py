@@ -32,7 +32,7 @@ from testsgd.data.schema_parts import (
     repeated,
     seen,
 )
-from testsgd.fairness import GroupNames
+from testsgd.fairness.property import GroupNames
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _WRITTEN = re.compile(r"(\d{1,15}(?:\.\d{1,30})?)\s*([a-z]+)", re.ASCII)

@@ -19,7 +19,7 @@ from pydantic import Field
 from testsgd.data.schema_parts import Decision, NotNegative, Part, Probability
 from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError, SpecificationError
-from testsgd.fairness import checked_groups
+from testsgd.fairness.property import checked_groups
 from testsgd.shielding.inputs import log
 
 # How far probabilities may be from adding up to 1, and from where on they are left as they are, so
@@ -174,25 +174,8 @@ class InputDistribution:
     ) -> InputDistribution:
         """Expect every group, recommendation and cost equally often.
 
-        Parameters
-        ----------
-        groups : sequence of str
-        costs : sequence of float
-        labelled : bool
-            Whether labels play a part; each is then as likely as the other.
-
-        Returns
-        -------
-        InputDistribution
-
-        Raises
-        ------
-        SpecificationError
-            If groups or costs are no good.
-
-        Notes
-        -----
-        What the paper takes where nothing is known of the classifier (appendix C.5).
+        With labels, each is as likely as the other. The paper takes it where nothing is known of
+        the classifier (appendix C.5).
         """
         groups, costs = checked_groups(groups), checked_costs(sorted(costs))
         shape = (len(groups), 2, len(costs))
@@ -217,16 +200,11 @@ class InputDistribution:
             not given) and ``label_probability``, which must be the same for all costs of a group
             and recommendation. What has no row has probability 0.
 
-        Returns
-        -------
-        InputDistribution
-            With labels if a row has a probability of labels.
-
         Raises
         ------
         SpecificationError
-            If a row is about an unknown group, stands twice, or lacks a number, if the label's
-            probability is missing in some rows only, or the probabilities do not add up to 1.
+            If a row is wrong or stands twice, if the label's probability is missing in some rows
+            only, or the probabilities do not add up to 1.
 
         Examples
         --------
@@ -284,7 +262,6 @@ class InputDistribution:
         ----------
         groups : sequence, shape (n,)
         recommendations : array-like of int, shape (n,)
-            0 or 1.
         costs : array-like of float, shape (n,), optional
             1 if not given.
         labels : array-like of float, shape (n,), optional
@@ -298,17 +275,10 @@ class InputDistribution:
             More different costs than these are put together: each counts as the next of so many
             quantiles that is not smaller, as :meth:`cost_places` takes it later.
 
-        Returns
-        -------
-        InputDistribution
-
         Raises
         ------
-        DataError
-            If the log is empty, a group is unknown, a recommendation or label is neither 0 nor 1,
-            a cost is negative or no number, or no label is known at all.
-        ParameterError
-            If the smoothing is negative or there is no room for a cost.
+        DataError, ParameterError
+            If the log is empty, a value in it is wrong, or a parameter is out of its range.
 
         Examples
         --------
@@ -346,26 +316,9 @@ class InputDistribution:
         return cls(names, levels, probabilities, shares)
 
     def cost_places(self, costs: ArrayLike) -> NDArray[np.int64]:
-        """Return the place of the smallest known cost that is not below each cost.
+        """Return the place of the smallest known cost that is not below each cost; else the last.
 
-        Parameters
-        ----------
-        costs : array-like of float, shape (n,)
-
-        Returns
-        -------
-        numpy.ndarray of int, shape (n,)
-            Places in `costs`; the last if a cost is above all.
-
-        Raises
-        ------
-        ParameterError
-            If a cost is negative or no number.
-
-        Examples
-        --------
-        >>> inputs = InputDistribution.uniform(["a", "b"], costs=[1, 2])
-        >>> inputs.cost_places([0, 1.5, 9])
+        >>> InputDistribution.uniform(["a", "b"], costs=[1, 2]).cost_places([0, 1.5, 9])
         array([0, 1, 1])
         """
         numbers = np.asarray(costs, dtype=np.float64)
@@ -386,13 +339,7 @@ class InputDistribution:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> InputDistribution:
-        """Take what :meth:`to_dict` gave.
-
-        Raises
-        ------
-        SpecificationError
-            If it is none.
-        """
+        """Take what :meth:`to_dict` gave."""
         for key in ("groups", "costs", "probabilities", "labels"):
             if key not in values:
                 what, remedy = f"the key {key!r} is missing", "give what `to_dict` gave"

@@ -16,7 +16,7 @@ from testsgd.data.categories import category_text, row_name
 from testsgd.data.cells import missing_column, parsed_numbers, read_cells
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError
-from testsgd.fairness import checked_groups
+from testsgd.fairness.property import checked_groups
 
 _KEYS = ("group", "recommendation", "cost", "label")
 _NEEDED = _KEYS[:2]

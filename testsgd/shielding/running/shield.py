@@ -109,24 +109,10 @@ class Shield:
         journal: Path | None = None,
         fsync: bool = False,
     ) -> Shield:
-        """Find the cheapest shield of a specification.
+        """Find the cheapest shield of a specification, or raise an InfeasibleShieldError.
 
-        Parameters
-        ----------
-        specification : ShieldSpecification
-        folder : pathlib.Path, optional
-            From where the path of a log counts.
-        storage, jobs, journal, fsync
-            As for :func:`testsgd.synthesize_shield`.
-
-        Returns
-        -------
-        Shield
-
-        Raises
-        ------
-        InfeasibleShieldError
-            If none exists.
+        The path of a log counts from the `folder`; the rest is as for
+        :func:`testsgd.synthesize_shield`.
         """
         inputs = specification.input_distribution(folder)
         solution = first_solution(specification, inputs, storage=storage, jobs=jobs)
@@ -152,22 +138,8 @@ class Shield:
     ) -> Shield:
         """Read a shield from a file.
 
-        Parameters
-        ----------
-        path : pathlib.Path
-        specification : ShieldSpecification, optional
-            What the shield is expected to be of; the path of a log in it counts from the `folder`.
-        folder, journal, fsync, jobs
-            As for :meth:`synthesize`.
-
-        Returns
-        -------
-        Shield
-
-        Raises
-        ------
-        ShieldFileError
-            If the file is no shield, is damaged, or is of another version or specification.
+        `specification`: what the shield is expected to be of; the path of a log in it counts from
+        the `folder`. The rest is as for :func:`testsgd.load_shield`.
         """
         from testsgd.shielding.running.shield_file import check_specification, read_shield
 
@@ -278,8 +250,7 @@ class Shield:
         Raises
         ------
         LabelError
-            If no decision waits for a label, the event was never decided or had another label, the
-            label is neither 0 nor 1, or labels play no part.
+            If no decision waits for this label, or labels play no part.
         """
         if not self._labelled:
             what = f"labels play no part in {self.specification.fairness_property.name}"

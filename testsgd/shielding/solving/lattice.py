@@ -63,13 +63,10 @@ class CounterLattice:
     @cached_property
     def prefixes(self) -> NDArray[np.int16]:
         """The first D - 1 numbers of each row; shape (rows, D - 1)."""
-        width = self.dimensions - 1
-        classes = [np.array([[total]], dtype=np.int16) for total in range(self.horizon + 1)]
-        for columns in range(2, width + 1):
-            classes = [
-                _with_first(classes[: total + 1], total, columns)
-                for total in range(self.horizon + 1)
-            ]
+        totals = range(self.horizon + 1)
+        classes = [np.array([[total]], dtype=np.int16) for total in totals]
+        for columns in range(2, self.dimensions):
+            classes = [_with_first(classes[: total + 1], total, columns) for total in totals]
         return np.concatenate(classes)
 
     @cached_property
@@ -78,9 +75,8 @@ class CounterLattice:
 
         Shape (rows, D - 1): a column a number.
         """
-        width = self.dimensions - 1
-        rows = np.empty((len(self.prefixes), width), dtype=np.int32)
-        for column in range(width):
+        rows = np.empty(self.prefixes.shape, dtype=np.int32)
+        for column in range(self.dimensions - 1):
             larger = self.prefixes.astype(np.int64)
             larger[:, column] += 1
             rows[:, column] = rank(larger)
