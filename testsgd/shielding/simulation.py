@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,12 +68,12 @@ class Simulation:
         """How many periods each has."""
         return int(self.counts.shape[1])
 
-    @property
+    @cached_property
     def bias_unshielded(self) -> NDArray[np.float64]:
         """Bias without a shield at the end of each period."""
         return self._bias(self.counts_unshielded)
 
-    @property
+    @cached_property
     def bias(self) -> NDArray[np.float64]:
         """Bias with the shield at the end of each period, of all events so far.
 
@@ -81,20 +81,15 @@ class Simulation:
         """
         return self._bias(self.counts)
 
-    @property
+    @cached_property
     def above_unshielded(self) -> NDArray[np.bool_]:
         """Whether the bias without a shield is above the bound, decided in whole numbers."""
         return self._above(self.counts_unshielded)
 
-    @property
+    @cached_property
     def above(self) -> NDArray[np.bool_]:
         """Whether the bias with the shield is above the bound, decided in whole numbers."""
         return self._above(self.counts)
-
-    @property
-    def fair(self) -> NDArray[np.bool_]:
-        """Whether the bias with the shield is at most the bound."""
-        return ~self.above
 
     @property
     def infeasible(self) -> NDArray[np.bool_]:

@@ -33,20 +33,19 @@ class AlertedGroup:
     def to_dict(self) -> dict[str, Any]:
         """Return the parts as JSON has them.
 
-        Examples
-        --------
         >>> AlertedGroup("a", 1, 4, Fraction(1, 3)).to_dict()
         ... # doctest: +NORMALIZE_WHITESPACE, +ELLIPSIS
         {'group': 'a', 'numerator': 1, 'denominator': 4, 'rate': 0.25,
          'estimate': 0.333..., 'estimate_exact': '1/3'}
         """
+        rate, estimate = self.rate, self.estimate
         return {
             "group": self.name,
             "numerator": self.numerator,
             "denominator": self.denominator,
-            "rate": None if self.rate is None else float(self.rate),
-            "estimate": None if self.estimate is None else float(self.estimate),
-            "estimate_exact": None if self.estimate is None else str(self.estimate),
+            "rate": None if rate is None else float(rate),
+            "estimate": None if estimate is None else float(estimate),
+            "estimate_exact": None if estimate is None else str(estimate),
         }
 
     @classmethod
@@ -97,8 +96,6 @@ class Alert:
     def to_dict(self) -> dict[str, Any]:
         """Return the parts as JSON has them; a bias also as text, because it is exact.
 
-        Examples
-        --------
         >>> alert = Alert("raised", "demographic_parity", "estimate", (), None, 20, None,
         ...               Fraction(1, 5), None, Fraction(1, 10), "a", "b")
         >>> alert.to_dict()["alert"], alert.to_dict()["bias"], alert.to_dict()["bias_exact"]

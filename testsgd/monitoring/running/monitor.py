@@ -255,10 +255,10 @@ class Monitor:
         EventError
             If it is no moment, or before the last event.
         """
-        moment = self._reader.moment(time)
+        moment, line, book = self._reader.moment(time), self._timeline, self._book
         if moment is None:
             raise EventError("no time is given", where="time", remedy="give a moment", value=time)
-        seconds, line, book = moment.seconds, self._timeline, self._book
+        seconds = moment.seconds
         book.check_time(seconds)
         passed, waiting = list[Arrival](), list[Arrival]()
         for arrival in line.waiting:

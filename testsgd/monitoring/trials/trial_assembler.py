@@ -151,16 +151,13 @@ class TrialAssembler:
         rules, names = specification.trials, specification.groups.names
         self._given = specification.given_fields
         self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
-        self._names = None if names is None else frozenset(names)
-        self._found = set(names or ())
+        self._names, self._found = None if names is None else frozenset(names), set(names or ())
         self._passes = specification.groups.unknown == "pass"
         self._ignores = specification.events.others == "ignore"
-        self._remembers = rules.repeated == "ignore"
+        self._remembers, self._without_label = rules.repeated == "ignore", rules.without_label
         self._deadline = rules.deadline if self._labelled else None
-        self._needs_time = specification.needs_time
-        self._lateness = specification.time.late
+        self._needs_time, self._lateness = specification.needs_time, specification.time.late
         self._waits = self._deadline is not None and rules.count == "deadline"
-        self._without_label = rules.without_label
         self._records: dict[str, Record] = {}
         self._anonymous: dict[int, Record] = {}  # the open ones, by their number
         self._last: Record | None = None  # the last one without an id
@@ -260,13 +257,12 @@ class TrialAssembler:
             raise EventError(what, where="group", remedy=remedy, group=group)
 
     def _check_whole(self, event: Event) -> None:
-        said: dict[str, object] = {"group": event.group, "decision": event.decision}
-        said |= zip(self._given, event.conditions, strict=True)
-        missing = [field for field, value in said.items() if value is None]
-        if missing:
-            what = f"the event has no {missing[0]} and no id by which another could add it"
-            remedy = "give it here, or give every event of a trial the same id"
-            raise EventError(what, where=missing[0], remedy=remedy)
+        fields = ("group", "decision", *self._given)
+        for field, value in zip(fields, event[1:3] + event.conditions, strict=True):
+            if value is None:
+                what = f"the event has no {field} and no id by which another could add it"
+                remedy = "give it here, or give every event of a trial the same id"
+                raise EventError(what, where=field, remedy=remedy)
 
     def _overdue(self, record: Record, time: float | None) -> bool:
         due = record.due
@@ -296,7 +292,15 @@ class TrialAssembler:
             self.open += 1
         changed = record.add(event)
         if self._names is not None and record.group is not None and record.group not in self._names:
-            return self._enter_unknown(record, steps)
+            self.counters.unknown += 1
+            record.state = "unknown"
+            if record.name is None:
+                self._last = record
+                return steps
+            self.open -= 1
+            if not self._remembers:
+                del self._records[record.name]
+            return steps
         if not changed:
             self.counters.repeated += 1
             return steps
@@ -309,17 +313,6 @@ class TrialAssembler:
             elif record.label is not None and not self._waits:
                 steps.append(Step("complete", record.trial(record.label), event.time))
                 self._close(record)
-        return steps
-
-    def _enter_unknown(self, record: Record, steps: list[Step]) -> list[Step]:
-        self.counters.unknown += 1
-        if record.name is None:
-            self._last = record
-        else:
-            self.open -= 1
-            if not self._remembers:
-                del self._records[record.name]
-        record.state = "unknown"
         return steps
 
     def _decide(self, record: Record) -> None:
@@ -396,9 +389,8 @@ class TrialAssembler:
             self._last = self._anonymous.get(last.number, last)
         opened = [record for record in (*records, *anonymous) if record.state == "open"]
         self.open = len(opened)
-        self._due = [
-            (record.due, record.number, record) for record in opened if record.due is not None
-        ]
+        timed = [(record.due, record) for record in opened]
+        self._due = [(due, record.number, record) for due, record in timed if due is not None]
         heapify(self._due)
         self._found = set(state["groups"])
         self.time, self.first_time = state["time"], state["first_time"]

@@ -80,12 +80,10 @@ def _shares(values: ArrayLike, name: str, shape: tuple[int, ...]) -> log.Floats:
         raise SpecificationError(f"the shape is {shares.shape}", where=where, remedy=wanted + axes)
     bad = np.argwhere(~((shares >= 0) & (shares <= 1)))
     if len(bad):
-        index = tuple(int(part) for part in bad[0])
-        raise SpecificationError(
-            f"the probability is {float(shares[index])!r}",
-            where=f"{where}[{', '.join(map(str, index))}]",
-            remedy="give numbers between 0 and 1",
-        )
+        index = tuple(map(int, bad[0]))
+        what = f"the probability is {float(shares[index])!r}"
+        where = f"{where}[{', '.join(map(str, index))}]"
+        raise SpecificationError(what, where=where, remedy="give numbers between 0 and 1")
     shares.flags.writeable = False
     return shares
 
@@ -154,12 +152,8 @@ class InputDistribution:
         shares = _shares(self.probabilities, "probabilities", (len(groups), 2, len(costs)))
         total = math.fsum(shares.ravel())
         if abs(total - 1) > _TOLERANCE:
-            raise SpecificationError(
-                f"the probabilities add up to {total:.10g}, not to 1",
-                where="inputs",
-                remedy="correct them",
-                total=total,
-            )
+            what = f"the probabilities add up to {total:.10g}, not to 1"
+            raise SpecificationError(what, where="inputs", remedy="correct them", total=total)
         if abs(total - 1) > _ADDS_UP:
             shares = shares / total
             shares.flags.writeable = False
@@ -216,11 +210,8 @@ class InputDistribution:
         """
         groups = checked_groups(groups)
         if not rows:
-            raise SpecificationError(
-                "the table has no rows",
-                where="inputs.table",
-                remedy="add rows, or leave it out to expect everything equally often",
-            )
+            remedy = "add rows, or leave it out to expect everything equally often"
+            raise SpecificationError("the table has no rows", where="inputs.table", remedy=remedy)
         read, filled = list[TableRow](), dict[tuple[int, int, float], float]()
         for index, given in enumerate(rows):
             where = f"inputs.table.{index}"
@@ -230,12 +221,9 @@ class InputDistribution:
                 raise SpecificationError(what, where=where, remedy=f"the groups are {known}")
             cell = groups.index(row.group), row.recommendation, row.cost
             if cell in filled:
-                raise SpecificationError(
-                    f"a row of {row.group!r}, {row.recommendation} and cost {row.cost:g} stands "
-                    "there already",
-                    where=where,
-                    remedy="put both in one row",
-                )
+                same = f"{row.group!r}, {row.recommendation} and cost {row.cost:g}"
+                what, remedy = f"a row of {same} stands there already", "put both in one row"
+                raise SpecificationError(what, where=where, remedy=remedy)
             filled[cell] = row.probability
             read.append(row)
         costs = checked_costs(sorted({row.cost for row in read}))
@@ -287,22 +275,16 @@ class InputDistribution:
         [[0.286, 0.286], [0.143, 0.286]]
         """
         if not 0 <= smoothing < math.inf:
-            raise ParameterError(
-                f"the smoothing is {smoothing!r}",
-                where="smoothing",
-                remedy="give a number of at least 0",
-            )
+            what, remedy = f"the smoothing is {smoothing!r}", "give a number of at least 0"
+            raise ParameterError(what, where="smoothing", remedy=remedy)
         if most_costs < 1:
-            raise ParameterError(
-                f"there is room for {most_costs} costs",
-                where="most_costs",
-                remedy="give at least 1",
-            )
+            what = f"there is room for {most_costs} costs"
+            raise ParameterError(what, where="most_costs", remedy="give at least 1")
         people = len(groups)
         if not people:
             raise DataError("the log is empty", where="log", remedy="give a log with rows")
         names, codes = log.group_codes(groups, known_groups)
-        decided = log.recommendation_codes(recommendations, people)
+        decided = log.numbers_of(recommendations, people, "recommendation").astype(np.int64)
         levels, cost_codes = log.cost_levels(costs, people, most_costs)
         counts = np.zeros((len(names), 2, len(levels)))
         np.add.at(counts, (codes, decided, cost_codes), 1)

@@ -155,15 +155,17 @@ def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
 
     With a shield nearly all runs may have one bias; then each histogram has its own height.
     """
-    bins, runs, last = summary.bins, summary.settings.runs, len(summary.periods) > 1
+    bins, runs = summary.bins, summary.settings.runs
     across = linear_scale(0.0, max(1e-3, *(each.high for each in bins)), count=6, write=number)
     before, after = [each.unshielded for each in bins], [each.shielded for each in bins]
     most = max(*before, *after)
     alike = most <= _ALIKE * min(max(before), max(after))
-    name = f"bound {bound_text(summary.requirement)}"
+    name, bound = f"bound {bound_text(summary.requirement)}", summary.requirement.bound
+    last = len(summary.periods) > 1
 
     def histogram(title: str, heights: list[int], median: float, first: bool) -> charts.Plane:
-        above = sum(height for each, height in zip(bins, heights, strict=True) if each.above)
+        counted = [each for each in zip(bins, heights, strict=True) if each[1]]
+        above = sum(height for each, height in counted if each.above)
         ended = f"{percent(above / runs) if above else 'none'} above the bound"
         bars = (
             charts.Bar(
@@ -173,8 +175,7 @@ def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
                 f"{plural(height, 'run')} with a bias {_extent(each)}",
                 "less" if each.above else "more",
             )
-            for each, height in zip(bins, heights, strict=True)
-            if height
+            for each, height in counted
         )
         return charts.Plane(
             title=f"{title}: {count(above)} of {plural(runs, 'run')} ended above the bound; "
@@ -185,7 +186,7 @@ def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
             strong=f"{ended}{' after the last period' * last}",
             below=None if first else "",
             bars=tuple(bars),
-            thresholds=(charts.Threshold(summary.requirement.bound, name * first, upright=True),),
+            thresholds=(charts.Threshold(bound, name * first, upright=True),),
             height=9.0,
         )
 
@@ -193,20 +194,21 @@ def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
     if alike:
         upwards = "both drawings have the same scales"
     which = "the run" if runs == 1 else f"each of the {count(runs)} runs"
-    about = (
-        f"How far apart the groups' rates are at the end of {which}"
-        f"{', after its last period' * last}. Orange lies above the bound."
-    )
+    about = f"How far apart the groups' rates are at the end of {which}"
+    if last:
+        about += ", after its last period"
     planes = (
         histogram("Without the shield", before, summary.unshielded.median, True),
         histogram("With it", after, summary.shielded.median, False),
     )
-    caption = (
-        f"Bars: share of the runs, in per cent, by their bias at the end; {upwards}. Dashed: the "
-        f"{name}."
+    caption = "Bars: share of the runs, in per cent, by their bias at the end"
+    figure = blocks.Figure(
+        "Bias of the runs, without the shield and with it",
+        planes,
+        f"{caption}; {upwards}. Dashed: the {name}.",
     )
-    figure = blocks.Figure("Bias of the runs, without the shield and with it", planes, caption)
-    return Only("html", (Paragraph(about), figure)), sides_table(summary)
+    drawn = Paragraph(f"{about}. Orange lies above the bound."), figure
+    return Only("html", drawn), sides_table(summary)
 
 
 def sides_table(summary: SimulationSummary) -> Table:

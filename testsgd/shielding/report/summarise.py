@@ -43,35 +43,30 @@ _RECOMMENDATIONS: tuple[Literal[1], Literal[0]] = (1, 0)
 _PACKAGES = ("numpy", "numba")
 
 
-def side(bias: Floats, above: Flags) -> documents.SideSummary:
+def _side(bias: Floats, above: Flags) -> documents.SideSummary:
     """Summarise the runs with or without the shield.
 
-    `bias`, shape (runs,): at the end of each run. `above`, shape (runs, periods): whether the bias
-    was above the bound at the end of each period.
+    Both have shape (runs, periods): the bias at the end of each, and whether it is above the bound.
     """
-    number = int(np.count_nonzero(above.sum(axis=1)))
+    number, last = int(np.count_nonzero(above.any(axis=1))), bias[:, -1]
     low, high = clopper_pearson(number, len(above), ERROR)
     return documents.SideSummary(
         above=number,
         above_low=float(low),
         above_high=float(high),
-        median=float(np.median(bias)),
-        high=float(np.quantile(bias, 0.95, method="inverted_cdf")),
-        largest=float(bias.max()),
+        median=float(np.median(last)),
+        high=float(np.quantile(last, 0.95, method="inverted_cdf")),
+        largest=float(last.max()),
     )
 
 
-def spread(values: NDArray[np.float64] | NDArray[np.int64]) -> documents.RunRange:
-    """Summarise a number of each run.
-
-    >>> spread(np.arange(101)).mean
-    50.0
-    """
+def _spread(values: NDArray[Any]) -> documents.RunRange:
+    """Summarise a number of each run."""
     low, high = np.quantile(values, [0.05, 0.95])
     return documents.RunRange(mean=float(np.mean(values)), low=float(low), high=float(high))
 
 
-def utility_summary(simulation: Simulation) -> documents.UtilitySummary | None:
+def _utility(simulation: Simulation) -> documents.UtilitySummary | None:
     """Summarise how many decisions are correct; None if no labels are known."""
     if simulation.correct is None or simulation.correct_unshielded is None:
         return None
@@ -81,32 +76,27 @@ def utility_summary(simulation: Simulation) -> documents.UtilitySummary | None:
     return documents.UtilitySummary(
         accuracy_unshielded=float(before.mean()),
         accuracy_shielded=float(after.mean()),
-        loss=spread(before - after),
+        loss=_spread(before - after),
     )
 
 
-def period_summaries(simulation: Simulation) -> list[documents.PeriodSummary]:
-    """Summarise the end of each period; the first has the number 1."""
-    bias_unshielded, bias = simulation.bias_unshielded, simulation.bias
-    above_unshielded, above = simulation.above_unshielded, simulation.above
-    infeasible = simulation.infeasible
-    assumed = None if simulation.assumption_held is None else simulation.guaranteed
-    fair = None if assumed is None else assumed & ~above
-    return [
-        documents.PeriodSummary(
-            period=index + 1,
-            above_unshielded=int(above_unshielded[:, index].sum()),
-            above_shielded=int(above[:, index].sum()),
-            median_unshielded=float(np.median(bias_unshielded[:, index])),
-            median_shielded=float(np.median(bias[:, index])),
-            assumed=None if assumed is None else int(assumed[:, index].sum()),
-            assumed_fair=None if fair is None else int(fair[:, index].sum()),
-            infeasible=int(infeasible[:, index].sum()),
-            interventions=float(simulation.interventions[:, index].mean()),
-            cost=float(simulation.cost[:, index].mean()),
-        )
-        for index in range(simulation.periods)
-    ]
+def _period(simulation: Simulation, index: int) -> documents.PeriodSummary:
+    """Summarise the end of a period."""
+    at = np.s_[:, index]
+    above, assumed = simulation.above[at], simulation.guaranteed[at]
+    needed = simulation.assumption_held is not None
+    return documents.PeriodSummary(
+        period=index + 1,
+        above_unshielded=int(simulation.above_unshielded[at].sum()),
+        above_shielded=int(above.sum()),
+        median_unshielded=float(np.median(simulation.bias_unshielded[at])),
+        median_shielded=float(np.median(simulation.bias[at])),
+        assumed=int(assumed.sum()) if needed else None,
+        assumed_fair=int((assumed & ~above).sum()) if needed else None,
+        infeasible=int(simulation.infeasible[at].sum()),
+        interventions=float(simulation.interventions[at].mean()),
+        cost=float(simulation.cost[at].mean()),
+    )
 
 
 def bias_bins(without: Runs, shielded: Runs, *, bound: float) -> list[BiasBin]:
@@ -205,10 +195,10 @@ def summarise_simulation(
     `logged`: rows of the log that people were drawn from; None: they are from the distribution.
     `seconds`: what the simulation took. `expected_cost`: of a first period, by the distribution.
     """
-    bias_unshielded, bias = simulation.bias_unshielded, simulation.bias
-    above_unshielded, above = simulation.above_unshielded, simulation.above
-    guaranteed = simulation.guaranteed
-    interventions = simulation.interventions.sum(axis=1)
+    before = simulation.bias_unshielded, simulation.above_unshielded
+    after = simulation.bias, simulation.above
+    without, shielded = ((bias[:, -1], above[:, -1]) for bias, above in (before, after))
+    guaranteed, interventions = simulation.guaranteed, simulation.interventions.sum(axis=1)
     decisions = simulation.runs * simulation.periods * simulation.horizon
     told: dict[str, Any] = {
         "created": present_moment(),
@@ -219,20 +209,16 @@ def summarise_simulation(
         "inputs": _inputs(specification, inputs),
         "seconds": seconds,
         "expected_cost": None if expected_cost == math.inf else expected_cost,
-        "unshielded": side(bias_unshielded[:, -1], above_unshielded),
-        "shielded": side(bias[:, -1], above),
-        "bins": bias_bins(
-            (bias_unshielded[:, -1], above_unshielded[:, -1]),
-            (bias[:, -1], above[:, -1]),
-            bound=float(simulation.bound),
-        ),
-        "interventions": spread(interventions),
+        "unshielded": _side(*before),
+        "shielded": _side(*after),
+        "bins": bias_bins(without, shielded, bound=float(simulation.bound)),
+        "interventions": _spread(interventions),
         "changed": float(interventions.sum() / decisions),
-        "cost": spread(simulation.cost.sum(axis=1)),
-        "utility": utility_summary(simulation),
-        "periods": period_summaries(simulation),
+        "cost": _spread(simulation.cost.sum(axis=1)),
+        "utility": _utility(simulation),
+        "periods": [_period(simulation, index) for index in range(simulation.periods)],
         "guaranteed": int(guaranteed.sum()),
-        "broken": int((guaranteed & above).sum()),
+        "broken": int((guaranteed & after[1]).sum()),
     }
     verdict = simulation_verdict(SimulationSummary.model_construct(**told))
     return SimulationSummary(**told, verdict=verdict)
