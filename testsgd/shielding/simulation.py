@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,6 +158,7 @@ def simulate(
     if isinstance(events, Events):
         _check(inputs, events, dimensions=1)
     length = specification.horizon.length * periods
+    shield = _Shielded(specification, inputs)
     solution = solution or first_solution(specification, inputs)
     at_once = max(1, _MOST_EVENTS // length)
     starts = range(0, runs, at_once)
@@ -165,7 +167,7 @@ def simulate(
     for start, seed in zip(starts, seeds, strict=True):
         shape = (min(at_once, runs - start), length)
         drawn = _draw(events, shape, np.random.default_rng(seed))
-        parts.append(_outcomes(specification, inputs, drawn, jobs, solution))
+        parts.append(shield.outcomes(drawn, jobs, solution))
     shielded, plain = (combined(outcomes, np.concatenate) for outcomes in zip(*parts, strict=True))
     return _simulation(specification, shielded, plain, labelled=events.labels is not None)
 
@@ -190,33 +192,64 @@ def replay_events(
         raise ParameterError(what, where="events", remedy="give sequences of whole periods")
     _check_periods(specification, total // length)
     solution = solution or first_solution(specification, inputs)
-    outcomes = _outcomes(specification, inputs, events, jobs, solution)
+    outcomes = _Shielded(specification, inputs).outcomes(events, jobs, solution)
     return _simulation(specification, *outcomes, labelled=events.labels is not None)
 
 
-def _outcomes(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    jobs: int,
-    solution: Solution,
-) -> tuple[PeriodOutcome, PeriodOutcome]:
-    """Run all periods with the shield and without it; all arrays begin with (runs, periods)."""
-    fairness, horizon = specification.fairness_property, specification.horizon
-    runs, total = events.groups.shape
-    past = np.zeros((runs, len(inputs.groups), len(fairness.kinds)), dtype=np.int64)
-    shielded, plain = list[PeriodOutcome](), list[PeriodOutcome]()
-    for start in range(0, total, horizon.length):
-        part = events.take(np.s_[:, start : start + horizon.length]).widened()
-        if horizon.shield == "dynamic" and start:
-            outcome = _after_histories(specification, inputs, part, past, jobs)
+class _Shielded(NamedTuple):
+    """What a shield is of, and what it expects; it decides for many runs at once."""
+
+    specification: ShieldSpecification
+    inputs: InputDistribution
+
+    def outcomes(
+        self, events: Events, jobs: int, solution: Solution
+    ) -> tuple[PeriodOutcome, PeriodOutcome]:
+        """Run all periods with the shield and without it; arrays begin with (runs, periods)."""
+        fairness, horizon = self.specification.fairness_property, self.specification.horizon
+        runs, total = events.groups.shape
+        past = np.zeros((runs, len(self.inputs.groups), len(fairness.kinds)), dtype=np.int64)
+        shielded, plain = list[PeriodOutcome](), list[PeriodOutcome]()
+        for start in range(0, total, horizon.length):
+            part = events.take(np.s_[:, start : start + horizon.length]).widened()
+            if horizon.shield == "dynamic" and start:
+                outcome = self._after_histories(part, past, jobs)
+            else:
+                outcome = self._with_solution(part, solution)
+            shielded.append(outcome)
+            plain.append(run_period(fairness, self.inputs, part, None))
+            past = past + outcome.counts
+        side_by_side = partial(np.stack, axis=1)
+        return combined(shielded, side_by_side), combined(plain, side_by_side)
+
+    def _after_histories(self, events: Events, past: Ints, jobs: int) -> PeriodOutcome:
+        """Run a period of a dynamic shield; runs with the same history share its solution."""
+        histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
+        members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
+        tasks = [(events.take(rows), past[rows[0]], len(histories)) for rows in members]
+        if jobs == 1 or len(tasks) == 1:
+            parts = [self._after_history(*task) for task in tasks]
         else:
-            outcome = _with_solution(specification, inputs, part, solution)
-        shielded.append(outcome)
-        plain.append(run_period(fairness, inputs, part, None))
-        past = past + outcome.counts
-    side_by_side = partial(np.stack, axis=1)
-    return combined(shielded, side_by_side), combined(plain, side_by_side)
+            from joblib import Parallel, delayed
+
+            parts = Parallel(n_jobs=jobs)(delayed(self._after_history)(*task) for task in tasks)
+        return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
+
+    def _after_history(self, events: Events, past: Ints, many: int) -> PeriodOutcome:
+        fairness, bound = self.specification.fairness_property, self.specification.bound
+        tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
+        problem = period_problem(*self, tops, bottoms)
+        solution, promised = period_solution(self.specification, problem, alike=many)
+        if promised == bound:
+            return self._with_solution(events, solution)
+        policy = None if promised is None else solution.policy
+        return run_period(fairness, self.inputs, events, policy, closest=policy is not None)
+
+    def _with_solution(self, events: Events, solution: Solution) -> PeriodOutcome:
+        policy = solution.policy if solution.feasible else None
+        assumption = assumption_of(self.specification.horizon.shield, solution.problem)
+        fairness = self.specification.fairness_property
+        return run_period(fairness, self.inputs, events, policy, assumption=assumption)
 
 
 def _simulation(
@@ -245,56 +278,6 @@ def _simulation(
         correct=shielded.correct if labelled else None,
         closest=shielded.closest if horizon.closest else None,
     )
-
-
-def _after_histories(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    past: Ints,
-    jobs: int,
-) -> PeriodOutcome:
-    """Run a period of a dynamic shield; runs with the same history share its solution."""
-    histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
-    members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
-    many = len(histories)
-    tasks = [(specification, inputs, events.take(rows), past[rows[0]], many) for rows in members]
-    if jobs == 1 or len(tasks) == 1:
-        parts = [_after_history(*task) for task in tasks]
-    else:
-        from joblib import Parallel, delayed
-
-        parts = Parallel(n_jobs=jobs)(delayed(_after_history)(*task) for task in tasks)
-    return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
-
-
-def _after_history(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    past: Ints,
-    many: int,
-) -> PeriodOutcome:
-    fairness = specification.fairness_property
-    tops, bottoms = (tuple(column.tolist()) for column in (past @ np.array(fairness.kinds)).T)
-    problem = period_problem(specification, inputs, tops, bottoms)
-    solution, bound = period_solution(specification, problem, alike=many)
-    if bound == specification.bound:
-        return _with_solution(specification, inputs, events, solution)
-    policy = None if bound is None else solution.policy
-    return run_period(fairness, inputs, events, policy, closest=policy is not None)
-
-
-def _with_solution(
-    specification: ShieldSpecification,
-    inputs: InputDistribution,
-    events: Events,
-    solution: Solution,
-) -> PeriodOutcome:
-    policy = solution.policy if solution.feasible else None
-    assumption = assumption_of(specification.horizon.shield, solution.problem)
-    fairness = specification.fairness_property
-    return run_period(fairness, inputs, events, policy, assumption=assumption)
 
 
 def _draw(
