@@ -273,10 +273,6 @@ def bias_at_most(
     """Return for many states whether their bias is at most a bound, in whole numbers.
 
     The counters have shape (n, groups); `measure` and `empty_group` are as for :func:`bias`.
-
-    >>> bias_at_most(np.array([[1, 0]]), np.array([[10, 5]]), Fraction(1, 10),
-    ...              measure="difference", empty_group="vacuous")
-    array([ True])
     """
     tops, bottoms = whole_numbers(numerators, denominators, bound)
     empty = bottoms == 0

@@ -85,31 +85,19 @@ def rate_text(counted: CountedProperty, known: Mapping[str, str], group: str) ->
 
 
 def exact_number(text: str) -> str:
-    """Write a fraction as a decimal number if it is a short one.
-
-    >>> exact_number("1/10"), exact_number("1/3"), exact_number("0")
-    ('0.1', '1/3', '0')
-    """
+    """Write a fraction as a decimal number if it is a short one."""
     value = Fraction(text)
     decimal = number(float(value))
     return decimal if len(decimal) <= 8 and Fraction(decimal) == value else text
 
 
 def bias_text(bias: float) -> str:
-    """Write a bias.
-
-    >>> bias_text(0.09999), bias_text(0.0)
-    ('0.100', '0.000')
-    """
+    """Write a bias."""
     return f"{bias:.3f}"
 
 
 def events_text(names: list[str]) -> str:
-    """Return which events are counted.
-
-    >>> events_text(["accept:1", "reject:1"])
-    'an acceptance with true label 1 or a rejection with true label 1'
-    """
+    """Return which events are counted."""
     words = []
     for name in names:
         decision, _, label = name.partition(":")

@@ -147,11 +147,7 @@ class InputsPart(Part):
 
 
 def bounded_bias(welfare: tuple[Fraction, Fraction], measure: Measure) -> Fraction:
-    """Return the largest bias of groups whose rates all lie within two bounds.
-
-    >>> bounded_bias((Fraction(2, 5), Fraction(1, 2)), "difference")
-    Fraction(1, 10)
-    """
+    """Return the largest bias of groups whose rates all lie within two bounds."""
     low, high = welfare
     return high - low if measure == "difference" else 1 - low / high
 
@@ -172,9 +168,6 @@ def changed(document: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     """Return the document of a specification with other values, by a key's name or path.
 
     None takes a key away.
-
-    >>> changed({"horizon": {"length": 5}}, {"length": 6, "horizon.periods": 2})
-    {'horizon': {'length': 6, 'periods': 2}}
     """
     made = {
         key: dict(value) if isinstance(value, dict) else value for key, value in document.items()

@@ -25,11 +25,7 @@ class Bet(TypedDict):
 
 
 def part_of(total: float, number: int) -> float:
-    """Return the part of an error probability that the next of endlessly many claims may use.
-
-    >>> [part_of(1.0, number) for number in range(3)]
-    [0.5, 0.16666666666666666, 0.08333333333333333]
-    """
+    """Return the part of an error probability that the next of endlessly many claims may use."""
     return total / ((number + 1) * (number + 2))
 
 

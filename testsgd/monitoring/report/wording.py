@@ -32,11 +32,7 @@ _RATES = {
 
 
 def property_title(name: str) -> str:
-    """Write a property's name as words.
-
-    >>> property_title("demographic_parity given department")
-    'demographic parity given department'
-    """
+    """Write a property's name as words."""
     head, given, fields = name.partition(" given ")
     return f"{head.replace('_', ' ')}{given}{fields}"
 
@@ -71,11 +67,7 @@ def standing_name(comparison: MonitoredComparison, known: documents.PropertySumm
 
 
 def ends_text(low: float | None, high: float | None) -> str:
-    """Write an interval of a bias, rounded outwards.
-
-    >>> ends_text(0.1236, 0.4), ends_text(0.0, 1.0), ends_text(None, None) == NOTHING
-    ('0.123 to 0.400', '0 to 1', True)
-    """
+    """Write an interval of a bias, rounded outwards."""
     if low is None or high is None:
         return NOTHING
     ends = int(low * 1000 + 1e-9) / 1000, min(-int(-high * 1000 - 1 + 1e-9) / 1000, 1.0)
@@ -104,11 +96,7 @@ def false_alarms(summary: MonitoringSummary) -> str:
 
 
 def time_text(seconds: float | None) -> str:
-    """Write a time of the stream: as a date if the number can be one.
-
-    >>> time_text(1767225600.0), time_text(90.0), time_text(None)
-    ('2026-01-01 00:00 UTC', '90 s', '')
-    """
+    """Write a time of the stream: as a date if the number can be one."""
     if seconds is None:
         return ""
     if iso_text(seconds) is None:
@@ -117,11 +105,7 @@ def time_text(seconds: float | None) -> str:
 
 
 def duration_words(seconds: float | None) -> str:
-    """Write how long something takes, in the largest unit that it is a whole number of.
-
-    >>> duration_words(730 * 86400), duration_words(90), duration_words(0.5), duration_words(None)
-    ('730 days', '90 seconds', '0.5 seconds', '')
-    """
+    """Write how long something takes, in the largest unit that it is a whole number of."""
     if seconds is None:
         return ""
     for size, unit in _LENGTHS:

@@ -45,11 +45,7 @@ _FIELDS = ("id", "group", "decision", "label", "time")
 
 
 def seconds_in(value: Any) -> float:
-    """Read a length of time: a number of seconds, or a number with a unit, s, min, h, d or w.
-
-    >>> seconds_in("90 min"), seconds_in(30)
-    (5400.0, 30.0)
-    """
+    """Read a length of time: a number of seconds, or a number with a unit, s, min, h, d or w."""
     given, value = value, plain_number(value)
     if isinstance(value, str):
         found = _WRITTEN.fullmatch(value.strip())
@@ -73,9 +69,6 @@ def duration_text(seconds: float) -> str:
     """Word a length of time in the largest unit, up to days, of which it is a whole number.
 
     :func:`seconds_in` reads it as the same number.
-
-    >>> duration_text(63072000.0), duration_text(5400), duration_text(0.25)
-    ('730 d', '90 min', '0.25 s')
     """
     for unit in ("d", "h", "min", "s"):
         if seconds % _SECONDS[unit] == 0:
@@ -97,11 +90,7 @@ Lateness = Annotated[float, BeforeValidator(_lateness), Field(ge=0), _NUMBER_OR_
 
 
 def event_value(value: Any) -> Value:
-    """Return a value as JSON has it.
-
-    >>> event_value(np.int64(3)), event_value(True), event_value("yes")
-    (3, True, 'yes')
-    """
+    """Return a value as JSON has it."""
     value = plain_number(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("a value must be a finite number")
@@ -144,11 +133,7 @@ def check_apart(
 
 
 def shown(value: Value) -> str:
-    """Return a value as TOML and JSON write it.
-
-    >>> shown(True), shown("1")
-    ('true', '"1"')
-    """
+    """Return a value as TOML and JSON write it."""
     return json.dumps(value, ensure_ascii=False)
 
 

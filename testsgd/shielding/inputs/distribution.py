@@ -298,11 +298,7 @@ class InputDistribution:
         return cls(names, levels, probabilities, shares)
 
     def cost_places(self, costs: ArrayLike) -> NDArray[np.int64]:
-        """Return the place of the smallest known cost that is not below each cost; else the last.
-
-        >>> InputDistribution.uniform(["a", "b"], costs=[1, 2]).cost_places([0, 1.5, 9])
-        array([0, 1, 1])
-        """
+        """Return the place of the smallest known cost that is not below each cost, or the last."""
         numbers = np.asarray(costs, dtype=np.float64)
         good = (numbers >= 0) & (numbers < math.inf)
         if not good.all():

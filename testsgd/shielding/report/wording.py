@@ -50,30 +50,18 @@ def property_name(requirement: RequirementSummary) -> str:
 
 
 def cost_text(cost: float) -> str:
-    """Write a cost, with four digits that count.
-
-    >>> cost_text(1.00233), cost_text(0.0), cost_text(22.1107)
-    ('1.002', '0', '22.11')
-    """
+    """Write a cost, with four digits that count."""
     return f"{cost:.4g}"
 
 
 def loss_text(loss: float) -> str:
-    """Write a loss of accuracy in points; a gain has a minus.
-
-    >>> loss_text(0.0123), loss_text(-0.004) == MINUS + "0.4", loss_text(-0.0001)
-    ('1.2', True, '0.0')
-    """
+    """Write a loss of accuracy in points; a gain has a minus."""
     digits = f"{100 * abs(loss):.1f}"
     return f"{MINUS}{digits}" if loss < 0 and digits != "0.0" else digits
 
 
 def bytes_text(size: int) -> str:
-    """Write an amount of memory.
-
-    >>> bytes_text(2_300_000), bytes_text(4_000_000_000), bytes_text(120), bytes_text(10**15)
-    ('2.3 MB', '4 GB', '120 bytes', '1,000,000 GB')
-    """
+    """Write an amount of memory."""
     for unit, of in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= of:
             amount = size / of

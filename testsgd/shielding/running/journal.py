@@ -31,11 +31,7 @@ _text = json.encoder.encode_basestring_ascii
 def decision_line(
     group: str, recommendation: int, cost: float | None, decision: int, event: str | None
 ) -> bytes:
-    r"""Write a decision as a line of a journal.
-
-    >>> decision_line("a", 1, 0.5, 0, "7")
-    b'{"group":"a","recommendation":1,"cost":0.5,"decision":0,"id":"7"}\n'
-    """
+    """Write a decision as a line of a journal."""
     # Put together by hand, because the encoder of JSON takes longer than the decision.
     price = "null" if cost is None else repr(cost)
     last = "" if event is None else f',"id":{_text(event)}'
@@ -46,11 +42,7 @@ def decision_line(
 
 
 def label_line(label: int, event: str | None) -> bytes:
-    r"""Write a revealed label as a line of a journal.
-
-    >>> label_line(1, None)
-    b'{"label":1}\n'
-    """
+    """Write a revealed label as a line of a journal."""
     last = "" if event is None else f',"id":{_text(event)}'
     return f'{{"label":{label}{last}}}\n'.encode("ascii")
 

@@ -51,13 +51,7 @@ class PeriodReport:
     cost: float  # Of these changes.
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parts as JSON has them; a bias as text, because it is exact.
-
-        >>> report = PeriodReport(0, 2, ((0, 1), (1, 0)), Fraction(1), Fraction(1), False, None,
-        ...                       True, Fraction(1, 10), 0, 0.0)
-        >>> report.to_dict()["bias"], report.to_dict()["counts"]
-        ('1', [[0, 1], [1, 0]])
-        """
+        """Return the parts as JSON has them; a bias as text, because it is exact."""
         return asdict(self) | {
             "counts": [list(counts) for counts in self.counts],
             "bias": str(self.bias),

@@ -65,11 +65,7 @@ class CounterLayout:
 
 
 def moved(tally: Tally, old: int, new: int) -> Tally:
-    """Take an event from one counter to another; either can be `NOWHERE`.
-
-    >>> moved((2, 0), 0, 1)
-    (1, 1)
-    """
+    """Take an event from one counter to another; either can be `NOWHERE`."""
     if old == new:
         return tally
     if old >= 0:
