@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Protocol, TypedDict
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,6 @@ class Requirement(Protocol):
         ...
 
 
-class _Rules(TypedDict):
-    measure: Measure
-    empty_group: EmptyGroup
-
-
 @dataclass(frozen=True)
 class BiasAtMost:
     """The bias is at most a bound."""
@@ -44,19 +39,19 @@ class BiasAtMost:
 
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return which rows will do."""
-        return bias_at_most(numerators, denominators, self.bound, **self._rules)
+        measure, empty_group = self.measure, self.empty_group
+        counters = numerators, denominators
+        return bias_at_most(*counters, self.bound, measure=measure, empty_group=empty_group)
 
     def bias(self, numerators: Sequence[int], denominators: Sequence[int]) -> Fraction:
         """Return the exact bias of counters, one of each a group."""
-        return bias(numerators, denominators, **self._rules)
+        measure, empty_group = self.measure, self.empty_group
+        return bias(numerators, denominators, measure=measure, empty_group=empty_group)
 
     def rounded_biases(self, numerators: Counts, denominators: Counts) -> NDArray[np.float64]:
         """Return the biases of many counters; the last axis is the groups."""
-        return rounded_biases(numerators, denominators, **self._rules)
-
-    @property
-    def _rules(self) -> _Rules:
-        return {"measure": self.measure, "empty_group": self.empty_group}
+        measure, empty_group = self.measure, self.empty_group
+        return rounded_biases(numerators, denominators, measure=measure, empty_group=empty_group)
 
 
 @dataclass(frozen=True)

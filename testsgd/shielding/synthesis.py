@@ -153,27 +153,20 @@ def static_welfare_problem(
 
 
 def dynamic_problem(
-    fairness: FairnessProperty,
-    bound: Fraction,
-    empty_group: EmptyGroup,
-    inputs: InputDistribution,
-    horizon: int,
-    *,
-    past_numerators: Sequence[int],
-    past_denominators: Sequence[int],
+    problem: ShieldProblem, past_numerators: Sequence[int], past_denominators: Sequence[int]
 ) -> ShieldProblem:
-    """Ask that the bias of a history and the next period is small, if enough came.
+    """Ask of a :func:`finite_problem` that its bound is kept after a history, if enough came.
 
     Dynamic shields, definition 6 of the paper, with its Assumption 2. Without a history it is the
-    same as :func:`finite_problem`.
+    same problem.
     """
-    tops, bottoms = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
-    requirement = BiasAtMost(bound, fairness.measure, empty_group)
-    if not any(bottoms):
-        return ShieldProblem(fairness, requirement, inputs, horizon)
-    whole = After(tops, bottoms, requirement)
-    assumption = SmallSteps(bound, tops, bottoms, empty_group)
-    return ShieldProblem(fairness, Provided(assumption, whole), inputs, horizon)
+    past = tuple(map(int, past_numerators)), tuple(map(int, past_denominators))
+    bound = problem.requirement
+    if not any(past[1]):
+        return problem
+    assert isinstance(bound, BiasAtMost)
+    assumption = SmallSteps(bound.bound, *past, bound.empty_group)
+    return replace(problem, requirement=Provided(assumption, After(*past, bound)))
 
 
 def smallest_feasible_bound(problem: ShieldProblem) -> Fraction:

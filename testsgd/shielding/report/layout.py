@@ -289,37 +289,29 @@ def period_table(summary: SimulationSummary) -> Table:
     runs = summary.settings.runs
     assumed = any(period.assumed is not None for period in summary.periods)
 
-    def share_of(number: int | None, all_of_them: int | None = runs) -> str:
+    def part(number: int | None, all_of_them: int | None = runs) -> str:
         return percent((number or 0) / all_of_them) if all_of_them else NOTHING
+
+    def fair(end: documents.PeriodSummary) -> str:
+        return part(end.assumed_fair, end.assumed)
+
+    def within(end: documents.PeriodSummary) -> str:
+        return part(end.assumed)
 
     return listing(
         "The end of each period, over all runs",
         summary.periods,
         (
             Listed("Period", lambda end: count(end.period), "name", short="period"),
-            Listed(
-                "Above, without",
-                lambda end: share_of(end.above_unshielded),
-                short="above without",
-            ),
+            Listed("Above, without", lambda end: part(end.above_unshielded), short="above without"),
             Listed(
                 "Above, with the shield",
-                lambda end: share_of(end.above_shielded),
+                lambda end: part(end.above_shielded),
                 "strong",
                 short="with the shield",
             ),
-            Listed(
-                "Assumption held",
-                lambda end: share_of(end.assumed),
-                short="assumption held",
-                shown=assumed,
-            ),
-            Listed(
-                "Then fair",
-                lambda end: share_of(end.assumed_fair, end.assumed),
-                short="then fair",
-                shown=assumed,
-            ),
+            Listed("Assumption held", within, short="assumption held", shown=assumed),
+            Listed("Then fair", fair, short="then fair", shown=assumed),
             Listed("Median bias, without", lambda end: bias_text(end.median_unshielded)),
             Listed("Median bias, with", lambda end: bias_text(end.median_shielded)),
             Listed("Changed", lambda end: cost_text(end.interventions)),

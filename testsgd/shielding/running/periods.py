@@ -76,10 +76,10 @@ def period_problem(
         assert horizon.welfare is not None, "the specification requires it"
         return static_welfare_problem(fairness, horizon.welfare, inputs, horizon.length)
     bound, empty_group = specification.bound, specification.fairness.empty_group
-    if horizon.shield != "dynamic" or not any(past_denominators):
-        return finite_problem(fairness, bound, empty_group, inputs, horizon.length)
-    past = {"past_numerators": past_numerators, "past_denominators": past_denominators}
-    return dynamic_problem(fairness, bound, empty_group, inputs, horizon.length, **past)
+    problem = finite_problem(fairness, bound, empty_group, inputs, horizon.length)
+    if horizon.shield == "dynamic":
+        problem = dynamic_problem(problem, past_numerators, past_denominators)
+    return problem
 
 
 def first_solution(

@@ -24,6 +24,7 @@ from testsgd.shielding.synthesis import ShieldProblem, Solution
 
 FORMAT = "testsgd.shield"
 VERSION = 1
+_NONE = "the file is no shield"
 _HEADER = "header"
 _LAYER = "layer."
 # What numpy and zipfile raise at contents that are not what they should be.
@@ -82,7 +83,7 @@ def read_shield(path: Path) -> SavedShield:
     try:
         with Path(path).open("rb") as stream:
             if not zipfile.is_zipfile(stream):
-                raise _no_shield(path)
+                raise _unusable(path, _NONE)
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 return _from_archive(path, archive)
@@ -93,7 +94,7 @@ def read_shield(path: Path) -> SavedShield:
     except OSError as error:
         raise _unusable(path, f"the file cannot be read ({error.strerror or error})") from error
     except _BROKEN as error:
-        raise _damaged(path, str(error)) from error
+        raise _unusable(path, f"the file is damaged ({error})") from error
 
 
 def check_specification(
@@ -118,10 +119,10 @@ def check_specification(
 
 def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
     if _HEADER not in archive.files:
-        raise _no_shield(path)
+        raise _unusable(path, _NONE)
     header = json.loads(archive[_HEADER].tobytes())
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise _no_shield(path)
+        raise _unusable(path, _NONE)
     if header.get("version") != VERSION:
         found, program = header.get("version"), header.get("written_by", "an unknown program")
         what = f"the file has version {found!r}, not {VERSION}; it is by {program}"
@@ -130,7 +131,8 @@ def _from_archive(path: Path, archive: np.lib.npyio.NpzFile) -> SavedShield:
     inputs = InputDistribution.from_dict(header["inputs"])
     digest = specification.digest(inputs)
     if digest != header["digest"]:
-        raise _damaged(path, "its specification is not the one it was written with")
+        how = "its specification is not the one it was written with"
+        raise _unusable(path, f"the file is damaged ({how})")
     problem = period_problem(specification, inputs)
     cost = header["expected_cost"]
     cost = math.inf if cost is None else float(cost)
@@ -176,14 +178,6 @@ def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
     for key, value in values.items():
         flat |= _flat(value, f"{prefix}.{key}" if prefix else key)
     return flat
-
-
-def _no_shield(path: Path) -> ShieldFileError:
-    return _unusable(path, "the file is no shield")
-
-
-def _damaged(path: Path, how: str) -> ShieldFileError:
-    return _unusable(path, f"the file is damaged ({how})")
 
 
 def _unusable(path: Path, what: str, **details: Any) -> ShieldFileError:

@@ -93,19 +93,9 @@ class CounterLattice:
     def blocks(self, step: int, most: int = 1 << 20) -> Iterator[tuple[slice, Ints]]:
         """Go through a layer: slices of it, and the states there, shape (n, D).
 
-        A slice has about `most` states, or a row if that has more.
+        A slice has at most so many states of one sum of the first numbers, or a row of more.
         """
-        start, parts, many = 0, list[Ints](), 0
-        for states in self._pieces(step, most):
-            if parts and many + len(states) > most:
-                yield slice(start, start + many), np.concatenate(parts)
-                start, parts, many = start + many, [], 0
-            parts.append(states)
-            many += len(states)
-        yield slice(start, start + many), np.concatenate(parts)
-
-    def _pieces(self, step: int, most: int) -> Iterator[Ints]:
-        """Yield the states of a layer in order, of one sum of the first numbers at a time."""
+        done = 0
         for total in range(step + 1):
             length = step - total + 1
             at_once = max(1, most // length)
@@ -115,7 +105,11 @@ class CounterLattice:
                 states = np.empty((stop - start, length, self.dimensions), dtype=np.int64)
                 states[:, :, :-1] = self.prefixes[start:stop, None]
                 states[:, :, -1] = np.arange(length)
-                yield states.reshape(-1, self.dimensions)
+                yield (
+                    slice(done, done + (stop - start) * length),
+                    states.reshape(-1, self.dimensions),
+                )
+                done += (stop - start) * length
 
 
 def rank(prefixes: Ints) -> Ints:
