@@ -20,6 +20,7 @@ from testsgd.monitoring.specification import MonitorSpecification
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
 # A journal and a log of answers are JSON lines, too.
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".journal", ".log", ".csv")
+_MARK = b"\xef\xbb\xbf"
 _WORDS = {"true": True, "false": False}
 
 
@@ -70,13 +71,9 @@ def json_lines(name: str, lines: Iterable[bytes]) -> EventSource:
     def parse(line: bytes) -> Mapping[str, Any] | None:
         return json_object(line, example=_EXAMPLE) if line.strip() else None
 
-    return EventSource(name, "line", _without_mark(lines), parse)
-
-
-def _without_mark(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(lines, start=1):
-        # Some editors put a byte order mark first; JSON knows none.
-        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+    # Some editors put a byte order mark first; JSON knows none.
+    marked = (line.removeprefix(_MARK) if at == 0 else line for at, line in enumerate(lines))
+    return EventSource(name, "line", enumerate(marked, start=1), parse)
 
 
 def _file(path: Path, specification: MonitorSpecification) -> EventSource:

@@ -304,46 +304,29 @@ def solve(
     """
     lattice, transitions = problem.lattice, _checked(problem)
     if compiled is None:
-        compiled = _pays(alike * lattice.total)
+        worth_it = alike * lattice.total > _WORTH_LOADING and find_spec("numba") is not None
+        compiled = worth_it or _MACHINE_CODE in sys.modules
     if compiled:
-        _load_machine_code(lattice, transitions)
+        # Load it, or make it, by going one step back from nothing.
+        small = CounterLattice(lattice.dimensions, 1)
+        list(induct(small, transitions, np.zeros(small.size(1)), compiled=True))
     start = time.perf_counter()
     policy: Policy | WindowedPolicy = Policy(lattice, transitions)
     if not _stores_all(problem, storage):
-        width, final_values = window_width(lattice), problem.final_values
-        policy = WindowedPolicy(
-            lattice, transitions, width=width, final=final_values, compiled=compiled
-        )
-    final = np.empty(lattice.size(lattice.horizon))
+        width, final = window_width(lattice), problem.final_values
+        policy = WindowedPolicy(lattice, transitions, width=width, final=final, compiled=compiled)
+    last = np.empty(lattice.size(lattice.horizon))
     for where, states in lattice.blocks(lattice.horizon, _AT_ONCE):
-        final[where] = problem.final_values(states)
+        last[where] = problem.final_values(states)
     value = math.inf
-    for step, values, codes in induct(lattice, transitions, final, compiled=compiled, jobs=jobs):
+    for step, values, codes in induct(lattice, transitions, last, compiled=compiled, jobs=jobs):
         if isinstance(policy, Policy):
             policy.put(step, codes)
         elif policy.keeps(step):
             policy.kept[step] = values.copy()
         value = float(values[0])
-    return Solution(
-        problem=problem,
-        policy=policy,
-        expected_cost=value if value < NEVER else math.inf,
-        seconds=time.perf_counter() - start,
-    )
-
-
-def _pays(states: int) -> bool:
-    """Whether machine code saves more time than loading it takes."""
-    if _MACHINE_CODE in sys.modules:
-        return True
-    return states > _WORTH_LOADING and find_spec("numba") is not None
-
-
-def _load_machine_code(lattice: CounterLattice, transitions: Transitions) -> None:
-    """Load it, or make it, by going one step back from nothing."""
-    small = CounterLattice(lattice.dimensions, 1)
-    for _ in induct(small, transitions, np.zeros(small.size(1)), compiled=True):
-        pass
+    expected_cost = value if value < NEVER else math.inf
+    return Solution(problem, policy, expected_cost, seconds=time.perf_counter() - start)
 
 
 def _checked(problem: ShieldProblem) -> Transitions:

@@ -58,7 +58,14 @@ def course_figure(summary: MonitoringSummary, comparison: MonitoredComparison) -
             f"Above: {drawn}. Below: the bias by these rates; dashed, the "
             f"{bias.thresholds[0].name}{more}."
         )
-    if any(map(_runs_out, planes)):
+    beyond = [
+        value
+        for plane in planes
+        for line in plane.lines
+        for _, value in line.points
+        if value is not None and not plane.upwards.low - 1e-9 <= value <= plane.upwards.high + 1e-9
+    ]
+    if beyond:
         caption += " The first trials, whose rates jump, run out of the drawing."
     return Figure(f"{name} over {last}: {where}", planes, caption)
 
@@ -125,6 +132,11 @@ def _bias_plane(summary: MonitoringSummary, comparison: MonitoredComparison) -> 
         interval = (comparison.low, comparison.high)
     biases = [point.bias for point in comparison.course if point.trials >= _FIRST * last]
     biases += [alert.bias for alert, _ in alerts]
+    flags = [
+        charts.Flag(at, f"Alert raised {wording.alert_place(alert)}, bias {bias_text(alert.bias)}")
+        for alert, at in alerts
+        if alert.alert == "raised" and at is not None
+    ]
     across = count_scale(0, last)
     upwards = _bias_scale([*biases, *(interval or ())], 1.5 * known.bound)
     low, high = known.bound, upwards.high
@@ -139,7 +151,7 @@ def _bias_plane(summary: MonitoringSummary, comparison: MonitoredComparison) -> 
         below=_BELOW,
         areas=(charts.Area(corners, "less"),),
         spans=_spans(comparison, alerts),
-        flags=_flags(alerts),
+        flags=tuple(flags) if len(flags) <= _FLAGS else (),
         lines=(charts.Line(line, "ink"),),
         thresholds=(charts.Threshold(known.bound, name),),
         interval=interval,
@@ -170,16 +182,6 @@ def _placed(summary: MonitoringSummary, comparison: MonitoredComparison) -> Plac
         return [(alert, None) for alert in alerts]
     moments, trials = zip(*timed, strict=True)
     return list(zip(alerts, np.interp(times, moments, trials).tolist(), strict=True))
-
-
-def _flags(alerts: Placed) -> tuple[charts.Flag, ...]:
-    """Mark where alerts were raised; none if there are many."""
-    flags = [
-        charts.Flag(at, f"Alert raised {wording.alert_place(alert)}, bias {bias_text(alert.bias)}")
-        for alert, at in alerts
-        if alert.alert == "raised" and at is not None
-    ]
-    return tuple(flags) if len(flags) <= _FLAGS else ()
 
 
 def _spans(comparison: MonitoredComparison, alerts: Placed) -> tuple[charts.Span, ...]:
@@ -229,9 +231,3 @@ def _lines(comparison: MonitoredComparison) -> tuple[charts.Line, ...]:
         name = f"{shorten(group.name, _NAME_LENGTH)} {percent(group.estimate)}"
         lines.append(charts.Line(tuple(points), tones.get(group.name, "soft"), name))
     return tuple(sorted(lines, key=lambda line: line.tone != "soft"))
-
-
-def _runs_out(plane: Plane) -> bool:
-    low, high = plane.upwards.low - 1e-9, plane.upwards.high + 1e-9
-    values = (value for line in plane.lines for _, value in line.points)
-    return any(not low <= value <= high for value in values if value is not None)

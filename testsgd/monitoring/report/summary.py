@@ -32,20 +32,12 @@ class MonitorSettings(Part):
 
     groups: list[str] | None = Field(description="the groups; null: found as they came")
     unknown: Literal["refuse", "pass"] = Field(description="what happens to other groups")
-    others: Literal["refuse", "ignore"] = Field(
-        description="what becomes of events that say nothing"
-    )
+    others: Literal["refuse", "ignore"] = Field(description="what happens to other events")
     deadline: float | None = Field(description="seconds until a label is late; null: never")
-    lateness: float | None = Field(
-        None, description="seconds that an event may be late; null: time plays no part"
-    )
-    max_skew: float | None = Field(
-        None, description="seconds that one may be ahead; null: time plays no part"
-    )
+    lateness: float | None = Field(None, description="seconds events may be late; null: untimed")
+    max_skew: float | None = Field(None, description="seconds events may be ahead; null: untimed")
     unit_declared: bool = Field(False, description="the unit of time was declared, not found out")
-    without_label: Literal[0, 1, "drop"] = Field(
-        description="label of a trial without one by the deadline, or it is dropped"
-    )
+    without_label: Literal[0, 1, "drop"] = Field(description="taken for a label that never came")
     count: Literal["deadline", "known"] = Field(description="when a labelled trial is counted")
     repeated: Literal["ignore", "new"] = Field(description="an id that comes again")
     window: Literal["all", "tumbling", "sliding"] = Field(description="which trials are compared")
@@ -68,7 +60,7 @@ class StreamSummary(Part):
     decided: int = Field(description="trials with a decision")
     open: int = Field(description="trials that still wait for something")
     dropped: int = Field(description="trials that their deadline ended without being counted")
-    uncompared: int = Field(description="trials beyond the thousandth combination of given values")
+    uncompared: int = Field(description="trials beyond 1,000 combinations of given values")
     dead_letters_unit: int = Field(0, description="dead letters: in another unit of time")
     dead_letters_ahead: int = Field(0, description="dead letters: events too far ahead in time")
     dead_letters_late: int = Field(0, description="dead letters: events that came too late")
@@ -126,9 +118,7 @@ class AlertSummary(Part):
 class MonitoredGroup(AlertedGroupSummary):
     """A group within a comparison."""
 
-    low: float | None = Field(
-        description="lower end of the rate's confidence sequence, for this group alone"
-    )
+    low: float | None = Field(description="lower end of the rate's interval, for this group alone")
     high: float | None = Field(description="its upper end")
 
 

@@ -73,7 +73,12 @@ def moment_of(value: Any, field: str = "time", unit: Unit | None = None) -> Mome
         size = math.inf
     if not size < _LARGEST:
         raise _no_moment(value, field)
-    written = _unit_by_size(size) if unit is None or unit == "iso" else unit
+    written: Unit = "s"
+    if unit is not None and unit != "iso":
+        written = unit
+    elif size >= 1000 * CALENDAR:  # by far the most are smaller
+        # The unit in which the number is a date.
+        written = next(kind for kind, scale in _SCALES.items() if size < CALENDAR * 1000 * scale)
     seconds = size / _SCALES[written]
     return Moment(math.copysign(seconds, value), "own" if seconds < CALENDAR else written)
 
@@ -97,13 +102,6 @@ def shown(value: Any) -> str:
     except ValueError:  # Python writes no number of more than 4300 digits
         return "(a number too long to be written)"
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _unit_by_size(size: float) -> Unit:
-    """Find the unit in which a number is a date; seconds if it is too small for any."""
-    if size < 1000 * CALENDAR:  # by far the most
-        return "s"
-    return next(unit for unit, scale in _SCALES.items() if size < CALENDAR * 1000 * scale)
 
 
 def _read_text(text: str, field: str, unit: Unit | None) -> float | datetime:

@@ -33,7 +33,7 @@ class RequirementSummary(CountedProperty):
     periods: int | None = Field(description="it stops after so many; null: never")
     welfare: list[float] | None = Field(description="every group's rate stays between these")
     when_infeasible: Literal["pass", "closest"] | None = Field(
-        None, description="of dynamic: what is done in a period without a shield"
+        None, description="in a period without a shield"
     )
 
 
@@ -44,9 +44,7 @@ class InputRow(Part):
     recommendation: Literal[0, 1] = Field(description="1: accept, 0: reject")
     cost: float = Field(description="what changing the recommendation costs")
     probability: float = Field(description="of this group, recommendation and cost together")
-    label_probability: float | None = Field(
-        description="of a true label 1; null if it plays no part"
-    )
+    label_probability: float | None = Field(description="of a true label 1; null: of no matter")
 
 
 class InputsSummary(Part):
@@ -155,9 +153,7 @@ class SimulationSummary(Part):
     created: str = Field(description="UTC time, ISO 8601; a rerun changes it and the seconds")
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     settings: SimulationParameters = Field(description="what was asked for")
-    logged: int | None = Field(
-        description="rows of the log that people are from; null: the distribution"
-    )
+    logged: int | None = Field(description="rows of the log; null: drawn by the distribution")
     requirement: RequirementSummary = Field(description="what is kept, for whom and until when")
     inputs: InputsSummary = Field(description="the distribution that the shield expects")
     seconds: float = Field(description="wall-clock time of the simulation")

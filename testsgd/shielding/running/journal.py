@@ -19,7 +19,6 @@ from testsgd._files import lock
 from testsgd.errors import JournalError, TestSGDError
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
-from testsgd.shielding.specification import ShieldSpecification
 
 FORMAT = "testsgd.shield-journal"
 VERSION = 1
@@ -236,7 +235,11 @@ def _trust(state: ShieldState, group: int, cost: float, record: dict[str, Any]) 
 def _begin_period(
     state: ShieldState, policy: PeriodPolicy, record: dict[str, Any], *, is_last: bool
 ) -> None:
-    bound = _promised(policy.specification, record)
+    bound, other = policy.specification.bound if record["active"] else None, record.get("bound")
+    if bound is not None and other is not None:
+        if not policy.specification.horizon.closest:
+            raise ValueError("another bound than the specification's is promised")
+        bound = Fraction(other)
     due = state.step == policy.horizon and policy.anew
     if not due or record["period"] != state.period + 1:
         raise ValueError("a period begins where none can")
@@ -249,15 +252,3 @@ def _begin_period(
     if policy.bound != bound:
         raise ValueError(f"it promises a bias of {bound}, and the shield {policy.bound}")
     state.next_period()
-
-
-def _promised(specification: ShieldSpecification, record: dict[str, Any]) -> Fraction | None:
-    """Read the bound that was promised for a period, None if none was."""
-    bound = record.get("bound")
-    if not record["active"]:
-        return None
-    if bound is None:
-        return specification.bound
-    if not specification.horizon.closest:
-        raise ValueError("another bound than the specification's is promised")
-    return Fraction(bound)
