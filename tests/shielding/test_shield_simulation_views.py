@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testsgd.fairness import NAMED_PROPERTIES, property_from_events
+from testsgd.fairness import NAMED_PROPERTIES
+from testsgd.fairness.property import property_from_events
 from testsgd.shielding.simulation import Simulation
 
 WEIGHTED = property_from_events(

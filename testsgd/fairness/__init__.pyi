@@ -4,4 +4,3 @@ from .property import FairnessProperty as FairnessProperty
 from .property import Measure as Measure
 from .property import PropertyName as PropertyName
 from .property import bias as bias
-from .property import property_from_events as property_from_events

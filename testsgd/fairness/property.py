@@ -32,13 +32,10 @@ Increments = tuple[tuple[int, int], tuple[int, int]]
 _LARGEST = 2**62
 _DECISIONS = {"reject": 0, "accept": 1}
 
-PropertyName = Literal[
-    "demographic_parity",
-    "disparate_impact",
-    "equal_opportunity",
-    "predictive_equality",
-    "custom",
+_Named = Literal[
+    "demographic_parity", "disparate_impact", "equal_opportunity", "predictive_equality"
 ]
+PropertyName = Literal[_Named, "custom"]
 
 # Names that stand for more than one property with the same bound.
 _JOINT = {"equalized_odds": ("equal_opportunity", "predictive_equality")}
@@ -116,11 +113,8 @@ class FairnessProperty:
 
     @property
     def _added(self) -> list[tuple[int, int]]:
-        return [
-            (self.numerator[decision][label], self.denominator[decision][label])
-            for decision in (0, 1)
-            for label in (0, 1)
-        ]
+        rows = zip(self.numerator, self.denominator, strict=True)
+        return [pair for tops, bottoms in rows for pair in zip(tops, bottoms, strict=True)]
 
     def kind_of(self, decision: int, label: int = 1) -> int:
         """Place in `kinds` of what a decision adds; -1 if it adds nothing."""
@@ -149,43 +143,15 @@ def property_from_events(
 ) -> FairnessProperty:
     """Make a property from the events that its counters count.
 
-    Parameters
-    ----------
-    name : str
-    numerator, denominator : sequence of str
-        Events: "accept" or "reject", with ":0" or ":1" behind it if only that label counts.
-    measure : {"difference", "ratio"}
-
-    Returns
-    -------
-    FairnessProperty
-
-    Raises
-    ------
-    SpecificationError
-        If an event is unknown, or a shield could not change anything.
-
-    Examples
-    --------
-    >>> parity = property_from_events(
-    ...     "precision", numerator=["accept:1"], denominator=["accept:1", "accept:0"])
-    >>> parity.labelled, parity.kinds
-    (True, ((0, 1), (1, 1)))
+    They are "accept" or "reject", with ":0" or ":1" behind it if only that label counts. Others
+    are refused with a SpecificationError, and so are counters by which nothing could be changed.
     """
-    made = FairnessProperty(
-        name,
-        measure,
-        _increments(numerator, "numerator"),
-        _increments(denominator, "denominator"),
-    )
+    counters = _increments(numerator, "numerator"), _increments(denominator, "denominator")
+    made = FairnessProperty(name, measure, *counters)
     if len(made.kinds) < 2:
-        raise SpecificationError(
-            "the rate of a group would be the same whatever is decided",
-            where="fairness.numerator",
-            remedy="count other events in the numerator than in the denominator",
-            numerator=list(numerator),
-            denominator=list(denominator),
-        )
+        what = "the rate of a group would be the same whatever is decided"
+        remedy = "count other events in the numerator than in the denominator"
+        raise SpecificationError(what, where="fairness.numerator", remedy=remedy)
     return made
 
 
@@ -194,12 +160,9 @@ def _increments(events: Sequence[str], where: str) -> Increments:
     for event in events:
         word, colon, label = event.partition(":")
         if word not in _DECISIONS or label not in (("0", "1") if colon else ("",)):
-            raise SpecificationError(
-                f"{event!r} is no event",
-                where=f"fairness.{where}",
-                remedy='give "accept" or "reject", with ":0" or ":1" if only that label counts',
-                event=event,
-            )
+            remedy = 'give "accept" or "reject", with ":0" or ":1" if only that label counts'
+            what = f"{event!r} is no event"
+            raise SpecificationError(what, where=f"fairness.{where}", remedy=remedy, event=event)
         for value in (0, 1) if not label else (int(label),):
             added[_DECISIONS[word]][value] += 1
     reject, accept = added
@@ -359,14 +322,8 @@ class PropertyTable(Part):
         if self.property != "custom":
             names = _JOINT.get(self.property, (self.property,))
             return tuple(NAMED_PROPERTIES[name] for name in names)
-        return (
-            property_from_events(
-                "custom",
-                numerator=self.numerator or (),
-                denominator=self.denominator or (),
-                measure=self.measure or "difference",
-            ),
-        )
+        events = {"numerator": self.numerator or (), "denominator": self.denominator or ()}
+        return (property_from_events("custom", **events, measure=self.measure or "difference"),)
 
 
 class FairnessPart(PropertyTable):

@@ -62,12 +62,8 @@ def _counted_events(fairness: FairnessProperty, added: Increments) -> list[str]:
     """Name the events that add something to a counter, as a specification names them."""
     if not fairness.labelled:
         return [name for decision, name in _DECISIONS if added[decision][1]]
-    return [
-        f"{name}:{label}"
-        for decision, name in _DECISIONS
-        for label in (1, 0)
-        if added[decision][label]
-    ]
+    events = [(decision, name, label) for decision, name in _DECISIONS for label in (1, 0)]
+    return [f"{name}:{label}" for decision, name, label in events if added[decision][label]]
 
 
 def bound_text(counted: CountedProperty) -> str:

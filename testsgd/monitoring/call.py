@@ -164,13 +164,8 @@ def monitor(
         if path is not None:
             watching.save(path)
         status = watching.status()
-        summary = summarise_monitoring(
-            status,
-            watching.specification,
-            alerts=alerts,
-            alerts_left_out=left_out,
-            refused=refused,
-            dead_letters=status.dead_letters - dead_before,
-            resumed=resumed,
-        )
+        run: dict[str, Any] = {"alerts": alerts, "alerts_left_out": left_out, "refused": refused}
+        dead = status.dead_letters - dead_before
+        specified = watching.specification
+        summary = summarise_monitoring(status, specified, dead_letters=dead, resumed=resumed, **run)
         return MonitorResult(summary, watching)

@@ -124,10 +124,8 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except (csv.Error, UnicodeDecodeError) as error:
-            what, where = (
-                f"the file is no CSV file in UTF-8: {error}",
-                f"{path}, line {rows.line_num}",
-            )
+            what = f"the file is no CSV file in UTF-8: {error}"
+            where = f"{path}, line {rows.line_num}"
             raise DataError(what, where=where, remedy="correct the line") from error
         yield rows.line_num, row
 
@@ -191,7 +189,7 @@ def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSou
             None if missing else value
             for value, missing in zip(column.tolist(), column.isna(), strict=True)
         ]
-        for column in (frame[name] for name in columns)
+        for column in map(frame.__getitem__, columns)
     )
 
     def parse(row: tuple[Any, ...]) -> Mapping[str, Any]:

@@ -234,13 +234,12 @@ def load_shield(
     JournalError
         If the journal is damaged, or is another shield's.
     """
-    return Shield.load(
-        Path(path),
-        specification=None if specification is None else shield_specification(specification),
-        journal=None if journal is None else Path(journal),
-        fsync=fsync,
-        jobs=jobs,
-    )
+    options: dict[str, Any] = {"fsync": fsync, "jobs": jobs}
+    if specification is not None:
+        options["specification"] = shield_specification(specification)
+    if journal is not None:
+        options["journal"] = Path(journal)
+    return Shield.load(Path(path), **options)
 
 
 def simulate_shield(
@@ -294,20 +293,16 @@ def simulate_shield(
     if solution is None:
         solution = _solved(plan_shield(specification), jobs)
     started = time.perf_counter()
-    simulation = simulate(
-        specification,
-        inputs,
-        events,
-        runs=parameters.runs,
-        periods=periods,
-        random_state=parameters.random_state,
-        jobs=jobs,
-        solution=solution,
-    )
+    drawn: dict[str, Any] = {
+        "runs": parameters.runs,
+        "random_state": parameters.random_state,
+        "jobs": jobs,
+    }
+    subject = specification, inputs
+    simulation = simulate(*subject, events, periods=periods, solution=solution, **drawn)
     summary = summarise_simulation(
         simulation,
-        specification,
-        inputs,
+        *subject,
         parameters,
         logged=None if log is None else len(events.groups),
         seconds=time.perf_counter() - started,

@@ -110,15 +110,9 @@ def run_period(
     correct = np.zeros(runs, dtype=np.int64)
     if events.labels is not None:
         correct = (decisions == events.labels).sum(axis=1)
-    return PeriodOutcome(
-        counts=counts,
-        interventions=changed.sum(axis=1),
-        correct=correct,
-        cost=(events.costs * changed).sum(axis=1),
-        active=np.full(runs, policy is not None),
-        held=held,
-        closest=np.full(runs, closest),
-    )
+    active, cost = np.full(runs, policy is not None), (events.costs * changed).sum(axis=1)
+    made = counts, changed.sum(axis=1), correct, cost
+    return PeriodOutcome(*made, active=active, held=held, closest=np.full(runs, closest))
 
 
 def _decide(

@@ -61,10 +61,8 @@ class Trajectory:
         """Make a trajectory of what :meth:`to_state` gave."""
         made = cls()
         made._stride = state[0]
-        made.points = [
-            TrajectoryPoint(trials, time, tuple(estimates), bias)
-            for trials, time, estimates, bias in state[1]
-        ]
+        for trials, time, estimates, bias in state[1]:
+            made.points.append(TrajectoryPoint(trials, time, tuple(estimates), bias))
         return made
 
 

@@ -11,7 +11,7 @@ from testsgd.monitoring.judging.evidence import PairEvidence, part_of
 from testsgd.monitoring.judging.rates import Prior
 from testsgd.monitoring.judging.windows import Counted, TumblingWindow, Values
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
-from testsgd.monitoring.trials import Step, Trial
+from testsgd.monitoring.trials import Step
 
 # A field with endlessly many values would fill the memory.
 MOST_COMPARISONS = 1000
@@ -26,10 +26,7 @@ class PropertyJudge:
     """
 
     def __init__(
-        self,
-        specification: MonitorSpecification,
-        monitored: MonitoredProperty,
-        error: float,
+        self, specification: MonitorSpecification, monitored: MonitoredProperty, error: float
     ) -> None:
         self.monitored, self._error = monitored, error
         self._tuned_for = specification.evidence.tuned_for
@@ -40,10 +37,8 @@ class PropertyJudge:
         fairness, window = monitored.fairness, specification.window
         self._labelled = fairness.labelled
         # [decision][label]
-        self._added = [
-            list(zip(fairness.numerator[decision], fairness.denominator[decision], strict=True))
-            for decision in (0, 1)
-        ]
+        increments = zip(fairness.numerator, fairness.denominator, strict=True)
+        self._added = [list(zip(tops, bottoms, strict=True)) for tops, bottoms in increments]
         length = window.trials, window.seconds
         self._sliding = windows.SlidingWindow(*length) if window.kind == "sliding" else None
         self._tumbling = windows.TumblingWindows(*length) if window.kind == "tumbling" else None
@@ -65,8 +60,7 @@ class PropertyJudge:
             return []
         alerts: list[Alert] = []
         if step.kind != "dropped":
-            label = 0 if trial.label is None else trial.label
-            alerts = self._count(trial, self._added[trial.decision][label], window, time, now)
+            alerts = self._count(step, window, now)
         if window is not None and self._tumbling is not None:
             window.complete += 1
             window.known = time
@@ -85,14 +79,9 @@ class PropertyJudge:
                 alerts += self._close(window, end)
         return alerts
 
-    def _count(
-        self,
-        trial: Trial,
-        added: tuple[int, int],
-        window: TumblingWindow | None,
-        time: float | None,
-        now: float | None,
-    ) -> list[Alert]:
+    def _count(self, step: Step, window: TumblingWindow | None, now: float | None) -> list[Alert]:
+        trial, time = step.trial, step.time
+        added = self._added[trial.decision][trial.label or 0]
         given = tuple(trial.conditions[index] for index in self._given)
         comparison = self._comparison(given)
         if comparison is None:
@@ -150,11 +139,8 @@ class PropertyJudge:
         """Return all that is kept, as JSON has it."""
         window = self._sliding or self._tumbling
         kept = [[list(given), judged.to_state()] for given, judged in self.comparisons.items()]
-        return {
-            "comparisons": kept,
-            "uncompared": self.uncompared,
-            "window": None if window is None else window.to_state(),
-        }
+        state = {"comparisons": kept, "uncompared": self.uncompared}
+        return state | {"window": None if window is None else window.to_state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up what :meth:`to_state` gave."""

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from testsgd.data.schema_parts import mistake, repeated
 from testsgd.data.toml_document import ExactDocument
-from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.fairness import EmptyGroup, FairnessProperty, PropertyName
 from testsgd.fairness.property import PropertyTable
 from testsgd.monitoring.specification.parts import (
     EstimatePart,
@@ -29,14 +29,7 @@ from testsgd.monitoring.specification.parts import (
 
 Rule = Literal["estimate", "evidence"]
 Check = Literal["every", "end"]
-WatchedName = Literal[
-    "demographic_parity",
-    "disparate_impact",
-    "equal_opportunity",
-    "predictive_equality",
-    "equalized_odds",
-    "custom",
-]
+WatchedName = Literal[PropertyName, "equalized_odds"]
 
 
 class PropertyPart(PropertyTable):

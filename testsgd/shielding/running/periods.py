@@ -250,18 +250,19 @@ class PeriodLog:
 
     def close(self, state: ShieldState, policy: PeriodPolicy) -> None:
         """Note the period that ends in a state, and that a policy was in force for."""
-        noted = partial(
-            self._report,
-            period=state.period,
-            events=state.step,
-            counts=state.counts,
-            past=state.past,
-            interventions=state.period_interventions,
-            cost=state.period_cost,
-            bound=policy.bound,
-            assumption=policy.assumption,
+        self._noted.append(
+            partial(
+                self._report,
+                state.counts,
+                state.past,
+                policy.bound,
+                policy.assumption,
+                period=state.period,
+                events=state.step,
+                interventions=state.period_interventions,
+                cost=state.period_cost,
+            )
         )
-        self._noted.append(noted)
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
@@ -271,7 +272,6 @@ class PeriodLog:
 
     def _report(
         self,
-        *,
         counts: Tally,
         past: Tally,
         bound: Fraction | None,

@@ -390,12 +390,9 @@ class Shield:
     def _check_goes_on(self) -> None:
         if self.ended:
             made = (self._state.period + 1) * self._horizon
-            raise HorizonEndedError(
-                f"all {made} decisions that the shield was made for are made",
-                where="decide",
-                remedy='begin a new shield, or specify what comes then (horizon.after = "next")',
-                decisions=made,
-            )
+            what = f"all {made} decisions that the shield was made for are made"
+            remedy = 'begin a new shield, or specify what comes then (horizon.after = "next")'
+            raise HorizonEndedError(what, where="decide", remedy=remedy, decisions=made)
 
     def _next_period(self) -> None:
         self._check_goes_on()
